@@ -87,6 +87,11 @@ export class MemoryBudget {
     this.#heldBytes += bytes;
   }
 
+  /** Whether the last run found no room, and there is none yet. */
+  get isRunWaiting(): boolean {
+    return this.#waitingBytes !== null;
+  }
+
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }

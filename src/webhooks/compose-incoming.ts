@@ -25,9 +25,11 @@ import { RequestStates } from './inbox/request-states.ts';
 import { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import type { LongLane } from './work/lanes.ts';
-import { RequestTransport } from './inbox/runs/request-transport.ts';
-import type { RemovalListener } from './work/end-pending.ts';
+import { RequestRunner, RUNS_MAX } from './inbox/runs/request-runner.ts';
+import { createRemovalListener, type RemovalListener } from './work/end-pending.ts';
 import { QueueRetention } from './work/queue-retention.ts';
+import { QueueWorker } from './work/queue-worker.ts';
+import { Scheduler } from './work/scheduler.ts';
 
 type Incoming = {
   readonly reception: Reception;
@@ -46,7 +48,7 @@ export function composeIncoming(
     readonly events: EventPublisher; readonly health: HealthMonitor;
   },
 ): Incoming {
-  const { store, log } = context;
+  const { store, clock, log } = context;
   const { incoming, inbox, onOutcome, memoryBudget = new MemoryBudget() } = options;
   const { webhooks, health } = shared;
   const onRun = createRunListener(onOutcome, health);
@@ -75,13 +77,16 @@ export function composeIncoming(
   const retention =
     new QueueRetention(context, requestQueue, requestRetention(states, inbox));
   const eventIds = createExpiringEventIds(context);
-  const transport = new RequestTransport(context, {
-    ...shared, recentRequests, memoryBudget,
-    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
-    health,
+  const scheduler = new Scheduler(clock, {
+    runningMax: RUNS_MAX, runningPerQueueMax: incoming.maxInFlightPerHook,
   });
+  const runner = new RequestRunner(context, scheduler, {
+    ...shared, recentRequests, memoryBudget, schedule: incoming.retrySchedule, onRun, health,
+  });
+  const worker = new QueueWorker(context, scheduler, runner);
   return {
-    requests, removal: transport.loop, listLongLanes: (max) => transport.loop.listLongLanes(max),
+    requests, removal: createRemovalListener(context, scheduler, runner.webhookQueues.ending),
+    listLongLanes: (max) => scheduler.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     reception: {
       ...context, webhooks, intake, limits: incoming, onOutcome, health, memoryBudget,
@@ -89,12 +94,13 @@ export function composeIncoming(
       previousSecretUses: new PreviousSecretUses(store, log),
     },
     start() {
-      transport.start();
+      worker.start();
       retention.start();
       eventIds.start();
     },
     async close(graceMs) {
-      await Promise.all([transport.close(graceMs), retention.close(), eventIds.close()]);
+      await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
+      runner.close();
       intake.close();
       capacity.close();
       requests.close();

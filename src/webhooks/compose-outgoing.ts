@@ -1,8 +1,10 @@
-/** Composes the sending side: events, their deliveries, and the transport that attempts them. */
+/** Composes the sending side: events, their deliveries, and the worker that attempts them. */
 import type { ConfiguredActions } from './actions/run-action.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import { stageHoldingJobCancel, findHoldProblems } from './bulk/stage-job.ts';
-import { DelayedEvents } from './deliveries/delayed-events.ts';
+import {
+  DELAYED_EVENT_LIMITS, DelayedEvents, type DelayedEvent,
+} from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './events/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
@@ -25,14 +27,19 @@ import { createBodyMaker } from './deliveries/sending/body-maker.ts';
 import { isBodyToMake } from './deliveries/sending/request-builder.ts';
 import { createWebhookSender, type WebhookSender } from './deliveries/sending/webhook-sender.ts';
 import { StoreFailureEvents } from './deliveries/sending/store-failure-events.ts';
-import { DeliveryTransport } from './deliveries/sending/delivery-transport.ts';
-import type { RemovalListener } from './work/end-pending.ts';
+import { DeliveryAttempter } from './deliveries/sending/delivery-attempter.ts';
+import type { DeliveryStatistics } from './deliveries/sending/delivery-statistics.ts';
+import { createRemovalListener, type RemovalListener } from './work/end-pending.ts';
+import type { LongLane } from './work/lanes.ts';
+import { ALL_OWNED } from './work/ownership.ts';
 import { QueueRetention } from './work/queue-retention.ts';
+import { QueueWorker } from './work/queue-worker.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
 type Queue = {
   readonly fanOuts: FanOuts;
   readonly delayedEvents: DelayedEvents;
+  readonly delayedEventWorker: QueueWorker<DelayedEvent, string>;
   readonly eventUse: EventUse;
   readonly capacity: QueueCapacity;
   readonly events: EventPublisher;
@@ -43,8 +50,10 @@ type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;
-  readonly transport: DeliveryTransport;
   readonly removal: RemovalListener;
+  statistics(): DeliveryStatistics;
+  /** See `Webhooks.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[];
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
   /** The wait of a webhook for a place at its host; null: it does not wait, or not for long. */
@@ -58,7 +67,7 @@ export function composeQueue(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
-  const { store, log } = context;
+  const { store, clock, log } = context;
   const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
@@ -66,9 +75,15 @@ export function composeQueue(
   });
   const events =
     new EventPublisher(context, webhooks.outgoing, fanOuts, capacity, keep === 'all');
-  const delayedEvents = new DelayedEvents(context, events);
+  const scheduler = new Scheduler(clock, DELAYED_EVENT_LIMITS);
+  const delayedEvents = new DelayedEvents(context, scheduler, events);
+  // `DelayedEvents.mayBegin` asks who the maintainer is, whatever leases this node has.
+  const delayedEventWorker =
+    new QueueWorker({ ...context, ownership: ALL_OWNED }, scheduler, delayedEvents);
   const systemEvents = new SystemEvents(events, log, webhooks);
-  return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
+  return {
+    fanOuts, delayedEvents, delayedEventWorker, eventUse, capacity, events, systemEvents,
+  };
 }
 
 export function composeOutgoing(
@@ -81,16 +96,19 @@ export function composeOutgoing(
   const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
+  const { delayedEventWorker } = shared.queue;
   const bodies = createBodyMaker(shared);
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
     runningPerTargetMax: outgoing.maxInFlightPerHost,
   }, ({ id, queue }) => !isBodyToMake({ store, webhooks, bodies }, queue.key, id));
   const sender = createWebhookSender(context, http, bodies, cloudEventSource);
-  const transport = new DeliveryTransport(context, {
+  const attempter = new DeliveryAttempter(context, {
     webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, systemEvents, onOutcome,
     health, schedule: outgoing.retrySchedule, cloudEventSource,
   });
+  const worker = new QueueWorker(context, scheduler, attempter);
+  const removal = createRemovalListener(context, scheduler, attempter.webhookQueues.ending);
   const storeWatch = new StoreFailureEvents(context, systemEvents);
   const retention = new QueueRetention(
     context, deliveryQueue, deliveryRetention(outgoing, store, eventUse));
@@ -99,17 +117,19 @@ export function composeOutgoing(
   const deliveries = new DeliveryService(context, {
     fanOuts, webhooks, capacity, requests, findHoldProblems: () => findHoldProblems(store),
   });
-  const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
+  const upkeep = [storeWatch, retention, eventRetention];
   return {
-    sender, transport, keptEvents, deliveries,
+    sender, keptEvents, deliveries,
     removal: {
-      onRemoved(transaction, webhookId, nowMs) {
+      ...removal,
+      stageEndOfPending(transaction, webhookId, nowMs) {
         stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
-        transport.loop.onRemoved(transaction, webhookId, nowMs);
+        removal.stageEndOfPending(transaction, webhookId, nowMs);
       },
-      afterRemoved: (webhookId) => transport.loop.afterRemoved(webhookId),
       countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
+    statistics: () => attempter.statistics(),
+    listLongLanes: (max) => scheduler.listLongLanes(max),
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
     findHostWait(webhookId) {
       const wait = scheduler.findBlockedQueue(webhookId);
@@ -118,12 +138,17 @@ export function composeOutgoing(
     listHostWaits: () => scheduler.listBlockedQueues()
       .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
-      for (const part of [transport, ...upkeep]) part.start();
+      for (const part of [worker, attempter, ...upkeep, delayedEvents, delayedEventWorker]) {
+        part.start();
+      }
     },
     async close(graceMs) {
       await Promise.all([
-        fanOuts.close(graceMs), transport.close(graceMs), ...upkeep.map((part) => part.close()),
+        fanOuts.close(graceMs), worker.close(graceMs), delayedEventWorker.close(0),
+        ...upkeep.map((part) => part.close()),
       ]);
+      attempter.close();
+      delayedEvents.close();
       keptEvents.close();
       deliveries.close();
       capacity.close();

@@ -87,7 +87,7 @@ function createWebhookRepository(
   const checkUses = createUseCheck(direction, store, (bytes) => listReferences(decode(bytes)));
   return createRepository({
     ...context,
-    afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    afterRemoved: (identifier) => removal.endPending(identifier),
     resource: {
       ...resource,
       observe: (record) => observeHealth(
@@ -99,7 +99,7 @@ function createWebhookRepository(
       stageMarkRemoval(transaction, change);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);
-      removal.onRemoved(transaction, change.id, inputs.nowMs);
+      removal.stageEndOfPending(transaction, change.id, inputs.nowMs);
     },
   });
 }

@@ -157,7 +157,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
-  const { sender, transport, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
+  const { sender, deliveries, keptEvents, findHostWait, listHostWaits, statistics } = outgoing;
   const { requests } = incoming;
   const searches = new Searches(context);
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
@@ -202,8 +202,8 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
       runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    health, closeHealth: () => closeMonitors(health), statistics: () => transport.statistics(),
-    listLongLanes: (max) => listLongLanes([transport.loop, incoming], max),
+    health, closeHealth: () => closeMonitors(health), statistics,
+    listLongLanes: (max) => listLongLanes([outgoing, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

@@ -30,14 +30,10 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
-import type { Ending } from '../work/end-pending.ts';
-import { ALL_OWNED } from '../work/ownership.ts';
 import { CHUNK_ITEMS_MAX, type StoredItem } from '../work/queue-spec.ts';
-import {
-  QueueWorker, type TaskRecords, type Transport,
-} from '../work/queue-worker.ts';
+import type { Attempter, TaskRecords } from '../work/queue-worker.ts';
 import { computeDueMs } from '../work/retry-time.ts';
-import { Scheduler } from '../work/scheduler.ts';
+import type { Scheduler } from '../work/scheduler.ts';
 import type { QueueSettings, TaskOrder } from '../work/task-queues.ts';
 import { createPlace } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -60,11 +56,14 @@ export interface AudienceFinder {
 }
 
 /** An event that has not begun. */
-type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
+export type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
 
 const QUEUE_KEY = 'delayed events';
-/** Each has its place for a moment alone. One place would mean strict order: all wait for one. */
-const LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
+/**
+ * Two at once, not one: a limit of one means strict order, and one event that cannot begin would
+ * hold back all later ones.
+ */
+export const DELAYED_EVENT_LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
 /** The pause after a transaction for which there was no room. */
 const PAUSE_MS = 1000;
 
@@ -124,28 +123,20 @@ function stageBegin(
     for (const delivery of deliveries) stageDelivery(transaction, delivery);
   }
   addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
-  // One of the deliveries takes the place that the event has in the queue.
+  // `QueueCapacity` counts the waiting event as one delivery already.
   transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);
 }
 
-/**
- * Begins each event when its time comes: a transport of which an attempt is over at once, and whose
- * result is the transaction that begins the event. All events are in one queue.
- */
-export class DelayedEvents implements Transport<DelayedEvent, string> {
+/** Begins each event when its time comes. All of them are in one queue. */
+export class DelayedEvents implements Attempter<DelayedEvent, string> {
   readonly noun = 'the beginning of a delayed event';
   readonly records: TaskRecords<DelayedEvent>;
-  // The queue is no webhook's, so it ends with none, and it has no lanes.
-  readonly ending: Ending = { collection: '', itemIdOf: (id) => id, stageEnd() {}, message: '' };
-  readonly isOrphaned = (): boolean => false;
-  readonly describeOrder = (): null => null;
-  readonly findLane = (): null => null;
+  readonly webhookQueues = null;
   readonly #context: RelayContext;
   readonly #audienceFinder: AudienceFinder;
   readonly #scheduler: Scheduler;
-  readonly #loop: QueueWorker<DelayedEvent, string>;
   /** The ids of the events that hold back all attempts: see the head of this file. */
   readonly #overdueIds = new Set<string>();
   readonly #overdueEndListeners: (() => void)[] = [];
@@ -157,20 +148,16 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   /** The pause of all events after that. */
   #pause: Timer | null = null;
 
-  constructor(context: RelayContext, audienceFinder: AudienceFinder) {
-    const { store, clock } = context;
+  constructor(context: RelayContext, scheduler: Scheduler, audienceFinder: AudienceFinder) {
+    const { store } = context;
     this.#context = context;
+    this.#scheduler = scheduler;
     this.#audienceFinder = audienceFinder;
     this.records = {
       collection: store.collection(delayedEventCollection.name),
       isTask: () => true, isPending: () => true, decode: decodeDelayedEvent,
       computeDueMs: (event, nowMs) => computeBeginMs(store, event, nowMs),
     };
-    this.#scheduler = new Scheduler(clock, LIMITS);
-    // `mayBegin` asks who the maintainer is, whatever leases this node has.
-    this.#loop =
-      new QueueWorker({ ...context, ownership: ALL_OWNED }, this.#scheduler, this);
-    this.#loop.follow([]);
   }
 
   /** The number of events that are overdue, and were not tried since. */
@@ -192,13 +179,11 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
       }),
     ];
     this.#onOwnershipChange();
-    this.#loop.start();
   }
 
-  /** Resolves when no event is beginning. Those whose time comes later wait for the next start. */
-  async close(): Promise<void> {
+  /** Must be called once its worker is closed. */
+  close(): void {
     for (const unfollow of this.#unfollow) unfollow();
-    await this.#loop.close(0);
     this.#pause?.cancel();
   }
 
@@ -207,6 +192,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
     return this.#pause === null && this.#context.ownership.isMaintainer();
   }
 
+  // Nothing is tried: the transaction in `writeResult` begins the event.
   runAttempt(id: string): { readonly result: string } {
     return { result: id };
   }
@@ -224,6 +210,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
       // One that needs no room may begin beside one that has none.
       if (this.#pause === null) this.#isFailing = false;
     } catch (thrown) {
+      // As if written: the record is still there, so the worker makes the event due at its place.
       if (isTemporary(thrown)) return this.#pauseAll(thrown);
       this.#endOverdue(id);
       throw thrown;
@@ -270,10 +257,10 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
     if (!isMaintainer) this.#endAllOverdue();
     else if (!this.#wasMaintainer) this.#addOverdue();
     this.#wasMaintainer = isMaintainer;
-    this.#loop.requestRun();
+    this.#scheduler.wake();
   }
 
-  /** Transactions staged together fail together, and each event is due at its place as before. */
+  /** Transactions staged together fail together. */
   #pauseAll(error: AppError): void {
     const { store, clock, log } = this.#context;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
@@ -282,7 +269,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
     if (store.failure === null) this.#endAllOverdue();
     this.#pause ??= clock.startTimer(PAUSE_MS, () => {
       this.#pause = null;
-      this.#loop.requestRun();
+      this.#scheduler.wake();
     });
   }
 }

@@ -1,11 +1,11 @@
 /**
- * The loop that attempts what is pending; a `Transport` says what an attempt is. Each pending
- * record of its collection is a task, in the queue of its webhook. The tasks of the scheduler
- * follow the stored records and nothing else, so a restart builds the same tasks again. The comment
- * at the head of scheduler.ts tells the steps of an attempt.
+ * Attempts what is pending; an `Attempter` says what an attempt is. Each pending record of the
+ * attempter is a task. The tasks of the scheduler follow the stored records and nothing else, so a
+ * restart builds the same tasks again. The comment at the head of scheduler.ts tells the steps of
+ * an attempt.
  *
- * A queue starts tasks while its webhook is on, this process has its lease, and its lanes are not
- * being updated (lane-updates.ts). When its webhook is gone, what is pending there ends
+ * A queue starts tasks while its attempter lets it, this process has its lease, and its lanes are
+ * not being updated (lane-updates.ts). When its webhook is gone, what is pending there ends
  * (end-pending.ts).
  *
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
@@ -16,15 +16,12 @@ import type { Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Collection, Transaction } from '../../store/store-port.ts';
-import type { LongLane } from './lanes.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { QueueSettings, TaskOrder } from './task-queues.ts';
 import type { LaneName, Responsiveness, RunningTask } from './task.ts';
 import type { RelayContext } from '../relay-context.ts';
-import {
-  endPending, stageEndOfPending, type Ending, type RemovalListener,
-} from './end-pending.ts';
+import { endPending, type Ending } from './end-pending.ts';
 import { LaneUpdates } from './lane-updates.ts';
 import type { QueueLease } from './ownership.ts';
 import type { StoredItem } from './queue-spec.ts';
@@ -36,7 +33,7 @@ export type Postponement = { readonly postponedMs: number };
 /** An attempt ends with a result to write, or it is postponed. */
 export type AttemptResult<Result> = { readonly result: Result } | Postponement;
 
-/** The records whose tasks a loop attempts. */
+/** The records whose tasks a worker attempts. */
 export type TaskRecords<Item> = {
   readonly collection: Collection;
   /** Whether the record of that id is one of them, among others of the collection. */
@@ -46,36 +43,45 @@ export type TaskRecords<Item> = {
   readonly computeDueMs: (item: Item, nowMs: number) => number;
 };
 
-/**
- * Parks an attempt while it waits for others before it does anything, or with null lets it go on.
- * `giveUp` is called when it must not begin any more: its task is not pending now, its queue may
- * start nothing, or the worker closes, which waits for no parked attempt.
- */
-export type SetParked = (giveUp: (() => void) | null) => void;
+/** What the queues of webhooks have beyond others. The key of each is that of its webhook. */
+export type WebhookQueues<Item> = {
+  /** The collection of the webhooks. */
+  readonly collection: string;
+  /** How what is pending ends with its webhook. */
+  readonly ending: Ending;
+  /** The order of a queue as text: its lanes follow from that; null: it has none. */
+  readonly describeOrder: (key: string) => string | null;
+  /** Finds the lane of a pending record by the present order of its queue; null: none. */
+  readonly findLane: (item: StoredItem<Item>) => LaneName | null;
+};
+
+/** What an attempt may do that waits for others before it does anything. */
+export type Parking = {
+  /**
+   * `giveUp` is called when the attempt must not go on: its task is not pending any more, its queue
+   * may start nothing, or the worker closes, which waits for no parked attempt.
+   */
+  readonly park: (giveUp: () => void) => void;
+  readonly resume: () => void;
+};
 
 /**
  * Makes the attempts of pending records, and writes their results. An `id` is that of a task and of
- * its record. The key of a queue is the identifier of its webhook, if it has one.
+ * its record.
  */
-export interface Transport<Item, Result> {
+export interface Attempter<Item, Result> {
   readonly records: TaskRecords<Item>;
-  /** How what is pending ends with its webhook. */
-  readonly ending: Ending;
+  /** null: its queues are not of webhooks. */
+  readonly webhookQueues: WebhookQueues<Item> | null;
   /** Says where a new task goes, once: its queue, its place and its lane there. */
   placeTask(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
-  /** The queue as its webhook has it. The loop sees to the lease and the lanes of the queue. */
+  /** The present settings of a queue. The worker sees to its lease and its lanes. */
   describeQueue(key: string): QueueSettings;
-  /** The order of a queue as text: its lanes follow from that; null: it has none. */
-  describeOrder(key: string): string | null;
-  /** Finds the lane of a pending record by the present order of its queue; null: none. */
-  findLane(item: StoredItem<Item>): LaneName | null;
-  /** Whether the webhook of the queue is gone. */
-  isOrphaned(key: string): boolean;
   /** Called when a record was changed, before its task follows it. */
-  onChange(change: Change): void;
+  onChange?(change: Change): void;
   /** The name of an attempt for messages, in the singular with its article. */
   readonly noun: string;
-  /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
+  /** Whether an attempt may begin. When it may again, `Scheduler.wake` must be called. */
   mayBegin(): boolean;
   /**
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
@@ -84,7 +90,7 @@ export interface Transport<Item, Result> {
    * written only if `lease` is held then.
    */
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
+    id: string, lease: QueueLease, cutOff: AbortSignal, parking: Parking,
   ): MaybePromise<AttemptResult<Result> | null>;
   /**
    * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
@@ -95,18 +101,18 @@ export interface Transport<Item, Result> {
    * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
    * it, it is tried again until the worker closes.
    */
-  writeResult(result: Result): Promise<unknown>;
+  writeResult(result: Result, worker: AttemptWorker): Promise<unknown>;
   /** The labels of a log line about the task. */
   logLabels(id: string): object;
 }
 
+/** The worker of an attempt, as the attempter knows it. */
+export type AttemptWorker = Pick<QueueWorker<unknown, unknown>, 'closing' | 'updateQueue'>;
+
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
-/**
- * No attempt begins while so many run, or have a result to be written. One that is parked does not
- * count.
- */
-const UNWRITTEN_MAX = 1024;
+/** Most attempts under way, with ends of orphaned queues, but without those that are parked. */
+const ACTIVE_MAX = 1024;
 /** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
@@ -115,21 +121,21 @@ const NO_LEASE_DELAY_MS = 1000;
 /** Attempts may end at once and make room for more; after this long others get their turn. */
 const TURN_MS_MAX = 5;
 
-export class QueueWorker<Item, Result> implements RemovalListener {
+export class QueueWorker<Item, Result> {
   readonly #context: RelayContext;
   readonly #scheduler: Scheduler;
-  readonly #transport: Transport<Item, Result>;
+  readonly #attempter: Attempter<Item, Result>;
   readonly #laneUpdates: LaneUpdates;
-  #unfollow: readonly (() => void)[] = [];
+  readonly #unfollow: readonly (() => void)[];
   /** The number of attempts, and of ends of orphaned queues, that are under way. */
   #underWayCount = 0;
   readonly #onEnd = (): void => {
     this.#underWayCount -= 1;
-    this.requestRun();
+    this.#requestRun();
     if (this.#underWayCount === 0) this.#onIdle();
   };
   readonly #onFailure = (thrown: unknown): void => {
-    this.#context.log.error(`${this.#transport.noun} failed unexpectedly`, { error: thrown });
+    this.#context.log.error(`${this.#attempter.noun} failed unexpectedly`, { error: thrown });
     this.#onEnd();
   };
   #onIdle: () => void = () => {};
@@ -146,62 +152,42 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
+  /** Makes the tasks of the records that are pending, and follows both from now on. */
   constructor(
-    context: RelayContext, scheduler: Scheduler, transport: Transport<Item, Result>,
+    context: RelayContext, scheduler: Scheduler, attempter: Attempter<Item, Result>,
   ) {
+    const { store, ownership } = context;
+    const { records, webhookQueues } = attempter;
     this.#context = context;
     this.#scheduler = scheduler;
-    this.#transport = transport;
+    this.#attempter = attempter;
     this.#laneUpdates = new LaneUpdates(context, scheduler, (id) => this.#findLane(id),
       (key) => scheduler.update(this.#describeQueue(key)));
     // Node warns above ten listeners, and here every attempt under way listens.
     setMaxListeners(0, this.#cutOff.signal);
-  }
-
-  /**
-   * Makes the tasks of the records that are pending, and follows both from now on. `keys` are those
-   * of all webhooks. Must be called once, when the transport is complete.
-   */
-  follow(keys: Iterable<string>): void {
-    for (const key of keys) this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
     this.#unfollow = [
-      followRecords(this.#transport.records.collection, (change) => this.#applyChange(change)),
-      this.#context.ownership.onChange(() => {
-        for (const key of this.#scheduler.listQueueKeys()) this.updateQueue(key);
-        this.requestRun();
+      // Before the records, whose lanes follow from their webhooks.
+      ...webhookQueues === null ? [] : [followRecords(
+        store.collection(webhookQueues.collection), ({ id }) => this.updateQueue(id))],
+      followRecords(records.collection, (change) => this.#applyChange(change)),
+      ownership.onChange(() => {
+        for (const key of scheduler.listQueueKeys()) this.updateQueue(key);
+        this.#requestRun();
       }),
     ];
   }
 
-  /** Must be called when the webhook of that key was added, changed or removed. */
+  /** Must be called when what `describeQueue` says of a queue has changed without its webhook. */
   updateQueue(key: string): void {
     if (this.#closing.signal.aborted) return;
-    this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
+    const { webhookQueues } = this.#attempter;
+    if (webhookQueues !== null) {
+      this.#laneUpdates.follow(key, webhookQueues.describeOrder(key));
+    }
     const queue = this.#describeQueue(key);
     this.#scheduler.update(queue);
     if (!queue.mayStart) this.#giveUpParked((parked) => parked.key === key);
     if (this.#isStarted) this.#endIfOrphaned(key);
-  }
-
-  /** See `Lanes.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[] {
-    return this.#scheduler.listLongLanes(max);
-  }
-
-  onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
-    const { store } = this.#context;
-    stageEndOfPending(
-      store, this.#scheduler, this.#transport.ending, transaction, webhookId, nowMs);
-  }
-
-  afterRemoved(webhookId: string): Promise<void> {
-    return endPending(this.#context, this.#scheduler, this.#transport.ending, webhookId,
-      () => this.#transport.isOrphaned(webhookId));
-  }
-
-  countPending(webhookId: string): number {
-    const taskIds = this.#scheduler.listTaskIds(webhookId, Infinity);
-    return new Set(taskIds.map(this.#transport.ending.itemIdOf)).size;
   }
 
   /** Aborted as soon as the worker closes. */
@@ -211,7 +197,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
 
   start(): void {
     this.#isStarted = true;
-    this.#scheduler.start(() => this.requestRun());
+    this.#scheduler.start(() => this.#requestRun());
     for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#endIfOrphaned(key);
   }
 
@@ -246,7 +232,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
    * responses are read: requests that leave one by one wake the target each time, which halved the
    * measured rate.
    */
-  requestRun(): void {
+  #requestRun(): void {
     if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
     this.#isRunRequested = true;
     setImmediate(() => {
@@ -259,9 +245,9 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #applyChange(change: Change): void {
     const { id, before, after } = change;
     const { clock } = this.#context;
-    const { records } = this.#transport;
+    const { records } = this.#attempter;
     if (!records.isTask(id)) return;
-    this.#transport.onChange(change);
+    this.#attempter.onChange?.(change);
     if (after === null || !records.isPending(after)) {
       this.#parked.get(id)?.giveUp();
       return this.#scheduler.remove(id);
@@ -273,14 +259,14 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     const item = records.decode(after);
     const dueAtMs = records.computeDueMs(item, clock.now());
     if (task !== undefined) return this.#scheduler.reschedule(task, dueAtMs);
-    const { key, order } = this.#transport.placeTask({ bytes: after, item });
+    const { key, order } = this.#attempter.placeTask({ bytes: after, item });
     const queue = this.#describeQueue(key);
     this.#scheduler.add(id, queue, dueAtMs, order);
     if (this.#isStarted && !queue.mayStart) this.#endIfOrphaned(key);
   }
 
   #describeQueue(key: string): QueueSettings {
-    const queue = this.#transport.describeQueue(key);
+    const queue = this.#attempter.describeQueue(key);
     if (!queue.mayStart) return queue;
     const mayStart = this.#context.ownership.findLease(key) !== null
       && !this.#laneUpdates.isUnderWay(key);
@@ -289,10 +275,10 @@ export class QueueWorker<Item, Result> implements RemovalListener {
 
   /** Finds the lane that a task has by its record and the present order; null: none. */
   #findLane(id: string): LaneName | null {
-    const { collection, decode } = this.#transport.records;
+    const { collection, decode } = this.#attempter.records;
     const bytes = collection.findBytes(id);
     return bytes === undefined ? null
-      : this.#transport.findLane({ bytes, item: decode(bytes) });
+      : this.#attempter.webhookQueues?.findLane({ bytes, item: decode(bytes) }) ?? null;
   }
 
   /**
@@ -300,11 +286,12 @@ export class QueueWorker<Item, Result> implements RemovalListener {
    * while the removal of the webhook is staged, too.
    */
   #endIfOrphaned(key: string): void {
-    if (!this.#transport.isOrphaned(key)) return;
+    const { ending } = this.#attempter.webhookQueues ?? {};
+    if (ending === undefined || !ending.isOrphaned(key)) return;
     if (this.#context.ownership.findLease(key) === null) return;
     if (this.#scheduler.countTasks(key) === 0) return;
-    this.#awaitEnd(retryUntilWritten(this.#context, this.closing,
-      this.#transport.ending.message, { hook: key }, () => this.afterRemoved(key)));
+    this.#awaitEnd(retryUntilWritten(this.#context, this.closing, ending.message, { hook: key },
+      () => endPending(this.#context, this.#scheduler, ending, key)));
   }
 
   #startTasks(): void {
@@ -315,9 +302,9 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
-      && this.#underWayCount - this.#parked.size < UNWRITTEN_MAX) {
+      && this.#underWayCount - this.#parked.size < ACTIVE_MAX) {
       // The attempt before may have taken what the next one needs.
-      if (!this.#transport.mayBegin()) return;
+      if (!this.#attempter.mayBegin()) return;
       const runningTask = this.#scheduler.startNext();
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);
@@ -327,7 +314,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
         this.#scheduler.release(runningTask, null);
         this.#scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
       }
-      if (clock.monotonicMs() >= endMs) return this.requestRun();
+      if (clock.monotonicMs() >= endMs) return this.#requestRun();
     }
   }
 
@@ -339,7 +326,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #checkStoreLater(): void {
     this.#storeTimer ??= this.#context.clock.startTimer(STORE_CHECK_MS, () => {
       this.#storeTimer = null;
-      this.requestRun();
+      this.#requestRun();
     });
   }
 
@@ -361,8 +348,10 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     try {
       let attemptResult: AttemptResult<Result> | null;
       try {
-        const attempt = this.#transport.runAttempt(id, lease, this.#cutOffSignal(lease),
-          (giveUp) => this.#setParked(runningTask, giveUp));
+        const attempt = this.#attempter.runAttempt(id, lease, this.#cutOffSignal(lease), {
+          park: (giveUp) => this.#park(runningTask, giveUp),
+          resume: () => this.#resume(runningTask),
+        });
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         this.#scheduler.release(runningTask, null);
@@ -376,7 +365,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
       const { result } = attemptResult;
       this.#scheduler.release(runningTask, this.#countAttempt(id, result));
       try {
-        await this.#transport.writeResult(result);
+        await this.#attempter.writeResult(result, this);
       } catch (thrown) {
         return this.#postpone(id, 'could not be recorded', thrown);
       }
@@ -387,14 +376,19 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     }
   }
 
-  #setParked(runningTask: RunningTask, giveUp: (() => void) | null): void {
+  #park(runningTask: RunningTask, giveUp: () => void): void {
     // A run that was cut off may come to wait when its attempt is over, and the next one parked.
-    if (runningTask.state === 'ended') return giveUp?.();
+    if (runningTask.state === 'ended') return giveUp();
     const { id, queue: { key } } = runningTask.task;
-    if (giveUp === null) this.#parked.delete(id);
-    else this.#parked.set(id, { key, giveUp });
-    this.#scheduler.setParked(runningTask, giveUp !== null);
-    if (this.#closing.signal.aborted) giveUp?.();
+    this.#parked.set(id, { key, giveUp });
+    this.#scheduler.setParked(runningTask, true);
+    if (this.#closing.signal.aborted) giveUp();
+  }
+
+  #resume(runningTask: RunningTask): void {
+    if (runningTask.state === 'ended') return;
+    this.#parked.delete(runningTask.task.id);
+    this.#scheduler.setParked(runningTask, false);
   }
 
   #giveUpParked(isMeant: (parked: { readonly key: string }) => boolean): void {
@@ -404,7 +398,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
   #countAttempt(id: string, result: Result): Responsiveness | null {
     try {
-      return this.#transport.countAttempt(result);
+      return this.#attempter.countAttempt(result);
     } catch (thrown) {
       this.#logProblem(id, 'could not be counted', thrown);
       return null;
@@ -416,7 +410,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
    * an unsettled task.
    */
   #settleByRecord(id: string): void {
-    const { collection, isPending, decode, computeDueMs } = this.#transport.records;
+    const { collection, isPending, decode, computeDueMs } = this.#attempter.records;
     let dueAtMs: number | null = null;
     try {
       // Most tasks are done by now, and then the record need not be looked up.
@@ -438,7 +432,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   #logProblem(id: string, problem: string, thrown: unknown): void {
-    const labels = this.#transport.logLabels(id);
-    this.#context.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
+    const labels = this.#attempter.logLabels(id);
+    this.#context.log.error(`${this.#attempter.noun} ${problem}`, { ...labels, error: thrown });
   }
 }

@@ -56,6 +56,11 @@ export class Scheduler {
     onRunnable();
   }
 
+  /** Must be called when an attempt may begin again: see `Attempter.mayBegin`. */
+  wake(): void {
+    this.#onRunnable();
+  }
+
   /** Attempts that are under way may still be released and settled; that starts no timer. */
   close(): void {
     this.#isClosed = true;

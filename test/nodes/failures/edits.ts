@@ -70,7 +70,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'let new deliveries pass a backfill': {
     edits: [
-      ['webhooks/deliveries/sending/delivery-transport.ts',
+      ['webhooks/deliveries/sending/delivery-attempter.ts',
         'after === null ? null : decodeHoldingJobId(after)',
         'after === null ? null : decodeHoldingJobId(after) && null'],
       // It takes long enough for something new to come.

@@ -1,4 +1,4 @@
-/** The loop that attempts tasks, with a runner that does as it is told. */
+/** The worker, with an attempter that does as it is told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
@@ -6,7 +6,7 @@ import {
   ALL_OWNED, unlessCutOff, type Ownership,
 } from '../../../src/webhooks/work/ownership.ts';
 import {
-  QueueWorker, type SetParked, type Transport,
+  QueueWorker, type Attempter, type Parking,
 } from '../../../src/webhooks/work/queue-worker.ts';
 import { Scheduler } from '../../../src/webhooks/work/scheduler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -18,7 +18,7 @@ import { createTaskStubs } from './task-stubs.ts';
 
 /** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
 function open(
-  members: Partial<Transport<string, string>> = {},
+  members: Partial<Attempter<string, string>> = {},
   findDueMs: (id: string) => number | null = () => null, ownership: Ownership = ALL_OWNED,
 ) {
   const clock = new ManualClock();
@@ -106,23 +106,23 @@ test('a second close resolves when the attempts have ended, too', async () => {
 test('a run that is cut off and comes to wait later leaves the next attempt parked', async () => {
   const ownership = new ScriptedOwnership();
   const lease = ownership.gain('queue');
-  const attempts: { readonly setParked: SetParked; readonly end: () => void }[] = [];
+  const attempts: { readonly parking: Parking; readonly end: () => void }[] = [];
   const { worker, scheduler } = open({
-    runAttempt: (_, { endSignal }, __, setParked) =>
+    runAttempt: (_, { endSignal }, __, parking) =>
       unlessCutOff(new Promise<null>((resolve) => {
-        attempts.push({ setParked, end: () => resolve(null) });
+        attempts.push({ parking, end: () => resolve(null) });
       }), endSignal ?? new AbortController().signal),
   }, () => 0, ownership);
   worker.start();
   await turnsUntil(() => attempts.length === 1);
   ownership.gain('queue');
   lease.cutOff();
-  worker.requestRun();
+  scheduler.wake();
   await turnsUntil(() => attempts.length === 2);
   const [first, second] = attempts;
-  second?.setParked(() => second.end());
+  second?.parking.park(() => second.end());
   // The first waits for what gives it up, and then no longer.
-  first?.setParked(() => first.setParked(null));
+  first?.parking.park(() => first.parking.resume());
   assert.equal(scheduler.runningCount, 0);
   await worker.close(60_000);
 });

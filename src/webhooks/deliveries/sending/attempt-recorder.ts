@@ -18,6 +18,7 @@ import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index
 import { isTriedAgain } from '../../outgoing/retry-on.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { writeAttempt } from '../../work/change-items.ts';
+import type { AttemptWorker } from '../../work/queue-worker.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
 import {
   retireWebhook, type AttemptEvents, type DeliveryWrite,
@@ -41,19 +42,19 @@ export type FinishedAttempt = {
 
 /** Resolves with the delivery as written; undefined when it is gone, or `closing` came first. */
 export async function recordOutcome(
-  context: DeliveryContext, attempt: FinishedAttempt,
+  context: DeliveryContext, attempt: FinishedAttempt, worker: AttemptWorker,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.storedDelivery.item;
   reportToHealth(context, attempt);
-  const delivery = await retryUntilWritten(context, context.closing,
+  const delivery = await retryUntilWritten(context, worker.closing,
     'the result of an attempt waits to be written', { delivery: identifier },
-    () => writeOutcome(context, attempt));
+    () => writeOutcome(context, attempt, worker));
   logAttempt(context, attempt, delivery);
   return delivery;
 }
 
 function writeOutcome(
-  context: DeliveryContext, attempt: FinishedAttempt,
+  context: DeliveryContext, attempt: FinishedAttempt, worker: AttemptWorker,
 ): Promise<Delivery | undefined> {
   const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
   const { hook: webhookId } = storedDelivery.item;
@@ -88,7 +89,7 @@ function writeOutcome(
   // If several attempts hear that the target is gone, the first one retires the webhook.
   if (outcome.kind === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
-    return writeAndRetire(context, webhookId, write);
+    return writeAndRetire(context, worker, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.kind === 'proxy') {
@@ -179,10 +180,11 @@ function isDisabling(kind: SendOutcome['kind']): boolean {
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */
 async function writeAndRetire(
-  context: DeliveryContext, webhookId: string, write: Parameters<typeof retireWebhook>[2],
+  context: DeliveryContext, worker: AttemptWorker, webhookId: string,
+  write: Parameters<typeof retireWebhook>[3],
 ): Promise<Delivery | undefined> {
   const webhook = context.webhooks.find(webhookId);
-  const { attemptedDelivery, isDisabled } = await retireWebhook(context, webhookId, write);
+  const { attemptedDelivery, isDisabled } = await retireWebhook(context, worker, webhookId, write);
   if (isDisabled && webhook !== undefined) {
     context.log.warning('an outgoing webhook was disabled: its target answered 410',
       { ...webhook.labels, reason: 'gone' });

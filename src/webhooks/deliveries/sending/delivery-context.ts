@@ -17,14 +17,10 @@ export type DeliveryContext = RelayContext & {
   readonly capacity: QueueCapacity;
   /** The webhooks that are being retired. Their queues start nothing. */
   readonly retiringIds: Set<string>;
-  /** Must be called when `retiringIds` was changed. */
-  readonly updateQueue: (webhookId: string) => void;
   readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;
   /** Seconds between attempts, for webhooks without a schedule of their own. */
   readonly schedule: readonly number[];
   /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
   readonly cloudEventSource: string | undefined;
-  /** Aborted when the program closes: then no write is repeated. */
-  readonly closing: AbortSignal;
 };

@@ -12,10 +12,10 @@ import { deliveryQueue } from '../delivery-changes.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/queue-spec.ts';
 import type { QueueLease } from '../../work/ownership.ts';
+import type { AttemptWorker } from '../../work/queue-worker.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
-type RetiringContext = Pick<DeliveryContext,
-  'store' | 'clock' | 'scheduler' | 'retiringIds' | 'updateQueue'>;
+type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler' | 'retiringIds'>;
 
 /** Stages the system events about what an attempt has led to. */
 export interface AttemptEvents {
@@ -51,15 +51,16 @@ type RetirementResult = {
  * target is still the one that was asked.
  */
 export async function retireWebhook(
-  context: RetiringContext, webhookId: string, write: AttemptedWrite,
+  context: RetiringContext, worker: Pick<AttemptWorker, 'updateQueue'>, webhookId: string,
+  write: AttemptedWrite,
 ): Promise<RetirementResult> {
   context.retiringIds.add(webhookId);
-  context.updateQueue(webhookId);
+  worker.updateQueue(webhookId);
   try {
     return await failAllAndDisable(context, webhookId, write);
   } finally {
     context.retiringIds.delete(webhookId);
-    context.updateQueue(webhookId);
+    worker.updateQueue(webhookId);
   }
 }
 

@@ -20,7 +20,7 @@
  * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
  * every request before its response, `failed` one whose run failed, `off` none. No request is
  * answered as accepted that is not on disk. An accepted request goes on in `QueueWorker`, which
- * follows the deliveries of requests to their routes and has `RequestTransport` run them.
+ * follows the deliveries of requests to their routes and has `RequestRunner` run them.
  */
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { Transaction } from '../../../store/store-port.ts';

@@ -27,7 +27,7 @@ import {
   requestBodyCollection, type StoredRequest, type UnparsedBody,
 } from '../../incoming/stored-request.ts';
 import type { StoredItem } from '../../work/queue-spec.ts';
-import type { AttemptResult, Postponement, SetParked } from '../../work/queue-worker.ts';
+import type { AttemptResult, Parking } from '../../work/queue-worker.ts';
 import { placeOf } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import type { RelayContext } from '../../relay-context.ts';
@@ -45,7 +45,7 @@ type RouteAttempt = {
   readonly lease: QueueLease;
   /** Aborted when the run is of no use any more. */
   readonly cutOff: AbortSignal;
-  readonly setParked: SetParked;
+  readonly parking: Parking;
 };
 
 /** A run that has ended, with the request as it was before. */
@@ -65,9 +65,6 @@ export type FinishedRun = {
 
 /** null: nothing was run, or its result is of no use any more. */
 type RunEnd = AttemptResult<FinishedRun> | null;
-
-/** There is no memory for the payload at present. */
-export const NO_ROOM: Postponement = { postponedMs: 0 };
 
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
@@ -93,7 +90,7 @@ export function runPendingRoute(
     ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
   const runBytes = body.weighRun(1);
   const { memoryBudget } = context;
-  if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
+  if (!memoryBudget.beginRun(runBytes)) return { postponedMs: 0 };
   const routeRequest = new RouteRequest(
     webhook, request, headers, body, { route: webhookRoute.name, log: context.log });
   const call = new IncomingActionCall(routeRequest,
@@ -120,7 +117,7 @@ export function runPendingRoute(
  */
 function createTurn(
   { memoryBudget }: RouteRunContext, { delivery }: PendingRoute,
-  { cutOff, setParked }: RouteAttempt, payloadBytes: number,
+  { cutOff, parking }: RouteAttempt, payloadBytes: number,
 ): RunTurn {
   const controller = new AbortController();
   const giveUp = (): void => controller.abort();
@@ -132,11 +129,12 @@ function createTurn(
       if (isWaiting) {
         cutOff.addEventListener('abort', giveUp);
         memoryBudget.endRun(payloadBytes);
+        parking.park(giveUp);
       } else {
         cutOff.removeEventListener('abort', giveUp);
         memoryBudget.resumeRun(payloadBytes);
+        parking.resume();
       }
-      setParked(isWaiting ? giveUp : null);
     },
   };
 }

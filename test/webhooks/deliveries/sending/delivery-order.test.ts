@@ -13,7 +13,7 @@ import { createPlace } from '../../../../src/webhooks/work/task.ts';
 import type { TaskOrder } from '../../../../src/webhooks/work/task-queues.ts';
 import {
   computeTaskOrder,
-} from '../../../../src/webhooks/deliveries/sending/delivery-transport.ts';
+} from '../../../../src/webhooks/deliveries/sending/delivery-attempter.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const AT = formatTimestamp(NOW_MS);

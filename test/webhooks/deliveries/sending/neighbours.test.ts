@@ -1,6 +1,6 @@
 /**
  * 500 webhooks behind 20 hosts, of which every tenth is slow, never answers, or has a dead host: on
- * a simulated clock and network, with the scheduler, the worker's loop and the sender as they are.
+ * a simulated clock and network, with the scheduler, the worker and the sender as they are.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -68,7 +68,7 @@ class Neighbours {
   readonly #webhooks: readonly Webhook[];
   readonly #clock = new SimulatedClock();
   readonly #scheduler: Scheduler;
-  readonly #loop: QueueWorker<string, Finished>;
+  readonly #worker: QueueWorker<string, Finished>;
   readonly #sender: ReturnType<typeof createWebhookSender>;
   readonly #failures = new Map<string, number>();
   /** Of the deliveries that are pending after an attempt. */
@@ -87,7 +87,7 @@ class Neighbours {
     this.#scheduler = scheduler;
     const http = { request: (request: HttpRequest) => this.#serve(request) };
     this.#sender = createWebhookSender(context, http, { make: () => assert.fail() });
-    this.#loop = new QueueWorker(context, scheduler, {
+    this.#worker = new QueueWorker(context, scheduler, {
       ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
       noun: 'a delivery', mayBegin: () => true,
       countAttempt: ({ outcome }) => assessResponsiveness(outcome), logLabels: (id) => ({ id }),
@@ -98,7 +98,7 @@ class Neighbours {
 
   /** Of those that are not well, more is asked than they can do. */
   async run(): Promise<void> {
-    this.#loop.start();
+    this.#worker.start();
     for (const [index, { kind }] of this.#webhooks.entries()) {
       for (let event = 0; event < (kind === 'well' ? 3 : 15); event += 1) {
         const atMs = below(this.#random, 3) === 0 ? 0 : below(this.#random, EVENTS_MS);

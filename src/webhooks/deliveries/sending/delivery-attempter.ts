@@ -1,4 +1,4 @@
-/** The transport of deliveries to webhooks and of forwards, which are sent over HTTP. */
+/** Attempts deliveries to webhooks, and forwards: they are sent over HTTP. */
 import { parseTimestamp } from '../../../base/clock.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
@@ -25,9 +25,8 @@ import { createPlace, type LaneName, type Responsiveness } from '../../work/task
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { changeItem } from '../../work/change-items.ts';
-import type { Ending } from '../../work/end-pending.ts';
-import {
-  QueueWorker, type AttemptResult, type TaskRecords, type Transport,
+import type {
+  Attempter, AttemptResult, AttemptWorker, TaskRecords, WebhookQueues,
 } from '../../work/queue-worker.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { assessResponsiveness, attemptDelivery } from './delivery-attempt.ts';
@@ -38,8 +37,7 @@ import { findForwardHost, NO_BODY_ROOM } from './request-builder.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
-type DeliveryServices = Omit<DeliveryContext,
-  keyof RelayContext | 'closing' | 'retiringIds' | 'updateQueue'> & {
+type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'retiringIds'> & {
   readonly fanOuts: FanOuts;
   readonly delayedEvents: DelayedEvents;
   readonly onOutcome: OnOutcome;
@@ -53,19 +51,11 @@ const NO_ROOM_LOG_MS = 60_000;
  */
 const FORWARD_PREFIX = 'forward ';
 
-export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
+export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   readonly noun = 'a delivery';
   readonly records: TaskRecords<Delivery>;
-  readonly ending: Ending = {
-    collection: deliveryCollection.name,
-    itemIdOf: (taskId) => taskId,
-    stageEnd(transaction, id, nowMs) {
-      changeItem(deliveryQueue, transaction, id, (before) => cancelIfPending(before, nowMs));
-    },
-    message: 'deliveries of a removed webhook wait to be cancelled',
-  };
+  readonly webhookQueues: WebhookQueues<Delivery>;
   readonly #context: DeliveryContext & DeliveryServices;
-  readonly loop: QueueWorker<Delivery, FinishedAttempt>;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
   readonly #paces: DeliveryPaces;
@@ -75,15 +65,25 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   constructor(context: RelayContext, services: DeliveryServices) {
     const { store, ownership } = context;
     const { webhooks, scheduler, fanOuts, delayedEvents } = services;
-    this.loop = new QueueWorker(context, scheduler, this);
-    this.#context = {
-      ...context, ...services, closing: this.loop.closing, retiringIds: new Set(),
-      updateQueue: (webhookId) => this.loop.updateQueue(webhookId),
-    };
+    this.#context = { ...context, ...services, retiringIds: new Set() };
     this.#paces = new DeliveryPaces(this.#context);
-    this.records = createTaskRecords(store, (id) => !isRouteDeliveryId(id));
     this.#probes = new WebhookProbes(this.#context);
-    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
+    this.records = createTaskRecords(store, (id) => !isRouteDeliveryId(id));
+    this.webhookQueues = {
+      collection: outgoingCollection.name,
+      ending: {
+        collection: deliveryCollection.name,
+        itemIdOf: (taskId) => taskId,
+        isOrphaned: (key) =>
+          !key.startsWith(FORWARD_PREFIX) && webhooks.find(key) === undefined,
+        stageEnd(transaction, id, nowMs) {
+          changeItem(deliveryQueue, transaction, id, (before) => cancelIfPending(before, nowMs));
+        },
+        message: 'deliveries of a removed webhook wait to be cancelled',
+      },
+      describeOrder: (key) => findKeyPath(webhooks.find(key)?.order),
+      findLane: (stored) => findDeliveryLane(store, stored, this.#findKeyReader(stored.item)),
+    };
     this.#unfollow = [
       // The id of a job is a place, too: tasks behind it are held (backfill-hold.ts).
       followRecords(store.collection(backfillCollection.name), ({ id, after }) =>
@@ -94,25 +94,21 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
       }),
       // The index of webhooks follows the collection, too, and earlier: it has the change already.
       store.collection(outgoingCollection.name).onChange(({ id }) => {
-        if (this.loop.closing.aborted) return;
         this.#paces.follow(id);
         this.#probes.follow(id);
-        this.loop.updateQueue(id);
       }),
     ];
-    fanOuts.onIdle(() => this.loop.requestRun());
-    delayedEvents.onOverdueEnd(() => this.loop.requestRun());
+    fanOuts.onIdle(() => scheduler.wake());
+    delayedEvents.onOverdueEnd(() => scheduler.wake());
   }
 
   start(): void {
-    this.loop.start();
     this.#probes.start();
   }
 
-  /** See `QueueWorker.close`. */
-  async close(graceMs: number): Promise<void> {
+  /** Must be called once its worker is closed. */
+  close(): void {
     this.#probes.close();
-    await this.loop.close(graceMs);
     for (const unfollow of this.#unfollow) unfollow();
   }
 
@@ -163,15 +159,13 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     return assessResponsiveness(outcome);
   }
 
-  writeResult(attempt: FinishedAttempt): Promise<Delivery | undefined> {
-    return recordOutcome(this.#context, attempt);
+  writeResult(attempt: FinishedAttempt, worker: AttemptWorker): Promise<Delivery | undefined> {
+    return recordOutcome(this.#context, attempt, worker);
   }
 
   logLabels(id: string): object {
     return { delivery: id };
   }
-
-  onChange(): void {}
 
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#context;
@@ -191,18 +185,6 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     const runningMax = order === 'strict' ? 1 : maxInFlight;
     const mayStart = enabled && !this.#context.retiringIds.has(key);
     return { key, target: host, mayStart, runningMax };
-  }
-
-  describeOrder(key: string): string | null {
-    return findKeyPath(this.#context.webhooks.find(key)?.order);
-  }
-
-  findLane(stored: StoredDelivery): LaneName | null {
-    return findDeliveryLane(this.#context.store, stored, this.#findKeyReader(stored.item));
-  }
-
-  isOrphaned(key: string): boolean {
-    return !key.startsWith(FORWARD_PREFIX) && this.#context.webhooks.find(key) === undefined;
   }
 
   #findKeyReader({ hook: webhookId }: Pick<Delivery, 'hook'>): KeyReader | null {

@@ -1,7 +1,7 @@
 /**
- * The transport of the pending requests of the inbox, which runs their actions. Each route of a
- * request is a task of its own, in the queue of the webhook. A route that is done is never run
- * again, whatever the other routes do.
+ * Runs the actions of the pending requests of the inbox. Each route of a request is a task of its
+ * own, in the queue of the webhook. A route that is done is never run again, whatever the other
+ * routes do.
  *
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
  * that after which `afterAttempt` finds no next time: then the route has failed.
@@ -22,23 +22,20 @@ import {
   changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../../incoming/stored-request.ts';
 import { requestQueue } from '../request-changes.ts';
-import { Scheduler } from '../../work/scheduler.ts';
+import type { Scheduler } from '../../work/scheduler.ts';
 import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
-import type { LaneName, Responsiveness } from '../../work/task.ts';
-import type { Ending } from '../../work/end-pending.ts';
+import type { Responsiveness } from '../../work/task.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { changeItem, writeAttempt } from '../../work/change-items.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
-import {
-  QueueWorker, type AttemptResult, type SetParked, type TaskRecords, type Transport,
+import type {
+  Attempter, AttemptResult, AttemptWorker, Parking, TaskRecords, WebhookQueues,
 } from '../../work/queue-worker.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { describeOrders, findRouteLane, placeOf } from './route-order.ts';
-import {
-  NO_ROOM, runPendingRoute, type FinishedRun, type RouteRunContext,
-} from './run-pending-route.ts';
+import { runPendingRoute, type FinishedRun, type RouteRunContext } from './run-pending-route.ts';
 
 type RunServices = Omit<RouteRunContext, keyof RelayContext | 'lastBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
@@ -46,74 +43,55 @@ type RunServices = Omit<RouteRunContext, keyof RelayContext | 'lastBody'> & {
   readonly onRun: OnRun;
   readonly health: HealthMonitor;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
-  /** Runs at once for a webhook that has no limit of its own; 1 means strict order of arrival. */
-  readonly runningPerHookMax: number;
 };
 
 /** Most runs at once. */
-const RUNNING_MAX = 64;
+export const RUNS_MAX = 64;
 const REMOVED_MESSAGE = 'The webhook was removed';
 
-export class RequestTransport implements Transport<Delivery, FinishedRun> {
+export class RequestRunner implements Attempter<Delivery, FinishedRun> {
   readonly noun = 'a run of a request';
   readonly records: TaskRecords<Delivery>;
-  readonly ending: Ending = {
-    collection: requestCollection.name,
-    // Tasks are deliveries to routes; what ends is their request, once for all of them.
-    itemIdOf: parseRequestId,
-    stageEnd(transaction, id, nowMs) {
-      changeItem(requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
-    },
-    message: 'requests of a removed webhook wait to be failed',
-  };
+  readonly webhookQueues: WebhookQueues<Delivery>;
   readonly #context: RouteRunContext & RunServices;
-  readonly loop: QueueWorker<Delivery, FinishedRun>;
-  readonly #unfollow: readonly (() => void)[];
-  /** True while a run waits for memory for its payload. All other runs wait behind it. */
-  #isWaitingForRoom = false;
+  /** Ends what it follows; must be called once its worker is closed. */
+  readonly close: () => void;
 
-  constructor(context: RelayContext, services: RunServices) {
-    const { store, clock } = context;
-    const { webhooks, runningPerHookMax } = services;
-    const scheduler = new Scheduler(clock, {
-      runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
-    });
-    this.loop = new QueueWorker(context, scheduler, this);
+  constructor(context: RelayContext, scheduler: Scheduler, services: RunServices) {
+    const { store } = context;
+    const { webhooks, memoryBudget } = services;
     this.records = createTaskRecords(store, isRouteDeliveryId);
     this.#context = { ...context, ...services, lastBody: new LastBody() };
-    services.memoryBudget.onFree(() => {
-      this.#isWaitingForRoom = false;
-      this.loop.requestRun();
-    });
-    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
-    this.#unfollow = [
-      store.collection(requestCollection.name).onChange((change) =>
-        this.#forgetOutdatedRequest(change)),
-      store.collection(incomingCollection.name).onChange(({ id }) => this.loop.updateQueue(id)),
-    ];
+    this.webhookQueues = {
+      collection: incomingCollection.name,
+      ending: {
+        collection: requestCollection.name,
+        // Tasks are deliveries to routes; what ends is their request, once for all of them.
+        itemIdOf: parseRequestId,
+        isOrphaned: (key) => webhooks.find(key) === undefined,
+        stageEnd(transaction, id, nowMs) {
+          changeItem(
+            requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
+        },
+        message: 'requests of a removed webhook wait to be failed',
+      },
+      describeOrder: (key) => describeOrders(webhooks.find(key)),
+      findLane: ({ item }) => findRouteLane(this.#context, item, webhooks.find(item.hook ?? '')),
+    };
+    memoryBudget.onFree(() => scheduler.wake());
+    this.close = store.collection(requestCollection.name).onChange((change) =>
+      this.#forgetOutdatedRequest(change));
   }
 
-  start(): void {
-    this.loop.start();
-  }
-
-  /** See `QueueWorker.close`. */
-  async close(graceMs: number): Promise<void> {
-    await this.loop.close(graceMs);
-    for (const unfollow of this.#unfollow) unfollow();
-  }
-
+  /** A run that waits for memory for its payload stays due, and all others wait behind it. */
   mayBegin(): boolean {
-    return !this.#isWaitingForRoom;
+    return !this.#context.memoryBudget.isRunWaiting;
   }
 
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
+    id: string, lease: QueueLease, cutOff: AbortSignal, parking: Parking,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
-    const run = runPendingRoute(this.#context, id, { lease, cutOff, setParked });
-    // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
-    if (run === NO_ROOM) this.#isWaitingForRoom = true;
-    return run;
+    return runPendingRoute(this.#context, id, { lease, cutOff, parking });
   }
 
   countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): Responsiveness | null {
@@ -124,8 +102,10 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     return kind === 'delivered' ? 'answered' : null;
   }
 
-  async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
-    const written = await retryUntilWritten(this.#context, this.loop.closing,
+  async writeResult(
+    run: FinishedRun, { closing }: AttemptWorker,
+  ): Promise<StoredRequest | undefined> {
+    const written = await retryUntilWritten(this.#context, closing,
       'the result of a run waits to be written', { request: run.storedItem.item.id },
       () => this.#write(run));
     this.#log(run, written);
@@ -142,25 +122,14 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
 
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { item } = stored;
-    return { key: item.hook ?? '', order: { lane: this.findLane(stored), place: placeOf(item) } };
+    const lane = this.webhookQueues.findLane(stored);
+    return { key: item.hook ?? '', order: { lane, place: placeOf(item) } };
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
   describeQueue(key: string): QueueSettings {
     const { enabled = false, maxInFlight } = this.#context.webhooks.find(key) ?? {};
     return { key, target: key, mayStart: enabled, runningMax: maxInFlight };
-  }
-
-  describeOrder(key: string): string | null {
-    return describeOrders(this.#context.webhooks.find(key));
-  }
-
-  findLane({ item }: StoredDelivery): LaneName | null {
-    return findRouteLane(this.#context, item, this.#context.webhooks.find(item.hook ?? ''));
-  }
-
-  isOrphaned(key: string): boolean {
-    return this.#context.webhooks.find(key) === undefined;
   }
 
   /** Drops the cached request unless this change adds exactly the record it was staged with. */

@@ -39,7 +39,7 @@ export const NAME_PATTERN_RULE = 'the name of an event such as book.created, the
 
 /** Explains why a name is invalid; `manyHint` says what to do for several names. */
 export function explainInvalidEventName(
-  name: unknown, manyHint = 'emit one event for each name',
+  name: unknown, { manyHint } = { manyHint: 'emit one event for each name' },
 ): string {
   if (name === undefined) return `is required, ${EVENT_NAME_RULE}`;
   const isMany = typeof name === 'string' && name.includes(',');

@@ -50,15 +50,15 @@ export type ObjectSchema = {
   readonly isNotEmpty?: boolean | undefined;
   /**
    * A first error about the whole object, such as an example, when anything in it is wrong. Gets
-   * what could be parsed, and all that was `given`; null where the other errors say it all.
+   * what could be parsed of the `input`; null where the other errors say it all.
    */
-  readonly hint?: ((value: JsonObject, given: JsonObject) => string | null) | undefined;
+  readonly hint?: ((value: JsonObject, input: JsonObject) => string | null) | undefined;
   /**
-   * Rules across members, run on what could be parsed, so that members may be missing that were
-   * `given`. Each broken one is reported, unless its member was refused already.
+   * Rules across members, run on what could be parsed of the `input`, so that members of that may
+   * be missing. Each broken one is reported, unless its member was refused already.
    */
   readonly check?: ((
-    value: JsonObject, given: JsonObject,
+    value: JsonObject, input: JsonObject,
   ) => readonly { pointer: string; detail: string }[]) | undefined;
 };
 /** Free JSON, the caller's own. `isObject`: the outermost value must be an object. */

@@ -3,9 +3,9 @@
  * and which of them are duplicates.
  */
 import type { FieldError } from '../../base/errors.ts';
-import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import { retryScheduleSchema } from '../members/members.ts';
 import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
@@ -18,7 +18,6 @@ export type ResponseMode = (typeof RESPONSE_MODES)[number];
 export type Deduplication =
   | 'auto' | 'off' | { readonly header: string } | { readonly json: string };
 
-const SCHEDULE_ITEMS_MAX = 100;
 const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 const DEDUPLICATE_BYTES_MAX = 600;
@@ -47,10 +46,7 @@ export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
     description: 'How long an id is remembered',
   },
   retrySchedule: {
-    schema: {
-      kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
-      items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
-    },
+    schema: retryScheduleSchema,
     description: 'Seconds between the runs of an action that fails, in place of the setting '
       + '`incoming.retrySchedule`; an empty array: it runs once. For the `answer` `accepted`',
   },

@@ -1,9 +1,11 @@
-/** The members `name` and `description`, which several resources have. */
-import type { JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
+/** The members `name`, `description` and `retrySchedule`, which several resources have. */
+import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
+import type { ArraySchema, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
 
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DESCRIPTION_LENGTH_MAX = 500;
+const SCHEDULE_ITEMS_MAX = 100;
 
 /** An identifier or a name that the caller chooses. */
 export const slugSchema: StringSchema = {
@@ -21,6 +23,12 @@ export const nameSchema: StringSchema = {
 export const descriptionMember: MemberSchema = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'For people: what it is for, whose it is',
+};
+
+/** Seconds to wait before each retry. */
+export const retryScheduleSchema: ArraySchema = {
+  kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
+  items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
 };
 
 /** The first value that is a text, such as a webhook's name or else its path; null: none is. */

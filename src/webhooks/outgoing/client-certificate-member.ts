@@ -87,9 +87,9 @@ function findLoneKeyProblem(text: string): string | null {
 
 /** Checks both together, as the handshakes would fail otherwise. */
 function findPairProblems(
-  { certificate, privateKey }: JsonObject, given: JsonObject,
+  { certificate, privateKey }: JsonObject, input: JsonObject,
 ): FieldError[] {
-  const missing = ['certificate', 'privateKey'].filter((name) => (given[name] ?? null) === null);
+  const missing = ['certificate', 'privateKey'].filter((name) => (input[name] ?? null) === null);
   if (missing.length > 0) {
     return missing.map((name) => ({ pointer: `/${name}`, detail: 'is required' }));
   }

@@ -55,10 +55,10 @@ export const oauth2Schema: ObjectSchema = {
 };
 
 function findMemberProblems(
-  { tokenUrl, clientSecret }: JsonObject, given: JsonObject,
+  { tokenUrl, clientSecret }: JsonObject, input: JsonObject,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (clientSecret === undefined && (given['clientSecret'] ?? null) === null) {
+  if (clientSecret === undefined && (input['clientSecret'] ?? null) === null) {
     errors.push({ pointer: '/clientSecret', detail: 'is required' });
   }
   if (typeof tokenUrl === 'string' && hasCredentials(tokenUrl)) {

@@ -2,7 +2,8 @@
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import {
-  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, explainInvalidEventName, isEventName,
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, createNameTest, explainInvalidEventName,
+  isEventName,
 } from '../../base/event-name.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
@@ -13,7 +14,7 @@ import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type PreviousSecret } from '../members/rotate-secret.ts';
 import { secretMembers } from '../members/secret-members.ts';
-import { descriptionMember, nameSchema } from '../members/members.ts';
+import { descriptionMember, nameSchema, retryScheduleSchema } from '../members/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../members/target-rules.ts';
@@ -81,7 +82,6 @@ export const outgoingCollection: CollectionSpec = {
 const TRIGGERS_MAX = 50;
 const WHEN_SOURCES = ['payload', 'event'] as const;
 const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
-const SCHEDULE_ITEMS_MAX = 100;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
 
@@ -94,11 +94,11 @@ const triggerSchema: Schema = {
 };
 
 function explainInvalidTrigger(value: unknown): string {
-  // The second argument is the advice for a value with a comma, which looks like several names.
   const hint = String(value).includes('*')
     ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
     : '';
-  return explainInvalidEventName(value, 'name each by itself in triggerEvents') + hint;
+  return explainInvalidEventName(value, { manyHint: 'name each by itself in triggerEvents' })
+    + hint;
 }
 
 export const outgoingSchema: NamedSchema = {
@@ -146,10 +146,7 @@ export const outgoingSchema: NamedSchema = {
         + 'event that it is not for makes no delivery',
     },
     retrySchedule: {
-      schema: {
-        kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
-        items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
-      },
+      schema: retryScheduleSchema,
       description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
     },
     retryOn: retryOnMember,
@@ -210,9 +207,9 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
  */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);
-  const hears = (name: string): boolean =>
-    triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`);
-  return triggers.includes(EVERY_EVENT) && SYSTEM_EVENTS.some((name) => !hears(name));
+  const tests = triggers.filter((trigger) => trigger !== EVERY_EVENT).map(createNameTest);
+  return triggers.includes(EVERY_EVENT)
+    && SYSTEM_EVENTS.some((name) => !tests.some((isHeard) => isHeard?.(name) === true));
 }
 
 function isTrigger(value: string): boolean {

@@ -47,8 +47,8 @@ const signingSchema: ObjectSchema = {
     },
     scheme: { schema: schemeSchema, description: 'How to sign where no preset says it' },
   },
-  check({ scheme }, given) {
-    if (isAbsent(given['preset']) === isAbsent(given['scheme'])) {
+  check({ scheme }, input) {
+    if (isAbsent(input['preset']) === isAbsent(input['scheme'])) {
       return [{ pointer: '', detail: 'must have one of preset and scheme' }];
     }
     return findSchemeProblems(scheme);

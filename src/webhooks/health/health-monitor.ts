@@ -13,8 +13,8 @@ import type { WebhookDirection } from '../webhook-label.ts';
 import { explainDisabling, type DisabledMembers } from './disabled-members.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
-  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
-  type PublicState, type RequestWindow,
+  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure,
+  type FailurePeriod, type Health, type PublicState, type RequestWindow,
 } from './health.ts';
 import {
   decodeHealth, encodeHealth, healthCollection,
@@ -101,13 +101,13 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
-  /** `webhookVersion`: see `addFailure`. */
+  /** `period`: see `addFailure`. */
   recordFailure(
     webhookId: string, failure: Failure,
-    { webhookVersion, ...logOptions }: TransitionLog & { webhookVersion?: string | undefined } = {},
+    { period, ...logOptions }: TransitionLog & { period?: FailurePeriod | undefined } = {},
   ): void {
     const entry = this.#getOrCreateEntry(webhookId);
-    this.#update(webhookId, entry, addFailure(entry.health, failure, webhookVersion), logOptions);
+    this.#update(webhookId, entry, addFailure(entry.health, failure, period), logOptions);
   }
 
   /** The last try, which began at that time, has failed for good. May be reported several times. */

@@ -3,7 +3,7 @@
  * a delivery, or a run of an action. Pure: times are parameters in milliseconds since the epoch; a
  * try has the time at which it began.
  */
-import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 
 type HealthState = 'healthy' | 'failing' | 'rejecting';
@@ -26,7 +26,7 @@ export type Failure = {
 
 /** The time through which every attempt of one version of a webhook has failed. */
 export type FailurePeriod = {
-  /** When the first of these attempts began, as a time of RFC 3339: so it is stored. */
+  /** When the first of these attempts ended, as a time of RFC 3339: so it is stored. */
   readonly since: string;
   /** `updatedAt` of the webhook: a change of the webhook begins a new period. */
   readonly webhookVersion: string;
@@ -84,9 +84,12 @@ export function addSuccess(health: Health, atMs: number): Health {
   };
 }
 
-/** `webhookVersion` is undefined for a webhook without `disableAfterHours`. */
+/**
+ * `period` is the one that this failure begins, unless one goes on; undefined for a webhook without
+ * `disableAfterHours`.
+ */
 export function addFailure(
-  health: Health, { atMs, reason }: Failure, webhookVersion?: string,
+  health: Health, { atMs, reason }: Failure, period?: FailurePeriod,
 ): Health {
   const failedTries = health.failedTries + 1;
   // A try that began before the last success and ended after it belongs to the failures after it.
@@ -94,19 +97,17 @@ export function addFailure(
   return {
     ...health, failedTries, firstFailedMs,
     isFailing: health.isFailing || failedTries >= FAILED_TRIES_MIN,
-    failurePeriod: webhookVersion === undefined ? null
-      : extendFailurePeriod(health.failurePeriod, webhookVersion, atMs),
+    failurePeriod: period === undefined ? null : extendFailurePeriod(health.failurePeriod, period),
     // A slow try may be reported after one that began later.
     lastFailure: selectLater({ atMs, reason: cutReason(reason) }, health.lastFailure),
   };
 }
 
-/** A period that began later than `atMs` is from before the clock was set back: it begins then. */
-function extendFailurePeriod(
-  period: FailurePeriod | null, webhookVersion: string, atMs: number,
-): FailurePeriod {
-  const isSame = period?.webhookVersion === webhookVersion && parseTimestamp(period.since) <= atMs;
-  return isSame ? period : { since: formatTimestamp(atMs), webhookVersion };
+/** A period that begins later than `next` is from before the clock was set back: it begins then. */
+function extendFailurePeriod(period: FailurePeriod | null, next: FailurePeriod): FailurePeriod {
+  const isSame = period?.webhookVersion === next.webhookVersion
+    && parseTimestamp(period.since) <= parseTimestamp(next.since);
+  return isSame ? period : next;
 }
 
 /**

@@ -3,18 +3,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
-  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Health,
-  type RequestWindow,
+  addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type FailurePeriod,
+  type Health, type RequestWindow,
 } from '../../../src/webhooks/health/health.ts';
 import { decodeHealth, encodeHealth } from '../../../src/webhooks/health/health-record.ts';
 import { below, createRandom } from '../../support/random.ts';
+
+const PERIOD: FailurePeriod = {
+  since: '2026-01-02T00:00:00.000Z', webhookVersion: '2026-01-01T00:00:00.000Z',
+};
 
 /** Tries at 1, 2, 3, …: `+` succeeds, `-` fails, `!` fails for good. */
 function afterTries(tries: string, start = INITIAL_HEALTH): Health {
   return [...tries].reduce((health, outcome, index) => {
     const atMs = index + 1;
     if (outcome === '+') return addSuccess(health, atMs);
-    const failed = addFailure(health, { atMs, reason: 'no' }, '2026-01-01T00:00:00.000Z');
+    const failed = addFailure(health, { atMs, reason: 'no' }, PERIOD);
     return outcome === '!' ? addFinalFailure(failed, atMs) : failed;
   }, start);
 }

@@ -4,7 +4,7 @@
  * has been delivered must not be sent again.
  */
 import { createTraceFields } from '../../../base/trace-context.ts';
-import { parseTimestamp } from '../../../base/clock.ts';
+import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
 import { findCommitted } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import {
@@ -132,7 +132,7 @@ function createAttemptEvents(
 
 /** Reports an attempt to the health monitor, unless the target was not asked. */
 function reportToHealth(
-  { health, webhooks }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
+  { health, webhooks, clock }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
 ): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
@@ -140,11 +140,13 @@ function reportToHealth(
   const atMs = parseTimestamp(at);
   if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
   const webhook = webhooks.find(webhookId);
-  const webhookVersion = webhook !== undefined && isDisabledWhenFailing(webhook)
-    ? webhook.updatedAt : undefined;
+  // From now, and not from when the attempt began: another may have succeeded since, or somebody
+  // may have changed the webhook.
+  const period = webhook?.updatedAt === undefined || !isDisabledWhenFailing(webhook) ? undefined
+    : { since: formatTimestamp(clock.now()), webhookVersion: webhook.updatedAt };
   const reason = error ?? `HTTP ${statusCode}`;
   health.recordFailure(webhookId, { atMs, reason },
-    { isLoggedElsewhere: isDisabling(kind), webhookVersion });
+    { isLoggedElsewhere: isDisabling(kind), period });
 }
 
 function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {

@@ -134,6 +134,18 @@ test('neither a proxy that fails nor a 0 disables', async () => {
   }
 });
 
+test('an attempt that began before a success, and failed after it, disables nothing', async () => {
+  const slow: Behaviour = { kind: 'slow', ms: 90 * MINUTE_MS, status: 500 };
+  const { simulation, hook } = await place(slow, { retrySchedule: [] });
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(80 * MINUTE_MS);
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(MINUTE_MS);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  await simulation.clock.advance(10 * MINUTE_MS);
+  assert.ok(isEnabled(simulation, hook));
+});
+
 test('a longer or shorter time holds from the change on', async () => {
   const { simulation, hook } = await place(DOWN, { disableAfterHours: 0 });
   await simulation.clock.advance(600 * MINUTE_MS);

@@ -5,11 +5,11 @@
  *     {"id":"<UUID>","status":"<status>","updatedAt":"<time>","pinned":<boolean>,…
  *
  * Then come the other members of `StoredRequest`. Members with their default value are left out,
- * also in `verdict`; that of `receivedAt` is `updatedAt`. `bodyBytes` is the last before the body,
- * so that the record is parsed up to there: the body may be large. It is `"bodyText"` if it is
- * valid UTF-8, else `"body"` in base64, or `"body":null` if it has a record of its own
- * (request-body.ts). Decoding throws if a required member is missing, because nothing may go on
- * from damaged data.
+ * also in `verdict`; the default of `receivedAt` is the value of `updatedAt`. `bodyBytes` is the
+ * last before the body, so that the record is parsed up to there: the body may be large. It is
+ * `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or `"body":null` if it has a record
+ * of its own (request-body.ts). Decoding throws if a required member is missing, because nothing
+ * may go on from damaged data.
  *
  * `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted request is said by
  * its deliveries, one for each route (deliveries/delivery-codec.ts). `routes` are their names when
@@ -18,7 +18,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { encodeString as text } from '../../base/json/encode.ts';
+import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -39,7 +39,7 @@ import {
 export const requestCollection: CollectionSpec = {
   name: 'requests', key: 'id',
   imply(bytes) {
-    const record = parseRecord(bytes, findBody(bytes));
+    const record = parseRecord(bytes, findBodyComma(bytes));
     const { updatedAt, receivedAt = updatedAt, routes = [DEFAULT_ROUTE] } = record;
     return createPuts(createRouteDeliveries(record, routes, receivedAt));
   },
@@ -81,9 +81,9 @@ export function hasDeliveries(bytes: Buffer): boolean {
  * that are left out. `find` is asked for the deliveries.
  */
 export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
-  const bodyStart = findBody(bytes);
-  const record = parseRecord(bytes, bodyStart);
-  const head = createHead(record, bytes, bodyStart);
+  const bodyCommaAt = findBodyComma(bytes);
+  const record = parseRecord(bytes, bodyCommaAt);
+  const head = fillInMembers(record, bytes, bodyCommaAt);
   const { status } = record;
   if (status !== ACCEPTED) return { ...head, status, routes: [] };
   const routes = listRouteRecords(head.id, find).map(decodeDelivery);
@@ -114,18 +114,18 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
 
 /** Decodes the record of a request without its deliveries, which say its status and routes. */
 export function decodeRequestHead(bytes: Buffer): StoredRequestHead {
-  const bodyStart = findBody(bytes);
-  return createHead(parseRecord(bytes, bodyStart), bytes, bodyStart);
+  const bodyCommaAt = findBodyComma(bytes);
+  return fillInMembers(parseRecord(bytes, bodyCommaAt), bytes, bodyCommaAt);
 }
 
 /** Parses a record without the body, which may be large. */
-function parseRecord(bytes: Buffer, bodyStart: number): RequestRecord {
-  const json = `${bytes.toString('utf8', 0, bodyStart)}}`;
+function parseRecord(bytes: Buffer, bodyCommaAt: number): RequestRecord {
+  const json = `${bytes.toString('utf8', 0, bodyCommaAt)}}`;
   return decodeRecordAs<RequestRecord>(json, isSound, JSON.parse);
 }
 
-/** Finds the comma before the body. */
-function findBody(bytes: Buffer): number {
+/** Finds where the comma before the body is. */
+function findBodyComma(bytes: Buffer): number {
   const bodyBytesAt = bytes.indexOf(BODY_BYTES_MARK);
   const start = bodyBytesAt === -1 ? -1 : bytes.indexOf(BODY_MARK, bodyBytesAt + 1);
   if (start === -1) throw new TypeError('a stored request has no body');
@@ -133,8 +133,8 @@ function findBody(bytes: Buffer): number {
 }
 
 /** Fills in the members that are left out. The body stays encoded. */
-function createHead(
-  record: RequestRecord, bytes: Buffer, bodyStart: number,
+function fillInMembers(
+  record: RequestRecord, bytes: Buffer, bodyCommaAt: number,
 ): StoredRequestHead {
   const { id, updatedAt, receivedAt = updatedAt, pinned, hook, method, path, headers } = record;
   return {
@@ -156,7 +156,7 @@ function createHead(
     isReplay: record.isReplay ?? false,
     unparsed: record.unparsed ?? null,
     inlineBody: hasBodyRecord(bytes) ? null
-      : { bytes: bytes.subarray(bodyStart + 1, bytes.length - 1), isEncoded: true },
+      : { bytes: bytes.subarray(bodyCommaAt + 1, bytes.length - 1), isEncoded: true },
   };
 }
 
@@ -187,7 +187,7 @@ const writer = new ByteWriter();
 export function encodeRequest(request: StoredRequest): Buffer {
   const { inlineBody } = request;
   writer.clear();
-  writer.addText(`${encodeHead(request)},`);
+  writer.addText(`${encodeBeforeBody(request)},`);
   if (inlineBody === null) writer.addText(BODY_APART);
   else appendInlineBody(writer, inlineBody);
   writer.addText('}');
@@ -198,29 +198,30 @@ export function encodeRequest(request: StoredRequest): Buffer {
  * Encodes the members before the body. The text is made member by member: with JSON.stringify for
  * all of them, or for headers and verdict alone, a record takes 4 µs in place of 3.
  */
-function encodeHead(request: StoredRequest): string {
+function encodeBeforeBody(request: StoredRequest): string {
   const { id, updatedAt, receivedAt, pinned, hook, method, path, query, headers } = request;
   const { signatures, bodySha256, client, host, protocol, event, eventId, verdict } = request;
   const { answered, duplicateOf, replayOf, unparsed, routes } = request;
+  // With routes, the deliveries say the status.
   const status = routes.length === 0 ? request.status : ACCEPTED;
-  assert(isRecordStatus(status), 'a request without routes has no other status');
+  assert(isRecordStatus(status), 'a request without routes is filtered or a duplicate');
   let json = `${requestHead.encode(id, status, updatedAt)},"pinned":${pinned}`;
   if (receivedAt !== updatedAt) json += `,"receivedAt":"${receivedAt}"`;
-  json += `,"hook":"${hook}","method":${text(method)},"path":${text(path)}`;
-  if (query !== '') json += `,"query":${text(query)}`;
+  json += `,"hook":"${hook}","method":${encodeString(method)},"path":${encodeString(path)}`;
+  if (query !== '') json += `,"query":${encodeString(query)}`;
   json += ',"headers":[';
   let separator = '';
   for (const [name, value] of headers) {
-    json += `${separator}[${text(name)},${text(value)}]`;
+    json += `${separator}[${encodeString(name)},${encodeString(value)}]`;
     separator = ',';
   }
   json += ']';
   if (signatures.length > 0) json += `,"signatures":${JSON.stringify(signatures)}`;
-  json += `,"bodySha256":"${bodySha256}","client":${text(client)}`;
-  if (host !== '') json += `,"host":${text(host)}`;
-  if (protocol !== 'http') json += `,"protocol":${text(protocol)}`;
-  if (event !== null) json += `,"event":${text(event)}`;
-  if (eventId !== null) json += `,"eventId":${text(eventId)}`;
+  json += `,"bodySha256":"${bodySha256}","client":${encodeString(client)}`;
+  if (host !== '') json += `,"host":${encodeString(host)}`;
+  if (protocol !== 'http') json += `,"protocol":${encodeString(protocol)}`;
+  if (event !== null) json += `,"event":${encodeString(event)}`;
+  if (eventId !== null) json += `,"eventId":${encodeString(eventId)}`;
   if (request.eventIdReused) json += ',"eventIdReused":true';
   json += `,"verdict":${encodeVerdict(verdict)}`;
   if (answered !== null) {
@@ -238,8 +239,8 @@ function encodeHead(request: StoredRequest): string {
 
 function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: StoredVerdict): string {
   let json = `{"accepted":${accepted}`;
-  if (preset !== null) json += `,"preset":${text(preset)}`;
-  if (failedCheck !== null) json += `,"failedCheck":${text(failedCheck)}`;
+  if (preset !== null) json += `,"preset":${encodeString(preset)}`;
+  if (failedCheck !== null) json += `,"failedCheck":${encodeString(failedCheck)}`;
   if (secret !== null) json += `,"secret":"${secret}"`;
   if (signedAt !== null) json += `,"signedAt":"${signedAt}"`;
   return `${json}}`;
@@ -280,8 +281,8 @@ const BASE64_FACTOR = 4 / 3;
 /** Estimates the bytes that a request takes in the store with its body, wherever that is. */
 export function estimateStoredBytes(request: StoredRequest): number {
   const { length } = encodeRequest(request);
-  const bodyBytes = request.inlineBody === null ? request.bodyBytes : 0;
-  return length + Math.ceil(bodyBytes * BASE64_FACTOR);
+  const apartBodyBytes = request.inlineBody === null ? request.bodyBytes : 0;
+  return length + Math.ceil(apartBodyBytes * BASE64_FACTOR);
 }
 
 /**

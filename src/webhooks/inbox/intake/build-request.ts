@@ -31,7 +31,7 @@ const RECORD_BYTES = 512;
 const HEADER_BYTES = 3;
 
 /** The stored form of a request that passed its checks. */
-export function buildAcceptedRequest(
+export function buildAdmittedRequest(
   request: AdmittedRequest, state: RequestOutcome,
 ): StoredRequest {
   const { exchange, webhook, body: { received: body }, receivedAtMs: atMs } = request;

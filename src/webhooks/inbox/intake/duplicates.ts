@@ -18,7 +18,7 @@ import { setRequestId, type WebhookResponse } from '../../incoming/receiving/web
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
 import { EventMemory } from './event-memory.ts';
-import { Claim, Event } from './event.ts';
+import { Claim, SenderEvent } from './sender-event.ts';
 
 /** The event of a request that another request had before. */
 export type DuplicateEvent = {
@@ -28,7 +28,7 @@ export type DuplicateEvent = {
   readonly dataJson: string;
   /** The response to the first request; null: the usual response to a duplicate. */
   readonly response: WebhookResponse | null;
-  /** See `Event.isIdReused`. */
+  /** See `SenderEvent.isIdReused`. */
   readonly isIdReused: boolean;
 };
 
@@ -41,7 +41,7 @@ export type EventLookup = {
 };
 
 /** An event that is not finished: its claim is held in this process, or its request is pending. */
-type RunningEvent = { readonly event: Event; readonly holder: Claim | StoredRequest };
+type RunningEvent = { readonly event: SenderEvent; readonly holder: Claim | StoredRequest };
 
 /** An event that came before: finished and remembered, or of a stored request of any status. */
 type PreviousEvent = {
@@ -69,10 +69,10 @@ export class Duplicates {
   /** For a webhook that looks for duplicates; null: the request has no event id. */
   createEvent(
     { webhook, eventId, body: { received }, verdict, receivedAtMs }: AdmittedRequest,
-  ): Event | null {
+  ): SenderEvent | null {
     if (eventId === null || eventId === '') return null;
     const isSigned = verdict.preset !== null && webhook.isEventIdSigned;
-    return new Event({
+    return new SenderEvent({
       webhookId: webhook.identifier, eventId,
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', received, 'hex'),
       expiresAtMs: receivedAtMs + webhook.deduplicateMs,
@@ -85,7 +85,7 @@ export class Duplicates {
     { eventId, bodySha256 }: { readonly eventId: string; readonly bodySha256: string },
   ): EventLookup {
     const isSigned = isEventIdSigned && (sender !== null || hasSecret);
-    const event = new Event({
+    const event = new SenderEvent({
       webhookId: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
     });
     const first = this.#findPrevious(event);
@@ -102,14 +102,14 @@ export class Duplicates {
    * Claims the event, or tells that it is a duplicate: at once if no other request holds the claim.
    * Else it waits as long as the sender does, and rejects with `unavailable` after that.
    */
-  claim(event: Event, request: AdmittedRequest): MaybePromise<Claim | DuplicateEvent> {
+  claim(event: SenderEvent, request: AdmittedRequest): MaybePromise<Claim | DuplicateEvent> {
     const result = this.#tryClaim(event, request);
     return 'holder' in result ? this.#waitForClaim(result, request) : result;
   }
 
   /** Claims the event of the id alone, or if that came before with another body, of id and body. */
   #tryClaim(
-    firstEvent: Event, request: AdmittedRequest,
+    firstEvent: SenderEvent, request: AdmittedRequest,
   ): Claim | DuplicateEvent | RunningEvent {
     for (let event = firstEvent; ;) {
       const previous = this.#unfinishedClaims.get(event.key) ?? this.#findPrevious(event);
@@ -152,12 +152,12 @@ export class Duplicates {
   }
 
   /** Whether an earlier request had the event. */
-  isKnown(event: Event): boolean {
+  isKnown(event: SenderEvent): boolean {
     return this.#findPrevious(event) !== undefined;
   }
 
   /** A finished event whose request is not stored; null: none, or only with another body. */
-  findRemembered(event: Event): DuplicateEvent | null {
+  findRemembered(event: SenderEvent): DuplicateEvent | null {
     const finishedEvent = this.#memory.find(event.key, this.#clock.now());
     if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
     const { dataJson } = finishedEvent;
@@ -165,11 +165,11 @@ export class Duplicates {
   }
 
   /** Remembers a finished event whose request is not stored. */
-  remember({ key, bodySha256, expiresAtMs }: Event, dataJson: string): void {
+  remember({ key, bodySha256, expiresAtMs }: SenderEvent, dataJson: string): void {
     this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
   }
 
-  #findPrevious(event: Event): PreviousEvent | undefined {
+  #findPrevious(event: SenderEvent): PreviousEvent | undefined {
     const nowMs = this.#clock.now();
     const finishedEvent = this.#memory.find(event.key, nowMs);
     if (finishedEvent !== undefined) {
@@ -230,7 +230,7 @@ export class Duplicates {
 }
 
 export function hasOtherBody(
-  previous: { readonly bodySha256: string | null }, { bodySha256 }: Event,
+  previous: { readonly bodySha256: string | null }, { bodySha256 }: SenderEvent,
 ): boolean {
   return bodySha256 !== null && previous.bodySha256 !== null && previous.bodySha256 !== bodySha256;
 }

@@ -1,6 +1,6 @@
 /**
- * Remembers finished events whose requests are not stored, in memory, by their keys (`Event.key`).
- * The oldest are forgotten first.
+ * Remembers finished events whose requests are not stored, in memory, by their keys
+ * (`SenderEvent.key`). The oldest are forgotten first.
  */
 
 /** `dataJson` is the data of the response to a duplicate. */

@@ -12,8 +12,8 @@ import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.
 import type { RelayContext } from '../../relay-context.ts';
 import type { RouteOutcome } from '../../incoming/run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
-import type { Event } from './event.ts';
-import { buildAcceptedRequest, estimateRequestBytes, toRunOutcome } from './build-request.ts';
+import type { SenderEvent } from './sender-event.ts';
+import { buildAdmittedRequest, estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
 export type InboxServices = {
   readonly capacity: InboxCapacity;
@@ -31,7 +31,7 @@ type RequestEnd = {
    */
   readonly id?: string | null;
   /** The event whose id is remembered with the request; absent or null: it has none. */
-  readonly event?: Event | null;
+  readonly event?: SenderEvent | null;
 };
 
 /** A run that the sender hears of fails for good: the sender sends the request again. */
@@ -77,7 +77,7 @@ export class InboxWriter {
     { requestId, isIdReused }: Pick<DuplicateEvent, 'requestId' | 'isIdReused'>,
     status: number,
   ): Promise<void> {
-    await this.#writeIfPossible(buildAcceptedRequest(request, {
+    await this.#writeIfPossible(buildAdmittedRequest(request, {
       id: this.#context.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
       answered: this.#buildAnswered(request, status), eventIdReused: isIdReused,
     }), request, { status });
@@ -129,7 +129,7 @@ export class InboxWriter {
     const routes = outcomes.map((outcome, index) =>
       afterAttempt(createRouteDelivery(origin, index, outcome.name, at), toRunOutcome(outcome),
         NO_RETRY, receivedAtMs, 0, at));
-    return buildAcceptedRequest(request, {
+    return buildAdmittedRequest(request, {
       id: requestId, routes, status: computeStatus(routes),
       answered: this.#buildAnswered(request, status),
       eventIdReused: event?.isIdReused ?? false,

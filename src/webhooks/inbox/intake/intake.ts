@@ -7,7 +7,7 @@
  *   accepted  any other          any                      answered as a duplicate; stored as one if
  *                                                         there is room, unless the event is only
  *                                                         remembered and the inbox is not all
- *   result    none               an action, inbox not all run (ResultRuns.runOnlyRoute), mostly
+ *   result    none               an action, inbox not all run: the usual case (runOnlyRoute)
  *   result    none               routes, or inbox all     run (ResultRuns.run)
  *   result    new                any                      the same, under a claim (#runClaimed)
  *   result    failed before      any                      run where it failed (ResultRuns.runAgain)
@@ -33,7 +33,7 @@ import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-web
 import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
-import { Claim, type Event } from './event.ts';
+import { Claim, type SenderEvent } from './sender-event.ts';
 import { InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
@@ -99,21 +99,21 @@ export class Intake {
     request: AdmittedRequest, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
     const { webhook } = request;
-    const event = webhook.deduplicateMs === 0 ? null : this.#duplicates.createEvent(request);
-    if (webhook.answer === 'accepted') return this.#accept(request, event, matchingRoutes);
-    if (event !== null) return this.#claimAndRun(request, event, matchingRoutes);
+    const senderEvent = webhook.deduplicateMs === 0 ? null : this.#duplicates.createEvent(request);
+    if (webhook.answer === 'accepted') return this.#accept(request, senderEvent, matchingRoutes);
+    if (senderEvent !== null) return this.#claimAndRun(request, senderEvent, matchingRoutes);
     const [route] = webhook.routes;
     if (webhook.hasRoutes || webhook.inbox === 'all' || route === undefined) {
       const routes = matchingRoutes ?? findRoutes(request);
-      return whenDone(this.#runs.run(request, routes, null), getResponse);
+      return whenDone(this.#runs.run(request, routes, null), finishResponse);
     }
     return this.#runs.runOnlyRoute(request, route);
   }
 
   #claimAndRun(
-    request: AdmittedRequest, event: Event, matchingRoutes: MatchingRoutes,
+    request: AdmittedRequest, senderEvent: SenderEvent, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
-    return whenDone(this.#duplicates.claim(event, request), (claimOrDuplicate) =>
+    return whenDone(this.#duplicates.claim(senderEvent, request), (claimOrDuplicate) =>
       claimOrDuplicate instanceof Claim
         ? this.#runClaimed(request, claimOrDuplicate, matchingRoutes)
         : this.#answerDuplicate(request, claimOrDuplicate));
@@ -124,7 +124,7 @@ export class Intake {
     request: AdmittedRequest, claim: Claim, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
     const { event, failedRequest } = claim;
-    const release = (reason: unknown): never => {
+    const abandonClaim = (reason: unknown): never => {
       claim.finish(null);
       throw reason;
     };
@@ -134,21 +134,19 @@ export class Intake {
         ? this.#runs.run(request, matchingRoutes ?? findRoutes(request), event)
         : this.#runs.runAgain(request, failedRequest);
     } catch (thrown) {
-      return release(thrown);
+      return abandonClaim(thrown);
     }
-    return whenDone(running, (result) => this.#finishClaim(claim, result), release);
+    return whenDone(running, (result) => this.#finishClaim(claim, result), abandonClaim);
   }
 
-  #finishClaim(
-    claim: Claim, { response, requestId, storageError }: RunResult,
-  ): WebhookResponse {
-    // An event whose request is stored is found by that record.
+  #finishClaim(claim: Claim, result: RunResult): WebhookResponse {
+    const { response, requestId } = result;
+    // If the request is stored, its record tells of the event.
     if (requestId === null && response.status === 200) {
       this.#duplicates.remember(claim.event, response.dataJson);
     }
     claim.finish({ response, requestId, dataJson: response.dataJson });
-    if (storageError !== undefined) throw storageError;
-    return setRequestId(response, requestId);
+    return finishResponse(result);
   }
 
   #answerDuplicate(
@@ -165,11 +163,12 @@ export class Intake {
    * event makes the first request due; a duplicate is answered as one.
    */
   async #accept(
-    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+    request: AdmittedRequest, senderEvent: SenderEvent | null, matchingRoutes: MatchingRoutes,
   ): Promise<WebhookResponse> {
-    const rememberedEvent = event === null ? null : this.#duplicates.findRemembered(event);
+    const rememberedEvent = senderEvent === null ? null
+      : this.#duplicates.findRemembered(senderEvent);
     if (rememberedEvent !== null) return this.#answerDuplicate(request, rememberedEvent);
-    const { response, duplicate } = await this.#writeAccepted(request, event, matchingRoutes);
+    const { response, duplicate } = await this.#writeAccepted(request, senderEvent, matchingRoutes);
     if (duplicate !== null) {
       await this.#inboxWriter.addDuplicate(request, duplicate, findSentStatus(request, response));
     }
@@ -177,7 +176,7 @@ export class Intake {
   }
 
   #writeAccepted(
-    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+    request: AdmittedRequest, senderEvent: SenderEvent | null, matchingRoutes: MatchingRoutes,
   ): Promise<Acceptance> {
     const { clock, makeId, store } = this.#context;
     const { capacity, recentRequests, configurations, events } = this.#services;
@@ -185,20 +184,21 @@ export class Intake {
     const routes = matchingRoutes ?? findRoutes(request);
     assertEventRoom(configurations, events, routes, request.body.contentBytes, 'later');
     const arrival = {
-      request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
+      request, senderEvent, id: makeId(), nowMs: clock.now(),
+      routes: routes.map(({ name }) => name),
     };
-    const write = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
+    const stage = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
       store.transact((transaction) =>
         stageAccepted(transaction, arrival, recentRequests, reserveRoom));
-    // An event that has come before is answered without room, unless it is new by now: the
-    // transaction decides, and reserves it. For any other the room is reserved before.
-    const isKnown = event !== null && this.#duplicates.isKnown(event);
-    return isKnown ? write((transaction) => capacity.reserve(transaction, bytes))
-      : capacity.reserveWhile(bytes, () => write());
+    if (senderEvent === null || !this.#duplicates.isKnown(senderEvent)) {
+      return capacity.reserveWhile(bytes, () => stage());
+    }
+    // A repetition needs no room, unless the transaction finds that its event is new after all.
+    return stage((transaction) => capacity.reserve(transaction, bytes));
   }
 }
 
-function getResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
+function finishResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
   if (storageError !== undefined) throw storageError;
   return setRequestId(response, requestId);
 }

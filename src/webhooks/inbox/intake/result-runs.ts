@@ -31,7 +31,7 @@ import type { OnRun } from '../../outcome-listeners.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
-import type { Event } from './event.ts';
+import type { SenderEvent } from './sender-event.ts';
 import type { InboxServices, InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
@@ -51,7 +51,7 @@ export type RunResult = {
 type RunContext = {
   /** The id of a request that is stored in any case; null: it is stored if a route fails. */
   readonly id: string | null;
-  readonly event: Event | null;
+  readonly event: SenderEvent | null;
 };
 
 export class ResultRuns {
@@ -73,7 +73,7 @@ export class ResultRuns {
    * rejects with, what a built-in action refused because of our own state.
    */
   run(
-    request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
+    request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: SenderEvent | null,
   ): MaybePromise<RunResult> {
     const { makeId, store } = this.#context;
     const { capacity, configurations, events } = this.#services;

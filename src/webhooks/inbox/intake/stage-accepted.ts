@@ -17,15 +17,15 @@ import {
 } from '../../incoming/receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
 import { hasOtherBody, type DuplicateEvent } from './duplicates.ts';
-import type { Event } from './event.ts';
-import { buildAcceptedRequest } from './build-request.ts';
+import type { SenderEvent } from './sender-event.ts';
+import { buildAdmittedRequest } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
 import { isHeadWhole } from './stored-head.ts';
 
 /** The inputs that are drawn before the transaction, which may run again. */
 type Arrival = {
   readonly request: AdmittedRequest;
-  readonly event: Event | null;
+  readonly senderEvent: SenderEvent | null;
   readonly id: string;
   readonly nowMs: number;
   /** Names of the routes that match. */
@@ -46,8 +46,8 @@ export function stageAccepted(
   transaction: Transaction, arrival: Arrival, recentRequests: RecentRequests,
   reserveRoom?: (transaction: Transaction) => void,
 ): Acceptance {
-  const { event, originalId } = arrival.event === null ? NO_EVENT
-    : matchEvent(transaction, arrival.event, arrival.nowMs);
+  const { event, originalId } = arrival.senderEvent === null ? NO_EVENT
+    : matchEvent(transaction, arrival.senderEvent, arrival.nowMs);
   if (originalId === null) {
     reserveRoom?.(transaction);
     const stored = stageNew(transaction, arrival, event);
@@ -78,14 +78,14 @@ export function stageAccepted(
 }
 
 /** `originalId` is that of the request that had the event first; null: there is none. */
-type EventMatch = { readonly event: Event | null; readonly originalId: string | null };
+type EventMatch = { readonly event: SenderEvent | null; readonly originalId: string | null };
 
 const NO_EVENT: EventMatch = { event: null, originalId: null };
 
 /**
  * Looks for the event by its id alone, and if that came before with another body, by id and body.
  */
-function matchEvent(transaction: Transaction, event: Event, nowMs: number): EventMatch {
+function matchEvent(transaction: Transaction, event: SenderEvent, nowMs: number): EventMatch {
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
   const storedId = findEventId(find, event, nowMs);
@@ -99,12 +99,12 @@ function matchEvent(transaction: Transaction, event: Event, nowMs: number): Even
 }
 
 function stageNew(
-  transaction: Transaction, { request, id, nowMs, routes }: Arrival, event: Event | null,
+  transaction: Transaction, { request, id, nowMs, routes }: Arrival, event: SenderEvent | null,
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
   const origin = { id, hook: request.webhook.identifier };
   const pendingRoutes = createRouteDeliveries(origin, routes, at);
-  const item = buildAcceptedRequest(request, {
+  const item = buildAdmittedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
     answered: {
       status: findSentStatus(request, {

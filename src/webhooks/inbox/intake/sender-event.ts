@@ -1,7 +1,7 @@
 /**
- * The event of a request, identified by its sender's id. In memory its key is a text that costs no
- * hash; the identifier of its record is computed when it is needed. One request at a time holds the
- * claim to an event.
+ * The event that a request tells of, by its sender's id; not an event of ours. In memory its key is
+ * a text that costs no hash; the identifier of its record is computed when it is needed. One
+ * request at a time holds the claim to an event.
  */
 import { hashEventId, type EventKey } from '../event-ids.ts';
 import type { StoredRequest } from '../../incoming/stored-request.ts';
@@ -16,7 +16,7 @@ type EventInput = {
 /** A longer id is hashed, so that memory does not depend on the length of ids. */
 const PLAIN_LENGTH_MAX = 64;
 
-export class Event implements EventKey {
+export class SenderEvent implements EventKey {
   readonly bodySha256: string | null;
   readonly expiresAtMs: number;
   /** Whether the id came before with another body. */
@@ -47,8 +47,8 @@ export class Event implements EventKey {
   }
 
   /** The event of a request whose id came before with another body: id and body identify it. */
-  toReused(): Event {
-    return new Event(this.#input, true);
+  toReused(): SenderEvent {
+    return new SenderEvent(this.#input, true);
   }
 }
 
@@ -59,7 +59,7 @@ type ClaimOutcome = {
 
 /** The right of one request to run the actions of an event. The others wait for its outcome. */
 export class Claim {
-  readonly event: Event;
+  readonly event: SenderEvent;
   /** The request whose failed routes are to run again; null: the request is new. */
   readonly failedRequest: StoredRequest | null;
   readonly #unfinishedClaims: Map<string, Claim>;
@@ -68,7 +68,7 @@ export class Claim {
 
   /** Adds itself to `unfinishedClaims`, by the key of its event, until it is finished. */
   constructor(
-    event: Event, failedRequest: StoredRequest | null, unfinishedClaims: Map<string, Claim>,
+    event: SenderEvent, failedRequest: StoredRequest | null, unfinishedClaims: Map<string, Claim>,
   ) {
     this.event = event;
     this.failedRequest = failedRequest;

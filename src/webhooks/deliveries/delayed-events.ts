@@ -41,7 +41,8 @@ import { WAITING, stageDelivery } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
-  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
+  decodeEventHead, deleteEvent, deriveDeliveryIds, encodeEvent, eventCollection, readPayloadBytes,
+  type EventHead,
 } from './event-record.ts';
 import { putFanOut } from './fan-out.ts';
 
@@ -105,25 +106,25 @@ function stageBegin(
     if (!audienceFinder.keepsUnheard) deleteEvent(transaction, id);
     return;
   }
-  // Not derived from the event's identifier: deliveries are listed in the order of their ids.
-  const nextId = deriveIds(seed);
   const createdAt = formatTimestamp(nowMs);
   const { deliverAt } = decodeDelayedEvent(delayedRecord);
   // Its place among others is its time, even if this process was not there then.
   const queuedAt = parseTimestamp(deliverAt) < nowMs ? deliverAt : null;
-  const deliveries = webhookIds.map((webhookId) => createDelivery({
-    identifier: nextId(), hook: webhookId, event: name, eventId: id, queuedAt,
-  }, createdAt));
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     putFanOut(transaction, {
       identifier: id, seed, createdAt, event: name, hooks: webhookIds,
       ...queuedAt === null ? {} : { queuedAt },
     });
   } else {
-    for (const delivery of deliveries) stageDelivery(transaction, delivery);
+    const nextId = deriveIds(seed);
+    for (const hook of webhookIds) {
+      const origin = { identifier: nextId(), hook, event: name, eventId: id, queuedAt };
+      stageDelivery(transaction, createDelivery(origin, createdAt));
+    }
   }
-  addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
-  // `QueueCapacity` counts the waiting event as one delivery already.
+  // Not derived from the event's identifier: deliveries are listed in the order of their ids.
+  addLateDeliveries(transaction, id, deriveDeliveryIds(seed, webhookIds), webhookIds);
+  // `QueueCapacity` counts the waiting event as one delivery already: the others are reserved.
   transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);

@@ -166,11 +166,11 @@ export function createDeliveries(
   }, createdAt));
 }
 
-/** Derives the ids of the deliveries made with an event, which sort after it, from its own. */
+/** Derives ids, which sort after `seed`. That is the event's own id if they are made with it. */
 export function deriveDeliveryIds(
-  eventId: string, webhookIds: EventHead['webhookIds'],
+  seed: string, webhookIds: EventHead['webhookIds'],
 ): readonly string[] {
-  const nextId = deriveIds(eventId);
+  const nextId = deriveIds(seed);
   return webhookIds.map(() => nextId());
 }
 

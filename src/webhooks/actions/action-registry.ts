@@ -203,7 +203,7 @@ export function createUnmadeError(origin: string, cause: unknown): AppError {
   return createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
 }
 
-/** Self-contained, as the action worker has its text (modules/action-worker.ts). */
+/** Self-contained, as the action worker has its text (modules/worker-program.ts). */
 export function isActionClass(candidate: unknown): candidate is ActionClass {
   if (typeof candidate !== 'function') return false;
   const isNamed = 'identifier' in candidate && typeof candidate.identifier === 'function'

@@ -18,7 +18,7 @@ import {
 import type { ActionCall, ActionSource, RegisteredAction } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import { SwitchedOffError } from '../switched-off-error.ts';
-import { isInFile, rebuildThrown } from './action-worker.ts';
+import { isInFile, rebuildThrown } from './worker-program.ts';
 import {
   ActionWorkerThread, LATE, STOPPED_MESSAGE, type WorkerEnd,
 } from './action-worker-thread.ts';
@@ -352,9 +352,11 @@ function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boo
 }
 
 function checkLoaded({ file: { origin } }: LoadedModule, report: LoadReport): Names {
-  const { isActionClass, identifier, label, thrown, hasClassThrown } = report;
-  if (thrown !== null && hasClassThrown) throw createUnmadeError(origin, rebuildThrown(thrown));
-  if (thrown !== null) throw createImportError(origin, rebuildThrown(thrown));
+  const { isActionClass, identifier, label, thrown } = report;
+  if (thrown !== null) {
+    const createError = isActionClass ? createUnmadeError : createImportError;
+    throw createError(origin, rebuildThrown(thrown));
+  }
   if (!isActionClass) throw createNoActionError(origin);
   return checkNames(origin, identifier, label);
 }

@@ -15,7 +15,7 @@ import { ActionResult, type ActionContext } from '../action.ts';
 import { ChainedHttpSender } from '../chained-http-sender.ts';
 import {
   copyBytes, createWorkerProgram, describeThrown, rebuildOutcome, rebuildThrown,
-} from './action-worker.ts';
+} from './worker-program.ts';
 import { WorkerInspector } from './worker-inspector.ts';
 import { isWorkerReport, parseRunReports, requestKiB } from './worker-messages.ts';
 import type {

@@ -80,13 +80,14 @@ export type OutcomeMessage = {
 
 export type LoadReport = {
   readonly report: 'loaded'; readonly callId: number;
-  /** Whether the default export is a class with what an action needs. */
+  /**
+   * Whether the default export is a class with what an action needs. Then it is the class that has
+   * thrown, else the import of the module.
+   */
   readonly isActionClass: boolean;
   readonly identifier: unknown;
   readonly label: unknown;
   readonly thrown: ThrownMessage | null;
-  /** Whether the class threw, and not the import of the module. */
-  readonly hasClassThrown: boolean;
 };
 
 export type CheckReport = {
@@ -138,7 +139,7 @@ export type AliveReport = {
   readonly bufferBytes: number;
 };
 
-/** As many causes of an error as a worker tells. */
+/** As many causes of an error as a worker tells (`describeAny`). */
 const CAUSES_MAX = 4;
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -146,8 +147,7 @@ type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
 /** How members of reports are checked; errors and texts are as deep as whoever reads them looks. */
 const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
   loaded: {
-    callId: isCount, isActionClass: isFlag, hasClassThrown: isFlag,
-    thrown: isThrown,
+    callId: isCount, isActionClass: isFlag, thrown: isThrown,
   },
   validated: { callId: isCount, problems: isTextsOrNull, thrown: isThrown },
   ended: { runs: isText },

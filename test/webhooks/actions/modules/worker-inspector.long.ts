@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { closeInspector } from '../../../../src/webhooks/actions/modules/action-worker.ts';
+import { closeInspector } from '../../../../src/webhooks/actions/modules/worker-program.ts';
 import {
   WorkerInspector,
 } from '../../../../src/webhooks/actions/modules/worker-inspector.ts';

@@ -5,6 +5,7 @@
  * embeds us need no file for it. They may therefore use each other, their arguments and the globals
  * of Node, and nothing else: no import but of types, and no constant of this file. What other files
  * have comes as an argument (`WorkerImports`): bundles may give it another name in each of them.
+ * Each function that the worker uses stands in the list of `createWorkerProgram`.
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
@@ -110,7 +111,6 @@ async function loadModule(
   const { port, places, actions, importModule } = state;
   const report: { -readonly [Member in keyof LoadReport]: LoadReport[Member] } = {
     report: 'loaded', callId, isActionClass: false, identifier: null, label: null, thrown: null,
-    hasClassThrown: false,
   };
   places.set(moduleId, url);
   try {
@@ -119,7 +119,6 @@ async function loadModule(
       ? module.default : undefined;
     if (state.isActionClass(candidate)) {
       report.isActionClass = true;
-      report.hasClassThrown = true;
       enterModule(state, moduleId, () => {
         const identifier: unknown = candidate.identifier();
         const label: unknown = candidate.label();
@@ -128,7 +127,6 @@ async function loadModule(
         const instance = new candidate();
         actions.set(moduleId, { actionClass: candidate, instance, execute: instance.execute });
       });
-      report.hasClassThrown = false;
     }
   } catch (thrown) {
     report.thrown = describeThrown(thrown, null);
@@ -245,7 +243,7 @@ function encodeOutcome(outcome: unknown): string {
   }
   const others = JSON.stringify({
     success: typeof outcome.success === 'boolean' ? outcome.success : null,
-    // A number stands for what is no text, and is refused as that is.
+    // A number stands for what is no text: `toActionResult` refuses both.
     message: message === null || typeof message === 'string' ? message : 0,
     dataError,
   });
@@ -352,6 +350,7 @@ function settleRequest(state: WorkerState, requestId: number, end: RequestSettle
 
 /** Waits for the message being sent to the inspector, then allows none: see worker-inspector.ts. */
 export function closeInspector(mark: Int32Array): void {
+  // 0: none is being sent; 1: one is; 2: none is allowed.
   while (Atomics.compareExchange(mark, 0, 0, 2) === 1) Atomics.wait(mark, 0, 1, 1);
 }
 
@@ -405,6 +404,7 @@ function describeAny(
     const value = (thrown as Record<string, unknown>)[name];
     if (['string', 'number', 'boolean'].includes(typeof value)) members[name] = value;
   }
+  // As many as `CAUSES_MAX` of worker-messages.ts.
   const cause = 'cause' in thrown && thrown.cause !== undefined && depth < 4
     ? describeThrown(thrown.cause, null, depth + 1) : null;
   return { text, members, cause, requestId: requestIds?.get(thrown) ?? null };
@@ -428,8 +428,10 @@ export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown 
 export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
   if (outcome === null) return null;
   const { success, message, data, dataError } = outcome;
+  // A number stands for what is neither object nor array: `toActionResult` refuses both.
   if (dataError === null && data === undefined) return { success, message, data: 0 };
   if (typeof data === 'object' && data !== null) return { success, message, data };
+  // An object that gives the JSON of the one in the worker, or throws what that has thrown.
   const toJSON = (): unknown => {
     if (dataError !== null) throw rebuildThrown(dataError);
     return data;

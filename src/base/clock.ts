@@ -1,4 +1,5 @@
 /** Makes time a parameter, so that tests run through weeks of schedule in milliseconds. */
+import { setMaxListeners } from 'node:events';
 
 export interface Timer {
   cancel(): void;
@@ -34,6 +35,8 @@ export const systemClock: Clock = {
 /** Resolves after `delayMs` on the given clock, or as soon as `signal` aborts. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
+  // Any number may sleep until one signal aborts, and Node warns above ten listeners.
+  if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((resolve) => {
     const end = (): void => {
       timer.cancel();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock, parseTimestamp, formatTimestamp } from '../../src/base/clock.ts';
+import { parseTimestamp, formatTimestamp, sleep, systemClock } from '../../src/base/clock.ts';
 
 test('a timer takes no delay that Node would make a millisecond of', (context) => {
   const delays: unknown[] = [];
@@ -20,4 +20,17 @@ test('a time comes back from its text, whichever was asked for before', () => {
   }
   assert.ok(Number.isNaN(parseTimestamp('')));
   assert.ok(Number.isNaN(parseTimestamp('never')));
+});
+
+test('many may sleep until one signal aborts, and Node warns of no leak', async (context) => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  context.after(() => process.off('warning', onWarning));
+  const controller = new AbortController();
+  const sleeps = Array.from({ length: 20 }, () => sleep(systemClock, 60_000, controller.signal));
+  await new Promise(setImmediate);
+  controller.abort();
+  await Promise.all(sleeps);
+  assert.deepEqual(warnings, []);
 });

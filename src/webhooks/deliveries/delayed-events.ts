@@ -141,9 +141,9 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   /** The ids of the events that hold back all attempts: see the head of this file. */
   readonly #overdueIds = new Set<string>();
   readonly #overdueEndListeners: (() => void)[] = [];
-  #unfollow: readonly (() => void)[] = [];
-  /** Whether this node was the maintainer at the last change of ownership. */
-  #wasMaintainer = false;
+  #unfollow: () => void = () => {};
+  /** Whether an event may have come due while none could begin. */
+  #mayBeOverdue = true;
   /** Whether one of the last transactions failed, because there was no room for it. */
   #isFailing = false;
   /** The pause of all events after that. */
@@ -161,9 +161,13 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     };
   }
 
-  /** The number of events that are overdue, and were not tried since. */
-  get overdueCount(): number {
-    return this.#overdueIds.size;
+  /** Returns whether events are overdue that were not tried since. */
+  hasOverdue(): boolean {
+    if (this.#mayBeOverdue && this.#context.ownership.isMaintainer()) {
+      this.#mayBeOverdue = false;
+      this.#addOverdue();
+    }
+    return this.#overdueIds.size > 0;
   }
 
   /** Calls `listener` when no event is overdue any more. */
@@ -172,25 +176,24 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   }
 
   start(): void {
-    const { ownership, store } = this.#context;
-    this.#unfollow = [
-      ownership.onChange(() => this.#onOwnershipChange()),
-      store.onFailure((reason) => {
-        if (reason === null && ownership.isMaintainer()) this.#addOverdue();
-      }),
-    ];
-    this.#onOwnershipChange();
+    this.#unfollow = this.#context.ownership.onChange(() => {
+      if (!this.#context.ownership.isMaintainer()) this.#endAllOverdue();
+      this.#scheduler.wake();
+    });
   }
 
   /** Must be called once its worker is closed. */
   close(): void {
-    for (const unfollow of this.#unfollow) unfollow();
+    this.#unfollow();
     this.#pause?.cancel();
   }
 
   /** Of several nodes the maintainer begins them; another one does when it takes its place. */
   mayBegin(): boolean {
-    return this.#pause === null && this.#context.ownership.isMaintainer();
+    const { store, ownership } = this.#context;
+    const isMaintainer = ownership.isMaintainer();
+    if (!isMaintainer || store.failure !== null) this.#mayBeOverdue = true;
+    return this.#pause === null && isMaintainer;
   }
 
   // Nothing is tried: the transaction in `writeResult` begins the event.
@@ -253,14 +256,6 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     for (const id of this.#overdueIds) this.#endOverdue(id);
   }
 
-  #onOwnershipChange(): void {
-    const isMaintainer = this.#context.ownership.isMaintainer();
-    if (!isMaintainer) this.#endAllOverdue();
-    else if (!this.#wasMaintainer) this.#addOverdue();
-    this.#wasMaintainer = isMaintainer;
-    this.#scheduler.wake();
-  }
-
   /** Transactions staged together fail together. */
   #pauseAll(error: AppError): void {
     const { store, clock, log } = this.#context;
@@ -268,6 +263,7 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     this.#isFailing = true;
     // It is tried again before the later ones, so if it alone let attempts go, these never would.
     if (store.failure === null) this.#endAllOverdue();
+    else this.#mayBeOverdue = true;
     this.#pause ??= clock.startTimer(PAUSE_MS, () => {
       this.#pause = null;
       this.#scheduler.wake();

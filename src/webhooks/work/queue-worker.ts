@@ -81,7 +81,10 @@ export interface Attempter<Item, Result> {
   onChange?(change: Change): void;
   /** The name of an attempt for messages, in the singular with its article. */
   readonly noun: string;
-  /** Whether an attempt may begin. When it may again, `Scheduler.wake` must be called. */
+  /**
+   * Whether an attempt may begin. When it may again, `Scheduler.wake` must be called. It is asked
+   * whenever a task is due, also while the store takes no writes.
+   */
   mayBegin(): boolean;
   /**
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
@@ -297,14 +300,14 @@ export class QueueWorker<Item, Result> {
   #startTasks(): void {
     if (this.#closing.signal.aborted) return;
     const { store, ownership, clock } = this.#context;
-    // An attempt whose result cannot be written would be made again after a restart.
-    if (store.failure !== null) return this.#checkStoreLater();
-    if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
       && this.#underWayCount - this.#parked.size < ACTIVE_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#attempter.mayBegin()) return;
+      // An attempt whose result cannot be written would be made again after a restart.
+      if (store.failure !== null) return this.#checkStoreLater();
+      if (!ownership.mayBegin()) return;
       const runningTask = this.#scheduler.startNext();
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);

@@ -7,6 +7,8 @@ import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.t
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { Ownership } from '../../../src/webhooks/work/ownership.ts';
 import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
+import { Disk } from '../../support/simulated-disk.ts';
+import { numberIn, openRelayOn } from '../relay-on-disk.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -511,4 +513,34 @@ test('one that waited for the store begins when that takes writes again, before 
     await simulation.clock.advance(10_000);
     await emitting;
     assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
+  });
+
+test('one that waited for a disk that was full twice in a second begins before what came later',
+  async () => {
+    const relay = await openRelayOn(new Disk());
+    const { clock, files, store } = relay;
+    await relay.addHook('there', { order: { key: 'payload.key' } });
+    relay.webhooks.start();
+    const emit = async (n: number, delayMs = 0): Promise<number> => {
+      const deliverAt = delayMs === 0 ? undefined : formatTimestamp(clock.now() + delayMs);
+      const asking = relay.ask('POST', '/api/events',
+        { name: 'thing.happened', payload: { n, key: 1 }, deliverAt });
+      await clock.advance(1);
+      return (await asking).status;
+    };
+    const fill = async (): Promise<void> => {
+      files.bytesMax = files.disk.bytesUsed;
+      assert.equal(await emit(0), 507);
+      files.bytesMax = Infinity;
+    };
+    assert.equal(await emit(1, 1500), 202);
+    await fill();
+    await relay.finish(() => store.failure === null);
+    // What the failure log has to say now it says a second later.
+    await fill();
+    await relay.finish(() => store.failure === null);
+    assert.equal(await emit(2), 202);
+    await clock.advance(5000);
+    assert.deepEqual(relay.sent.map(numberIn), [1, 2]);
+    await relay.close();
   });

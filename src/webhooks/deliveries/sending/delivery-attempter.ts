@@ -140,7 +140,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
    */
   mayBegin(): boolean {
     const { fanOuts, delayedEvents } = this.#context;
-    return fanOuts.unwrittenCount === 0 && delayedEvents.overdueCount === 0;
+    return fanOuts.unwrittenCount === 0 && !delayedEvents.hasOverdue();
   }
 
   async runAttempt(

@@ -3,58 +3,11 @@
  * stored. Names are schema.org's (Book, Person, PostalAddress), with `title` for its `name`.
  */
 import { parseJsonText } from '../base/json/exact-parser.ts';
-import type { JsonObject, ObjectSchema, StringSchema } from '../base/schema.ts';
+import { describeObject } from '../base/schema.ts';
+import type { InputOf, JsonObject, RecordOf, StringSchema } from '../base/schema.ts';
 import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
-
-export type Book = BookFields & {
-  readonly id: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-};
-
-/** A book as callers send it. */
-export type BookInput = Omit<BookFields, 'authors'> & { readonly authors?: readonly Author[] };
-
-type BookFields = {
-  readonly title: string;
-  readonly subtitle?: string;
-  readonly authors: readonly Author[];
-  /** 13 digits when stored. */
-  readonly isbn?: string;
-  readonly publisher?: string;
-  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
-  readonly datePublished?: string;
-  /** BCP 47. */
-  readonly inLanguage?: string;
-  readonly numberOfPages?: number;
-  readonly bookEdition?: string;
-  readonly bookFormat?: (typeof BOOK_FORMATS)[number];
-  readonly keywords?: readonly string[];
-  readonly description?: string;
-  readonly url?: string;
-  readonly image?: string;
-  readonly metadata?: JsonObject;
-};
-
-export type Author = {
-  readonly name: string;
-  readonly givenName?: string;
-  readonly familyName?: string;
-  readonly birthDate?: string;
-  readonly deathDate?: string;
-  readonly url?: string;
-  readonly address?: Address;
-};
-
-export type Address = {
-  readonly streetAddress?: string;
-  readonly addressLocality?: string;
-  readonly addressRegion?: string;
-  readonly postalCode?: string;
-  readonly addressCountry?: string;
-};
 
 export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
@@ -97,7 +50,7 @@ const timestampSchema: StringSchema = {
   kind: 'string', format: 'date-time', description: 'an RFC 3339 time in UTC, with milliseconds',
 };
 
-const addressSchema: ObjectSchema = {
+const addressSchema = describeObject({
   kind: 'object', name: 'Address', isNotEmpty: true,
   members: {
     streetAddress: { schema: { kind: 'string', maxLength: 300 } },
@@ -113,9 +66,9 @@ const addressSchema: ObjectSchema = {
       },
     },
   },
-};
+});
 
-const authorSchema: ObjectSchema = {
+const authorSchema = describeObject({
   kind: 'object', name: 'Author',
   members: {
     name: {
@@ -135,9 +88,9 @@ const authorSchema: ObjectSchema = {
   check: ({ birthDate, deathDate }) =>
     typeof birthDate === 'string' && typeof deathDate === 'string' && isBefore(deathDate, birthDate)
       ? [{ pointer: '/deathDate', detail: `must not be before the birth (${birthDate})` }] : [],
-};
+});
 
-export const bookSchema: ObjectSchema & { readonly name: string } = {
+export const bookSchema = describeObject({
   kind: 'object', name: 'Book',
   members: {
     id: {
@@ -183,7 +136,13 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
       schema: { kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: 8 },
     },
   },
-};
+});
+
+export type Book = RecordOf<typeof bookSchema>;
+/** A book as callers send it. */
+export type BookInput = InputOf<typeof bookSchema>;
+export type Author = RecordOf<typeof authorSchema>;
+export type Address = RecordOf<typeof addressSchema>;
 
 /** For the documentation: a body that is accepted as it is. */
 export const bookExample: JsonObject = {

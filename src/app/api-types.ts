@@ -4,24 +4,18 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
-import type { ClientCertificate } from '../client/client-certificate.ts';
+import type { AnswerOf, InputOf } from '../base/schema-types.ts';
 import type { Book, BookInput } from '../books/book.ts';
-import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
 import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
 import type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
-import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
+import type { configurationSchema } from '../webhooks/actions/action-configuration.ts';
+import type { incomingSchema } from '../webhooks/incoming/incoming-webhook.ts';
 import type { SenderSetup } from '../webhooks/diagnostics/webhook-examples.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
 import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { PublicSentRequest } from '../webhooks/deliveries/sent-request.ts';
-import type {
-  PublicClientCertificate,
-} from '../webhooks/outgoing/client-certificate-member.ts';
-import type { Oauth2 } from '../webhooks/outgoing/oauth2-member.ts';
-import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/outgoing-webhook.ts';
-import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
-import type { WebhookHealth } from '../webhooks/health/public-health.ts';
+import type { outgoingSchema } from '../webhooks/outgoing/outgoing-webhook.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
 import type { SendResult } from '../webhooks/deliveries/sending/webhook-sender.ts';
@@ -35,49 +29,17 @@ export type {
 /** `sent` is the last request; null: none was sent yet, or it is not stored. */
 export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
 
-/** The members of a webhook that the service alone writes. */
-type ServiceMember = 'previousSecret' | 'secretAwaitedUntil' | 'updatedAt' | keyof DisabledMembers;
-type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
-type RecordView<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
-/** A body in which the members of `Optional` may be left to the service; null counts as absent. */
-type RecordInput<Stored, Optional extends keyof Stored> =
-  & Omit<Stored, Optional>
-  & { readonly [Name in Optional]?: Stored[Name] | null };
+/** A body may repeat the identifier; it must be the one in the path. */
+type KeyInput = { readonly identifier?: string | null };
 /** A JSON Merge Patch (RFC 7396): null removes a member. */
 export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
-type InboxMember = 'inbox' | 'answer' | 'deduplicate' | 'deduplicateHours';
-export type IncomingWebhook = Omit<RecordView<StoredIncoming>, 'previousSecret' | InboxMember>
-  & Required<Pick<StoredIncoming, InboxMember>> & {
-  readonly hasSecret: boolean;
-  readonly health: WebhookHealth;
-  /** The secret before the last rotation, while it still counts. */
-  readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
-};
-export type IncomingWebhookInput = RecordInput<Omit<StoredIncoming, ServiceMember>,
-  'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
-type CredentialMember = 'oauth2' | 'clientCertificate';
-export type OutgoingWebhook =
-  Omit<RecordView<StoredOutgoing>, 'previousSecret' | CredentialMember> & {
-  readonly oauth2?: Omit<Oauth2, 'clientSecret'>;
-  readonly clientCertificate?: PublicClientCertificate;
-  readonly hasSecret: boolean;
-  /** Receivers verify with it, where the secret is a private key. */
-  readonly publicKey?: string;
-  readonly health: WebhookHealth;
-  /** The secret before the last rotation, while it still counts. */
-  readonly previousSecret?: { readonly validUntil: string };
-};
-export type OutgoingWebhookInput =
-  RecordInput<Omit<StoredOutgoing, ServiceMember | CredentialMember>,
-    'identifier' | 'enabled' | 'httpMethod' | 'secret'> & {
-    /** Without the secret the stored one is kept, and so are certificate and key. */
-    readonly oauth2?: Omit<Oauth2, 'clientSecret'> & Partial<Pick<Oauth2, 'clientSecret'>> | null;
-    readonly clientCertificate?: Partial<ClientCertificate & PublicClientCertificate> | null;
-  };
-export type WebhookActionConfiguration = RecordView<ActionConfiguration>;
-export type WebhookActionConfigurationInput =
-  RecordInput<ActionConfiguration, 'identifier' | 'options'>;
+export type IncomingWebhook = AnswerOf<typeof incomingSchema>;
+export type IncomingWebhookInput = InputOf<typeof incomingSchema> & KeyInput;
+export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
+export type OutgoingWebhookInput = InputOf<typeof outgoingSchema> & KeyInput;
+export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
+export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];

@@ -1,7 +1,7 @@
 /**
  * Models as tables. One table says what a member is called, what it may hold and how it is
- * stored; `fields.ts` validates with it, `server/documents` publishes it, and the types of its
- * values follow from it, so that none can differ.
+ * stored; `fields.ts` validates with it, `server/documents` publishes it, and
+ * `schema-types.ts` derives the types of its values, so that none can differ.
  */
 
 import type { JsonNumber } from './exact-number.ts';
@@ -96,66 +96,3 @@ export type JsonValue =
   | string | JsonNumber | boolean | null | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 export type JsonObject = { readonly [name: string]: JsonValue };
-
-/** A schema with the types of its values: of a record as it is stored, sent and shown. */
-export type Typed<Types> = { readonly [types]?: Types };
-declare const types: unique symbol;
-
-/** A stored record of the schema. */
-export type RecordOf<Described> = ValueOf<Described, 'stored'>;
-/** What callers send; null counts as absent. */
-export type InputOf<Described> = ValueOf<Described, 'input'>;
-/** What callers see. */
-export type AnswerOf<Described> = ValueOf<Described, 'shown'>;
-
-type View = 'stored' | 'input' | 'shown';
-
-type ValueOf<Described, V extends View> =
-  Described extends { readonly kind: 'object' } & Typed<infer Types>
-    ? V extends keyof Types ? Types[V] : JsonObject
-    : Described extends { readonly values: readonly (infer Value)[] } ? Value
-      : Described extends { readonly kind: 'string' } ? string
-        : Described extends { readonly kind: 'integer' | 'number' } ? number
-          : Described extends { readonly kind: 'boolean' } ? boolean
-            : Described extends { readonly items: infer Item } ? readonly ValueOf<Item, V>[]
-              : Described extends { readonly isObject: true } ? JsonObject : JsonValue;
-
-type Shape<Members extends MemberSchemas, V extends View> = Flat<
-  & { readonly [Name in Present<Members, V>]: MemberValue<Members[Name], V> }
-  & { readonly [Name in Exclude<Visible<Members, V>, Present<Members, V>>]?:
-    MemberValue<Members[Name], V> }>;
-type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {};
-
-type MemberValue<Member extends MemberSchema, V extends View> = ValueOf<Member['schema'], V>
-  | (V extends 'input' ? Member extends PresentMember['input'] ? never : null
-    : V extends 'shown' ? Member extends { readonly isNullable: true } ? null : never : never);
-
-/** The members that a view does not have, and those that it always has. */
-type HiddenMember = {
-  readonly stored: never;
-  readonly input: { readonly readOnly: 'ignored' };
-  readonly shown: { readonly isWriteOnly: true };
-};
-type PresentMember = {
-  readonly stored: { readonly isRequired: true } | { readonly default: {} }
-    | { readonly readOnly: string };
-  readonly input: { readonly isRequired: true };
-  readonly shown: PresentMember['stored'] | { readonly isAlwaysShown: true };
-};
-type Visible<Members extends MemberSchemas, V extends View> = {
-  [Name in keyof Members]: Members[Name] extends HiddenMember[V] ? never : Name;
-}[keyof Members];
-type Present<Members extends MemberSchemas, V extends View> = {
-  [Name in Visible<Members, V>]: Members[Name] extends { readonly isAlwaysShown: false } ? never
-    : Members[Name] extends PresentMember[V] ? Name : never;
-}[Visible<Members, V>];
-
-/** Describes an object, so that the types of its values are known. */
-export function describeObject<
-  const Members extends MemberSchemas, const Name extends string | undefined = undefined,
->(schema: ObjectSchema & { readonly members: Members; readonly name?: Name }):
-ObjectSchema & { readonly name: Name } & Typed<{
-  stored: Shape<Members, 'stored'>; input: Shape<Members, 'input'>; shown: Shape<Members, 'shown'>;
-}> {
-  return schema as never;
-}

@@ -3,8 +3,8 @@
  * stored. Names are schema.org's (Book, Person, PostalAddress), with `title` for its `name`.
  */
 import { parseJsonText } from '../base/json/exact-parser.ts';
-import { describeObject } from '../base/schema.ts';
-import type { InputOf, JsonObject, RecordOf, StringSchema } from '../base/schema.ts';
+import type { JsonObject, StringSchema } from '../base/schema.ts';
+import { describeObject, type InputOf, type RecordOf } from '../base/schema-types.ts';
 import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';

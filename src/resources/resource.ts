@@ -2,7 +2,7 @@
  * The description of a resource. Its repository, routes, part of the OpenAPI document and commands
  * follow from it. A description is data and pure functions; it opens nothing.
  */
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchemas, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
@@ -70,7 +70,7 @@ type ColumnSpec = {
 };
 
 /** Members that the service gives every record. */
-export const timestampMembers: Readonly<Record<string, MemberSchema>> = {
+export const timestampMembers = {
   createdAt: {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
     description: 'RFC 3339, UTC, milliseconds',
@@ -79,4 +79,4 @@ export const timestampMembers: Readonly<Record<string, MemberSchema>> = {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
     description: 'RFC 3339, UTC, milliseconds; later with every change',
   },
-};
+} satisfies MemberSchemas;

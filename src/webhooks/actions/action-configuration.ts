@@ -2,17 +2,11 @@
  * The record of an action configuration, an action's identifier and the options that it runs with,
  * and its resource: the path, the masks and the columns of lists.
  */
-import { timestampMembers, type NamedSchema, type Resource } from '../../resources/resource.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
+import { timestampMembers, type Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../members/mask-secrets.ts';
 import { descriptionMember, slugSchema } from '../members/members.ts';
-
-export type ActionConfiguration = {
-  readonly identifier: string;
-  readonly description?: string;
-  readonly actionType: string;
-  readonly options: Readonly<Record<string, unknown>>;
-};
 
 export const configurationCollection: CollectionSpec = {
   name: 'action-configurations', key: 'identifier',
@@ -20,7 +14,7 @@ export const configurationCollection: CollectionSpec = {
 
 const OPTIONS_BYTES_MAX = 64 * 1024;
 
-const configurationSchema: NamedSchema = {
+export const configurationSchema = describeObject({
   kind: 'object',
   name: 'WebhookActionConfiguration',
   members: {
@@ -42,7 +36,11 @@ const configurationSchema: NamedSchema = {
         + 'URLs are shown as ***; *** sent back keeps them',
     },
   },
-};
+});
+
+/** Its times are shown, and nothing else asks for them. */
+export type ActionConfiguration = Omit<RecordOf<typeof configurationSchema>,
+  'createdAt' | 'updatedAt'> & { readonly identifier: string };
 
 export const configurationResource: Resource = {
   path: '/api/action-configurations',

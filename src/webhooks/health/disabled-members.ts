@@ -3,21 +3,14 @@
  * them, with every change of `enabled`. They exist while the webhook is off.
  */
 import { formatTimestamp } from '../../base/clock.ts';
-import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 
 /** `gone`: the target answered 410. `failing`: the `disableAfterHours` are over. */
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** These members, as a part of the types of webhooks. */
-export type DisabledMembers = {
-  readonly disabledReason?: DisabledReason;
-  /** A time as in RFC 3339. */
-  readonly disabledAt?: string;
-};
-
-/** The same as a part of the schemas of webhooks, to stand after `enabled`. */
-export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSchema>> = {
+/** The members, to stand after `enabled`. */
+export const disablingMembers = {
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
     description: 'Why it is off: its target answered 410, every attempt failed for '
@@ -27,6 +20,10 @@ export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSche
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysShown: false,
     description: 'Since when it is off. Absent while it is enabled',
   },
+} satisfies MemberSchemas;
+
+export type DisabledMembers = {
+  readonly disabledReason?: DisabledReason; readonly disabledAt?: string;
 };
 
 /** Which failure has switched the webhook off; null: none has. */

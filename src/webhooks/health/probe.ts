@@ -14,12 +14,12 @@ import type { Health } from './health.ts';
 
 export const PROBE_INTERVAL_MS = 3_600_000;
 
-export const probeMember: MemberSchema = {
+export const probeMember = {
   schema: { kind: 'boolean' },
   description: 'Instead of staying off after its `disableAfterHours`, its oldest pending delivery '
     + 'is tried once an hour, until one succeeds: then it is on again, and what waited follows. '
     + 'Events queue meanwhile. Never after a 410, or when somebody has switched it off',
-};
+} satisfies MemberSchema;
 
 /** Finds a `probe` of a webhook that is never off for failing. */
 export function findProbeProblems({ probe, disableAfterHours }: JsonObject): FieldError[] {

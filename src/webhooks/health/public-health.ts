@@ -1,41 +1,17 @@
 /** The health of a webhook as callers see it: the member `health`, and the filter `state`. */
 import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
+import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
-
-export type WebhookHealth = {
-  readonly state: PublicState;
-  /** A time as in RFC 3339, as are the others. */
-  readonly since: string;
-  readonly lastSuccessAt: string | null;
-  /** While the webhook is rejecting, the last rejection. */
-  readonly lastFailure: { readonly at: string; readonly reason: string } | null;
-  /** Absent unless the webhook is probed. */
-  readonly nextProbeAt?: string;
-  /** Absent for an incoming webhook; null while it does not wait for a place at its host. */
-  readonly waitsFor?: HostWait | null;
-};
-
-/**
- * A webhook's wait, of five seconds or more, for a place at its host: a host has as many places as
- * attempts may be under way there at once.
- */
-export type HostWait = {
-  /** `host:port`, for which the webhook waits. */
-  readonly target: string;
-  readonly since: string;
-  /** The identifiers of webhooks that have places there, at most five. */
-  readonly behind: readonly string[];
-};
 
 /** The wait as callers see it. */
 export function toHostWait(
@@ -44,9 +20,11 @@ export function toHostWait(
   return { target, since: formatTimestamp(sinceMs), behind };
 }
 
-const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
+const time = {
+  schema: { kind: 'string', format: 'date-time' }, isRequired: true,
+} satisfies MemberSchema;
 
-const failureSchema: ObjectSchema = {
+const failureSchema = describeObject({
   kind: 'object', name: 'WebhookFailure',
   members: {
     at: time,
@@ -56,9 +34,9 @@ const failureSchema: ObjectSchema = {
         + 'check',
     },
   },
-};
+});
 
-const waitSchema: ObjectSchema = {
+const waitSchema = describeObject({
   kind: 'object', name: 'HostWait',
   members: {
     target: {
@@ -70,10 +48,16 @@ const waitSchema: ObjectSchema = {
       description: 'Webhooks that have attempts under way there, at most five',
     },
   },
-};
+});
 
-export const healthMember: MemberSchema = {
-  schema: {
+/**
+ * A webhook's wait, of five seconds or more, for a place at its host: a host has as many places as
+ * attempts may be under way there at once.
+ */
+export type HostWait = AnswerOf<typeof waitSchema>;
+
+export const healthMember = {
+  schema: describeObject({
     kind: 'object', name: 'WebhookHealth',
     members: {
       // Those of incoming webhooks are all that there are.
@@ -92,12 +76,14 @@ export const healthMember: MemberSchema = {
           + 'others have the places there. Absent for incoming webhooks',
       },
     },
-  },
+  }),
   readOnly: 'ignored',
   description: 'Whether it works. `failing`: three tries in a row failed, or something failed for '
     + 'good. `rejecting`: most requests are refused. A try is an attempt of a delivery or a run of '
     + 'an action',
-};
+} satisfies MemberSchema;
+
+type WebhookHealth = AnswerOf<typeof healthMember.schema>;
 
 /** The columns of lists on a terminal. */
 export const healthColumns: ListedResource['columns'] = [

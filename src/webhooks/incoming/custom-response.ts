@@ -5,7 +5,8 @@
 import { AppError, messageOf, type FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
 import { parsePath, type JsonPath } from '../../base/json/path.ts';
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import {
@@ -13,19 +14,6 @@ import {
 } from '../members/target-rules.ts';
 import { parseBodyTemplate, type BodyTemplate } from '../members/templates/body-template.ts';
 import { findContentTypeProblem } from '../members/templates/content-type.ts';
-
-/** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
-export type CustomResponse = {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-};
-
-/** The responses by outcome; for one that has none the sender gets the JSON. */
-export type CustomResponses = Readonly<Partial<Record<ResponseOutcome, CustomResponse>>>;
-
-/** What became of a request. No route is for an `unmatched` one; `rejected` are 401 and 403. */
-export type ResponseOutcome = 'accepted' | 'unmatched' | 'failed' | 'duplicate' | 'rejected';
 
 const BODY_LENGTH_MAX = 64 * 1024;
 const DEFAULT_TYPE = 'text/plain; charset=utf-8';
@@ -36,8 +24,8 @@ const successSchema = createResponseSchema('WebhookSuccessResponse', 200, 299);
 const unmatchedSchema = createResponseSchema('WebhookUnmatchedResponse', 200, 599);
 const failureSchema = createResponseSchema('WebhookFailureResponse', 400, 599);
 
-export const responseMember: MemberSchema = {
-  schema: {
+export const responseMember = {
+  schema: describeObject({
     kind: 'object', name: 'WebhookResponses',
     members: {
       accepted: {
@@ -58,13 +46,22 @@ export const responseMember: MemberSchema = {
     check: (responses) => Object.entries(responses).flatMap(([outcome, response]) =>
       findResponseProblems(response, outcome === 'rejected')
         .map(({ pointer, detail }) => ({ pointer: `/${outcome}${pointer}`, detail }))),
-  },
+  }),
   description: 'What the sender gets in place of the JSON of hookshelf; of an outcome that is not '
     + 'here it gets that. Absent: what the preset\'s sender wants, if that is something else',
-};
+} satisfies MemberSchema;
 
-function createResponseSchema(name: string, minimum: number, maximum: number): ObjectSchema {
-  return {
+/** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
+export type CustomResponse = RecordOf<typeof successSchema>;
+
+/** The responses by outcome; for one that has none the sender gets the JSON. */
+export type CustomResponses = RecordOf<typeof responseMember.schema>;
+
+/** What became of a request. No route is for an `unmatched` one; `rejected` are 401 and 403. */
+export type ResponseOutcome = keyof CustomResponses;
+
+function createResponseSchema(name: string, minimum: number, maximum: number) {
+  return describeObject({
     kind: 'object', name,
     members: {
       status: { schema: { kind: 'integer', minimum, maximum }, isRequired: true },
@@ -75,7 +72,7 @@ function createResponseSchema(name: string, minimum: number, maximum: number): O
           + '`request`, which are escaped by the Content-Type in `headers`, text/plain when absent',
       },
     },
-  };
+  });
 }
 
 function findResponseProblems(response: JsonValue, isRejected: boolean): readonly FieldError[] {

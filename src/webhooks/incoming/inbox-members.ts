@@ -4,39 +4,39 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonSchema, JsonValue, MemberSchemas } from '../../base/schema.ts';
+import type { SchemaOf } from '../../base/schema-types.ts';
 import { retryScheduleSchema } from '../members/members.ts';
 import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
-const INBOXES = ['off', 'failed', 'all'] as const;
-export type Inbox = (typeof INBOXES)[number];
-const RESPONSE_MODES = ['result', 'accepted'] as const;
-export type ResponseMode = (typeof RESPONSE_MODES)[number];
-
 /** `auto`: by the preset's event id. An object names the header or the JSON member with the id. */
-export type Deduplication =
+type Deduplication =
   | 'auto' | 'off' | { readonly header: string } | { readonly json: string };
 
 const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 const DEDUPLICATE_BYTES_MAX = 600;
 
-export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
+/** `findInboxProblems` checks it. */
+const deduplicateSchema: SchemaOf<Deduplication, JsonSchema> = {
+  kind: 'json', isObject: false, bytesMax: DEDUPLICATE_BYTES_MAX, depthMax: 1,
+};
+
+export const inboxMembers = {
   inbox: {
-    schema: { kind: 'string', values: INBOXES }, default: 'failed',
+    schema: { kind: 'string', values: ['off', 'failed', 'all'] as const }, default: 'failed',
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
   },
   answer: {
-    schema: { kind: 'string', values: RESPONSE_MODES }, default: 'result',
+    schema: { kind: 'string', values: ['result', 'accepted'] as const }, default: 'result',
     description: '`result`: the action runs, then its result is the answer. `accepted`: the '
       + 'request is on disk, then the answer, then the action runs, with retries; needs `inbox` '
       + '`all`',
   },
   deduplicate: {
-    schema: { kind: 'json', isObject: false, bytesMax: DEDUPLICATE_BYTES_MAX, depthMax: 1 },
-    default: 'auto',
+    schema: deduplicateSchema, default: 'auto',
     description: 'What tells that a request came before: `auto` is the preset\'s event id, `off` '
       + 'nothing; or where an id stands: { "header": "<name>" } or { "json": "path.to.member" }',
   },
@@ -50,7 +50,7 @@ export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
     description: 'Seconds between the runs of an action that fails, in place of the setting '
       + '`incoming.retrySchedule`; an empty array: it runs once. For the `answer` `accepted`',
   },
-};
+} satisfies MemberSchemas;
 
 /** Checks the rules across the members, and the form of `deduplicate`. */
 export function findInboxProblems({ inbox, answer, deduplicate }: JsonObject): FieldError[] {

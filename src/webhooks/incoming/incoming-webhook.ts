@@ -2,65 +2,24 @@
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { timestampMembers } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { disablingMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type PreviousSecret } from '../members/rotate-secret.ts';
+import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
 import { secretMembers, secretSchema } from '../members/secret-members.ts';
-import type { Order } from '../members/filters/order.ts';
 import { descriptionMember, nameSchema } from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
-import type { JsonObject, MemberSchema } from '../../base/schema.ts';
-import {
-  findInboxProblems, inboxMembers, type ResponseMode, type Deduplication, type Inbox,
-} from './inbox-members.ts';
+import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
+import { describeObject } from '../../base/schema-types.ts';
+import { findInboxProblems, inboxMembers } from './inbox-members.ts';
 import {
   configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
-  type WebhookRoute,
 } from './routes-member.ts';
 import { BODY_FORMATS, resolveSchemeFormat, type BodyFormat } from './body-format.ts';
-import { findUnmatchedProblems, responseMember, type CustomResponses } from './custom-response.ts';
-import { verificationSchema, type Verification } from './verification-member.ts';
-
-export type IncomingWebhook = DisabledMembers & {
-  readonly identifier: string;
-  readonly pathSegment: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly enabled: boolean;
-  readonly secret?: string;
-  readonly verification?: Verification;
-  readonly previousSecret?: PreviousSecret;
-  /** Until then it takes the secret of its sender's handshake; absent: nobody has asked for it. */
-  readonly secretAwaitedUntil?: string;
-  readonly allowedAddresses?: readonly string[];
-  readonly bodyFormat?: BodyFormat;
-  readonly jsonFields?: readonly string[];
-  readonly allowedMethods?: readonly string[];
-  readonly staticHeaders?: Readonly<Record<string, unknown>>;
-  /** A webhook has either this or `routes`. */
-  readonly actionConfiguration?: string;
-  readonly routes?: readonly WebhookRoute[];
-  /** The order of a webhook without `routes`; absent: `none`. */
-  readonly order?: Order;
-  readonly inbox: Inbox;
-  readonly answer: ResponseMode;
-  readonly deduplicate: Deduplication;
-  readonly deduplicateHours: number;
-  /** Absent: the setting `incoming.retrySchedule`. */
-  readonly retrySchedule?: readonly number[];
-  /** Requests a second; 0: no limit. Absent: the setting `incoming.rateLimit`. */
-  readonly rateLimit?: number;
-  /** Absent: the setting `incoming.maxConcurrent`. */
-  readonly maxConcurrent?: number;
-  /** Seconds. Absent: the setting `incoming.actionTimeout`. */
-  readonly actionTimeout?: number;
-  /** Absent: the setting `incoming.maxInFlightPerHook`. */
-  readonly maxInFlight?: number;
-  readonly response?: CustomResponses;
-};
+import { findUnmatchedProblems, responseMember } from './custom-response.ts';
+import { verificationSchema } from './verification-member.ts';
 
 export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
@@ -77,7 +36,7 @@ const FIELD_NAME_LENGTH_MAX = 128;
 const FORMATS_WITH_FIELDS: readonly BodyFormat[] = ['form', 'multipart', 'auto'];
 
 /** The limits of its own, which stand in place of settings. */
-const limitMembers: Readonly<Record<string, MemberSchema>> = {
+const limitMembers = {
   rateLimit: {
     schema: { kind: 'number', minimum: 0, maximum: COUNT_MAX },
     description: 'Requests a second, over it 429, in place of the setting `incoming.rateLimit`; 0: '
@@ -98,9 +57,9 @@ const limitMembers: Readonly<Record<string, MemberSchema>> = {
     description: 'Runs at once of requests that were accepted, or are replayed, in place of the '
       + 'setting `incoming.maxInFlightPerHook`; 1 is strict order',
   },
-};
+} satisfies MemberSchemas;
 
-export const incomingSchema: NamedSchema = {
+export const incomingSchema = describeObject({
   kind: 'object',
   name: 'IncomingWebhook',
   members: {
@@ -195,7 +154,9 @@ export const incomingSchema: NamedSchema = {
     ...findInboxProblems(webhook), ...findRouteOrderProblems(webhook),
     ...findBodyProblems(webhook), ...findUnmatchedProblems(webhook),
   ],
-};
+});
+
+export type IncomingWebhook = Omit<WebhookRecord<typeof incomingSchema>, 'updatedAt'>;
 
 /** Refuses `jsonFields` where no body is read as a form. */
 function findBodyProblems(

@@ -5,8 +5,9 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import {
-  conditionSchema, findConditionProblems, type Condition,
+  conditionSchema, findConditionProblems,
 } from '../members/filters/condition.ts';
 import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
 import { SOURCES, type ContainsTest } from '../members/filters/facts.ts';
@@ -15,44 +16,24 @@ import {
 } from '../members/filters/order.ts';
 import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
 
-export type WebhookRoute = {
-  readonly name: string;
-  /** Absent: the route runs for every request. */
-  readonly when?: Condition;
-  readonly actionConfiguration: string;
-  /** Absent: `none`. */
-  readonly order?: Order;
-};
-
-/** A route as it is stored, with what is compiled once for each change of the webhook. */
-export type ReadyWebhookRoute = WebhookRoute & {
-  /** null: the route runs for every request. */
-  readonly matches: Predicate | null;
-  /** The `contains` of its condition. */
-  readonly containsTests: readonly ContainsTest[];
-  readonly order: Order;
-  /** Reads the key by which requests keep their order; null: they keep none by key. */
-  readonly readKey: KeyReader | null;
-};
-
 const ROUTES_MAX = 20;
 
 export const configurationNameSchema: StringSchema = {
   kind: 'string', minLength: 1, maxLength: 128,
 };
 
-export const orderMember: MemberSchema = {
+export const orderMember = {
   schema: orderSchema,
   description: '`none`, as when absent: requests run in the order they came, and one that is '
     + 'retried is overtaken. `strict`: one at a time, the next only when the one before is done or '
     + 'has failed for good. { "key": "<path>" }: strict among those with the same text, number or '
     + 'boolean there, such as `payload.order.id`. Needs `answer` `accepted`',
-};
+} satisfies MemberSchema;
 
-export const routesMember: MemberSchema = {
+export const routesMember = {
   schema: {
     kind: 'array', maxItems: ROUTES_MAX,
-    items: {
+    items: describeObject({
       kind: 'object', name: 'WebhookRoute',
       members: {
         name: {
@@ -76,9 +57,22 @@ export const routesMember: MemberSchema = {
       check: ({ when, order }) => [
         ...findConditionProblems(when, '/when'), ...findOrderProblems(order, '/order', SOURCES),
       ],
-    },
+    }),
   },
   description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
+} satisfies MemberSchema;
+
+export type WebhookRoute = RecordOf<typeof routesMember.schema.items>;
+
+/** A route as it is stored, with what is compiled once for each change of the webhook. */
+export type ReadyWebhookRoute = WebhookRoute & {
+  /** null: the route runs for every request. */
+  readonly matches: Predicate | null;
+  /** The `contains` of its condition. */
+  readonly containsTests: readonly ContainsTest[];
+  readonly order: Order;
+  /** Reads the key by which requests keep their order; null: they keep none by key. */
+  readonly readKey: KeyReader | null;
 };
 
 /** Whether there are routes, in a value that the schema of `routes` has accepted. */

@@ -6,7 +6,8 @@ import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
-import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, StringSchema } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import type { SecretShape } from '../members/new-secret.ts';
 import { isTargetUrl } from '../members/target-rules.ts';
@@ -15,19 +16,10 @@ import type { Preset } from '../senders/presets/preset.ts';
 import {
   PRESETS, findPreset, getPreset, readScheme,
 } from '../senders/presets/preset-table.ts';
-import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
+import { NEEDS, usesOrigins, type Need } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
 import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
-
-export type Verification = {
-  readonly preset: string;
-  readonly toleranceS?: number;
-  /** For the preset `custom`. */
-  readonly scheme?: Scheme;
-  /** For presets whose senders name themselves in their handshake. */
-  readonly origins?: readonly string[];
-} & Readonly<Partial<Record<Need, string>>>;
 
 /** The preset of webhooks that have a secret and no `verification`. */
 export const X_SIGNATURE_PRESET = 'hookshelf';
@@ -42,7 +34,7 @@ const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
   verifyToken: 'the token that the sender is to show when it asks who listens',
 };
 
-export const verificationSchema: ObjectSchema = {
+export const verificationSchema = describeObject({
   kind: 'object',
   name: 'WebhookVerification',
   members: {
@@ -91,7 +83,9 @@ export const verificationSchema: ObjectSchema = {
     },
   },
   check: findVerificationProblems,
-};
+});
+
+export type Verification = RecordOf<typeof verificationSchema>;
 
 function explainUnknownPreset(name: string): string {
   return `${quote(name)} is not a known preset`

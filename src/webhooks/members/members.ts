@@ -20,16 +20,16 @@ export const nameSchema: StringSchema = {
   canonical: (value) => UUID_FORM.test(value) ? null : value,
 };
 
-export const descriptionMember: MemberSchema = {
+export const descriptionMember = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'For people: what it is for, whose it is',
-};
+} satisfies MemberSchema;
 
 /** Seconds to wait before each retry. */
-export const retryScheduleSchema: ArraySchema = {
+export const retryScheduleSchema = {
   kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
   items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
-};
+} satisfies ArraySchema;
 
 /** The first value that is a text, such as a webhook's name or else its path; null: none is. */
 export function firstText(...values: readonly (JsonValue | undefined)[]): string | null {

@@ -8,6 +8,7 @@ import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { decodeRecord, putNextVersion } from '../../resources/record.ts';
@@ -21,25 +22,26 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
 
-export type PreviousSecret = {
-  readonly secret: string;
-  /** The secret is invalid from then on. */
-  readonly validUntil: string;
-  /** The time of its last use, to the minute. */
-  readonly lastUsedAt?: string;
-};
-
-export const previousSecretMember: MemberSchema = {
-  schema: {
+export const previousSecretMember = {
+  schema: describeObject({
     kind: 'object',
     members: {
       validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
       lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
     },
-  },
+  }),
   readOnly: 'echo', isAlwaysShown: false,
   description: 'The secret before the last rotation, while it still counts',
-};
+} satisfies MemberSchema;
+
+/** `lastUsedAt` is a time to the minute. */
+export type PreviousSecret =
+  RecordOf<typeof previousSecretMember.schema> & { readonly secret: string };
+
+/** What is stored of a webhook of the schema; `updatedAt` names the version. */
+export type WebhookRecord<Described> =
+  & Omit<RecordOf<Described>, 'createdAt' | 'previousSecret' | 'hasSecret' | 'health'>
+  & { readonly previousSecret?: PreviousSecret };
 
 /** Keeps the stored previous secret, whatever the body says. It goes with the secret itself. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {

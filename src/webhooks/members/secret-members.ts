@@ -1,5 +1,5 @@
 /** The members for the secret of a webhook, which is stored and never shown. */
-import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchemas, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 
 /** Long enough for a certificate or a private key in PEM. */
@@ -8,7 +8,7 @@ export const secretSchema: StringSchema = {
   kind: 'string', minLength: 1, bytesMax: SECRET_BYTES_MAX,
 };
 
-export const secretMembers: Readonly<Record<string, MemberSchema>> = {
+export const secretMembers = {
   secret: {
     schema: secretSchema, isWriteOnly: true,
     description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
@@ -16,7 +16,7 @@ export const secretMembers: Readonly<Record<string, MemberSchema>> = {
   hasSecret: {
     schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',
   },
-};
+} satisfies MemberSchemas;
 
 /**
  * A replacement without the member keeps the stored secret; null removes it, as it does in a patch.

@@ -7,6 +7,7 @@ import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { http } from '../../base/node-modules.ts';
 import type { JsonObject, JsonSchema, StringSchema } from '../../base/schema.ts';
+import type { SchemaOf } from '../../base/schema-types.ts';
 import type { Change } from '../../store/store-port.ts';
 
 const URL_LENGTH_MAX = 2048;
@@ -45,7 +46,7 @@ export const RESERVED_RESPONSE_HEADERS: readonly string[] = [
 ];
 
 /** Names and values; `findHeaderProblems` has the rules for them. */
-export const headersSchema: JsonSchema = {
+export const headersSchema: SchemaOf<Readonly<Record<string, string>>, JsonSchema> = {
   kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 2,
 };
 

@@ -2,13 +2,10 @@
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
-import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import { DEFAULT_CONTENT_TYPE } from '../members/target-rules.ts';
 import { contentTypeSchema, isJsonType } from '../members/templates/content-type.ts';
 import { parseTemplate } from './payload-template.ts';
-
-const FORMATS = ['standard', 'cloudevents'] as const;
-export type OutgoingFormat = (typeof FORMATS)[number];
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 
@@ -17,7 +14,7 @@ export const CLOUD_EVENT_HEADERS = [
   'ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-subject',
 ] as const;
 
-export const bodyMembers: Readonly<Record<string, MemberSchema>> = {
+export const bodyMembers = {
   payloadTemplate: {
     schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
     description: 'JSON text with {{ path.to.value }} in its strings; with a `contentType` other '
@@ -29,11 +26,11 @@ export const bodyMembers: Readonly<Record<string, MemberSchema>> = {
       + '`payloadTemplate`. Bodies are UTF-8',
   },
   format: {
-    schema: { kind: 'string', values: FORMATS },
+    schema: { kind: 'string', values: ['standard', 'cloudevents'] as const },
     description: '`standard`, as when absent; `cloudevents`: CloudEvents 1.0 over HTTP in binary '
       + 'mode, the attributes in headers that begin with `ce-`',
   },
-};
+} satisfies MemberSchemas;
 
 /** Checks the template by its type, and headers that would contradict the members. */
 export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {

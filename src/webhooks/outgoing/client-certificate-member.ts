@@ -8,20 +8,13 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { MASK } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
 import {
   findCertificateProblem, findKeyProblem, findPairProblem, isCertificateLabel, isKeyLabel,
 } from '../../base/text/pem-problems.ts';
 import { listPemBlocks, type PemBlock } from '../../base/text/pem.ts';
-
-/** What is shown of a certificate. */
-export type PublicClientCertificate = {
-  readonly subject: string;
-  readonly issuer: string;
-  /** RFC 3339, UTC, milliseconds. */
-  readonly notAfter: string;
-};
 
 const PEM_LENGTH_MAX = 64 * 1024;
 /** As long before its end people are told of a certificate. */
@@ -30,7 +23,7 @@ const CERTIFICATE = 'CERTIFICATE';
 /** The curve of an EC key, which `openssl ecparam -genkey` writes before the key. */
 const EC_PARAMETERS = 'EC PARAMETERS';
 
-export const clientCertificateSchema: ObjectSchema = {
+export const clientCertificateSchema = describeObject({
   kind: 'object',
   name: 'ClientCertificate',
   members: {
@@ -53,7 +46,10 @@ export const clientCertificateSchema: ObjectSchema = {
     },
   },
   check: findPairProblems,
-};
+});
+
+/** What is shown of a certificate. */
+type PublicClientCertificate = AnswerOf<typeof clientCertificateSchema>;
 
 /** `findProblem` says what is wrong with a text, after "must be …". */
 function pemSchema(

@@ -7,21 +7,11 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { MASK } from '../../base/log.ts';
-import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import { collectUrls, restoreSecrets } from '../members/mask-secrets.ts';
 import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../members/target-rules.ts';
-
-export type Oauth2 = {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** The scopes to ask for, with spaces between them. */
-  readonly scope?: string;
-  readonly audience?: string;
-  /** Where id and secret stand: in the header `Authorization`, as when absent, or in the body. */
-  readonly clientAuthentication?: (typeof CLIENT_AUTHENTICATIONS)[number];
-};
 
 const CLIENT_AUTHENTICATIONS = ['basic', 'body'] as const;
 
@@ -30,7 +20,7 @@ const lineSchema: StringSchema = {
   pattern: /^[^\u0000-\u001f\u007f]+$/, description: 'text without control characters',
 };
 
-export const oauth2Schema: ObjectSchema = {
+export const oauth2Schema = describeObject({
   kind: 'object',
   name: 'ClientCredentials',
   members: {
@@ -52,7 +42,10 @@ export const oauth2Schema: ObjectSchema = {
     },
   },
   check: findMemberProblems,
-};
+});
+
+/** With the client secret, which `findMemberProblems` asks for. */
+export type Oauth2 = RecordOf<typeof oauth2Schema> & { readonly clientSecret: string };
 
 function findMemberProblems(
   { tokenUrl, clientSecret }: JsonObject, input: JsonObject,

@@ -6,73 +6,29 @@ import {
   isEventName,
 } from '../../base/event-name.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
-import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { describeObject } from '../../base/schema-types.ts';
+import { timestampMembers } from '../../resources/resource.ts';
 import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { disablingMembers } from '../health/disabled-members.ts';
 import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type PreviousSecret } from '../members/rotate-secret.ts';
+import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
 import { secretMembers } from '../members/secret-members.ts';
 import { descriptionMember, nameSchema, retryScheduleSchema } from '../members/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../members/target-rules.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
-import {
-  conditionSchema, findConditionProblems, type Condition,
-} from '../members/filters/condition.ts';
-import { findOrderProblems, orderSchema, type Order } from '../members/filters/order.ts';
-import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-members.ts';
+import { conditionSchema, findConditionProblems } from '../members/filters/condition.ts';
+import { findOrderProblems, orderSchema } from '../members/filters/order.ts';
+import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
-import { rateMember, type Rate } from './rate.ts';
-import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts';
+import { rateMember } from './rate.ts';
+import { findRetryOnProblems, retryOnMember } from './retry-on.ts';
 import { findSuccessWhenProblems, successWhenMember } from './success-when.ts';
-import { findSigningProblems, signingMembers, type Signing } from './signing-member.ts';
-
-/** A webhook as the sending needs it; the schema below has `createdAt` and its health, too. */
-export type OutgoingWebhook = DisabledMembers & {
-  readonly identifier: string;
-  /** Names this version of it: it rises with each change. Absent: it is not stored. */
-  readonly updatedAt?: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly targetUrl: string;
-  readonly httpMethod: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly payloadTemplate?: string;
-  /** The media type of the body; absent: JSON. */
-  readonly contentType?: string;
-  /** Absent: `standard`. */
-  readonly format?: OutgoingFormat;
-  readonly enabled: boolean;
-  readonly actionConfiguration?: string;
-  readonly triggerEvent?: string;
-  /** Several triggers. A webhook has at most one of the two members. */
-  readonly triggerEvents?: readonly string[];
-  /** The condition for events that trigger it; absent: it is for all of them. */
-  readonly when?: Condition;
-  /** Seconds between attempts. */
-  readonly retrySchedule?: readonly number[];
-  readonly retryOn?: RetryOn;
-  /** Which responses deliver; absent: those with a status of 2xx. */
-  readonly successWhen?: Condition;
-  /** Seconds. */
-  readonly timeout?: number;
-  readonly maxInFlight?: number;
-  readonly rate?: Rate;
-  /** Absent: `none`. */
-  readonly order?: Order;
-  readonly disableAfterHours?: number;
-  readonly probe?: boolean;
-  readonly oauth2?: Oauth2;
-  readonly clientCertificate?: ClientCertificate;
-  readonly secret?: string;
-  /** Absent: Standard Webhooks and `X-Signature`, if there is a secret. */
-  readonly signing?: Signing;
-  readonly previousSecret?: PreviousSecret;
-};
+import { findSigningProblems, signingMembers } from './signing-member.ts';
 
 // `hasNames`: a caller may say the unique name where the identifier is asked for.
 export const outgoingCollection: CollectionSpec = {
@@ -101,7 +57,7 @@ function explainInvalidTrigger(value: unknown): string {
     + hint;
 }
 
-export const outgoingSchema: NamedSchema = {
+export const outgoingSchema = describeObject({
   kind: 'object',
   name: 'OutgoingWebhook',
   members: {
@@ -191,7 +147,16 @@ export const outgoingSchema: NamedSchema = {
     health: healthMember,
   },
   check: findProblems,
-};
+});
+
+/** A webhook as the sending needs it. Without `updatedAt` it is not stored. */
+export type OutgoingWebhook =
+  & Omit<WebhookRecord<typeof outgoingSchema>,
+    'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
+  & {
+    readonly updatedAt?: string; readonly oauth2?: Oauth2;
+    readonly clientCertificate?: ClientCertificate;
+  };
 
 type Triggers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
 

@@ -1,13 +1,12 @@
 /** The member `rate` of an outgoing webhook: how many of its attempts may start in which time. */
 import type { MemberSchema } from '../../base/schema.ts';
-
-export type Rate = { readonly limit: number; readonly seconds: number };
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 
 const LIMIT_MAX = 10_000;
 const SECONDS_MAX = 3600;
 
-export const rateMember: MemberSchema = {
-  schema: {
+export const rateMember = {
+  schema: describeObject({
     kind: 'object', name: 'Rate',
     members: {
       limit: {
@@ -19,7 +18,9 @@ export const rateMember: MemberSchema = {
         description: 'in so many seconds',
       },
     },
-  },
+  }),
   description: 'At most `limit` attempts start in any `seconds`, evenly spread; what waits stays '
     + 'in order. Absent: as fast as the target answers',
-};
+} satisfies MemberSchema;
+
+export type Rate = RecordOf<typeof rateMember.schema>;

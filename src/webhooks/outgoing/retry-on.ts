@@ -6,10 +6,11 @@
  * deliver, and 410, which ends the delivery and disables the webhook.
  */
 import type { FieldError } from '../../base/errors.ts';
-import type { JsonValue, MemberSchema } from '../../base/schema.ts';
+import type { JsonSchema, JsonValue, MemberSchema } from '../../base/schema.ts';
+import type { SchemaOf } from '../../base/schema-types.ts';
 
 type RetriedStatus = number | string;
-export type RetryOn = readonly RetriedStatus[];
+type RetryOn = readonly RetriedStatus[];
 
 const ITEMS_MAX = 100;
 const ITEM_BYTES_MAX = 16;
@@ -17,15 +18,20 @@ const CLASS = /^[345]xx$/;
 const STATUS_MIN = 300;
 const STATUS_MAX = 599;
 
-export const retryOnMember: MemberSchema = {
+/** `findRetryOnProblems` checks it. */
+const itemSchema: SchemaOf<RetriedStatus, JsonSchema> = {
+  kind: 'json', isObject: false, bytesMax: ITEM_BYTES_MAX, depthMax: 1,
+};
+
+export const retryOnMember = {
   schema: {
     kind: 'array', maxItems: ITEMS_MAX,
-    items: { kind: 'json', isObject: false, bytesMax: ITEM_BYTES_MAX, depthMax: 1 },
+    items: itemSchema,
   },
   description: 'Statuses and classes of them that are tried again, such as ["5xx", 408, 425, 429]: '
     + 'with another one the delivery has failed at once. Absent: all but 2xx. Network errors are '
     + 'always tried again; 410 always ends and disables',
-};
+} satisfies MemberSchema;
 
 /** Checks what the schema cannot say: that each item is a status or a class. */
 export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[] {

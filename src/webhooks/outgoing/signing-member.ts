@@ -6,7 +6,8 @@
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchemas } from '../../base/schema.ts';
+import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
@@ -30,10 +31,7 @@ import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import type { Quirk } from '../senders/verification/verify.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
 
-/** It has one of the two. */
-export type Signing = { readonly preset?: string; readonly scheme?: Scheme };
-
-const signingSchema: ObjectSchema = {
+const signingSchema = describeObject({
   kind: 'object',
   name: 'WebhookSigning',
   members: {
@@ -53,13 +51,16 @@ const signingSchema: ObjectSchema = {
     }
     return findSchemeProblems(scheme);
   },
-};
+});
+
+/** It has one of the two members. */
+export type Signing = RecordOf<typeof signingSchema>;
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-export const signingMembers: Readonly<Record<string, MemberSchema>> = {
+export const signingMembers = {
   signing: {
     schema: signingSchema,
     description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
@@ -69,7 +70,7 @@ export const signingMembers: Readonly<Record<string, MemberSchema>> = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
     description: 'What receivers verify with, where `signing` has the secret as a private key',
   },
-};
+} satisfies MemberSchemas;
 
 function findPresetProblem(name: string): string | null {
   const preset = findPreset(name);

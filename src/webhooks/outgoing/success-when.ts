@@ -14,12 +14,12 @@ import { formatResponseBody, isSuccessStatus } from '../members/http-sender.ts';
 /** Whether a response delivers. */
 export type SuccessTest = (statusCode: number, body: Buffer) => boolean;
 
-export const successWhenMember: MemberSchema = {
+export const successWhenMember = {
   schema: conditionSchema,
   description: 'Which responses deliver: a condition over `status` and `body`, such as '
     + '{ "path": "body.ok", "op": "eq", "value": true }. Where it does not look at `status`, that '
     + 'must be 2xx as well. Any other response is a failed attempt. Absent: 2xx delivers',
-};
+} satisfies MemberSchema;
 
 export function findSuccessWhenProblems(condition: JsonValue | undefined): FieldError[] {
   return findConditionProblems(condition, '/successWhen', RESPONSE_SOURCES);

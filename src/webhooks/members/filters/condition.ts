@@ -7,7 +7,8 @@ import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../../base/fields.ts';
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { JSON_DEPTH_MAX } from '../../../base/json/parse.ts';
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../../base/schema.ts';
+import type { SchemaOf } from '../../../base/schema-types.ts';
 import { SOURCES, findPathProblem, type FactSource } from './facts.ts';
 
 const OPERATORS = [
@@ -31,7 +32,7 @@ const VALUE_BYTES_MAX = 8192;
 const KINDS = ['all', 'any', 'not', 'path'];
 
 /** The schema itself does not limit depth and number: `findConditionProblems` does. */
-export const conditionSchema: ObjectSchema = {
+export const conditionSchema: SchemaOf<Condition> = {
   kind: 'object', name: 'WebhookCondition',
   // A condition holds conditions, so its members are created when they are first read.
   get members() {

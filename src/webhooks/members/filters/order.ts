@@ -12,7 +12,8 @@ import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { ExactNumber, normalizeNumber, type JsonNumber } from '../../../base/exact-number.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import type { JsonValue, MemberSchema } from '../../../base/schema.ts';
+import type { JsonSchema, JsonValue } from '../../../base/schema.ts';
+import type { SchemaOf } from '../../../base/schema-types.ts';
 import { createFactReader, findPathProblem, type Facts, type FactSource } from './facts.ts';
 
 export type Order = 'none' | 'strict' | { readonly key: string };
@@ -32,7 +33,8 @@ const KEY_LENGTH_MAX = 200;
 /** How much of a longer text stays. */
 const KEY_START_LENGTH = 100;
 
-export const orderSchema: MemberSchema['schema'] = {
+/** `findOrderProblems` checks it. */
+export const orderSchema: SchemaOf<Order, JsonSchema> = {
   kind: 'json', isObject: false, bytesMax: ORDER_BYTES_MAX, depthMax: 1,
 };
 

@@ -8,11 +8,13 @@ import { isJsonObject, pointerStep, readObjectInto } from '../../../base/fields.
 import type {
   JsonObject, JsonValue, MemberSchema, ObjectSchema, StringSchema,
 } from '../../../base/schema.ts';
+import type { SchemaOf } from '../../../base/schema-types.ts';
 import {
   RESERVED_RESPONSE_HEADERS, findHeaderProblems, headersSchema,
 } from '../../members/target-rules.ts';
 import {
   ALGORITHMS, ENCODINGS, KEY_FORMS, NEEDS, PLACEHOLDERS, TIME_UNITS, isPublicKey, type Algorithm,
+  type Scheme,
 } from './scheme.ts';
 
 const TEXT_MAX = 200;
@@ -112,7 +114,7 @@ const challengeSchema: ObjectSchema = {
 };
 
 /** The schema of `verification.scheme`. */
-export const schemeSchema: ObjectSchema = {
+export const schemeSchema: SchemaOf<Scheme> = {
   kind: 'object', name: 'VerificationScheme',
   members: {
     algorithm: { schema: createChoiceSchema(ALGORITHMS), isRequired: true },

@@ -9,7 +9,10 @@ import {
 } from '../../../../src/webhooks/deliveries/sending/authorized-request.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-const OAUTH2 = { tokenUrl: 'https://there/token', clientId: 'id', clientSecret: 'secret' };
+const OAUTH2 = {
+  tokenUrl: 'https://there/token', clientId: 'id', clientSecret: 'secret',
+  clientAuthentication: 'basic',
+} as const;
 const TARGET = 'https://target/';
 
 type Place = {

@@ -89,6 +89,10 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
   }
 }
 
+/**
+ * The result says that the request is queued: what becomes of it is said by the delivery that
+ * begins here, with attempts of its own.
+ */
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
   const deliveryId = await queue(buildForward(call));
   return ActionResult.ok({ deliveryId });

@@ -51,7 +51,7 @@ export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', 
 /** Says which webhooks hear an event at this moment, and what becomes of one that nobody hears. */
 export interface AudienceFinder {
   /** The identifiers of the webhooks that hear an event of that name. */
-  findWebhookIds(transaction: Transaction, name: string, payloadJson: string): readonly string[];
+  findAudience(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
   readonly keepsUnheard: boolean;
 }
@@ -100,7 +100,7 @@ function stageBegin(
   const { name } = decodeEventHead(eventRecord);
   assert(name !== null, 'a forward is not delayed');
   const payloadJson = readPayloadBytes(eventRecord).toString();
-  const webhookIds = audienceFinder.findWebhookIds(transaction, name, payloadJson);
+  const webhookIds = audienceFinder.findAudience(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
     if (!audienceFinder.keepsUnheard) deleteEvent(transaction, id);

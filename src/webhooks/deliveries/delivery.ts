@@ -214,7 +214,7 @@ export function routeNameOf({ identifier, route }: Delivery): string {
 /**
  * Returns the delivery after an attempt: delivered, failed, or pending with its next time. For one
  * that is not pending any more see `afterUncountedAttempt`. `schedule` has the seconds between
- * attempts.
+ * attempts; an empty one lets no other follow.
  */
 export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,

@@ -4,6 +4,7 @@
  * causes the event, so that the cause and its deliveries are on disk together, or not at all. A
  * delayed event is staged alone: see delayed-events.ts.
  */
+import { assert } from '../../base/assert.ts';
 import { isEventName, explainInvalidEventName } from '../../base/event-name.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
@@ -108,15 +109,15 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Checks events of `bytes` each, of which none is staged yet, whose deliveries certainly are: a
-   * request is refused before a part of its events is emitted. Throws `unavailable`; `later`: only
-   * `NeverFitsError`, as they wait for room.
+   * Refuses a request before a part of its events, of `bytes` each, is emitted. Counts one delivery
+   * for each event that is surely heard. Throws `unavailable` without room for them; where they
+   * begin `later` they can wait for it, and so only `NeverFitsError`.
    */
   assertRoom(names: readonly string[], bytes: number, begin: 'now' | 'later'): void {
-    // Such an event has a delivery, whatever its payload.
-    const isHeard = (name: string): boolean => this.#webhooks.findTriggered(name)
+    // A webhook without `when` takes any payload.
+    const isSurelyHeard = (name: string): boolean => this.#webhooks.findTriggered(name)
       .some((id) => this.#webhooks.find(id)?.when === undefined);
-    const count = names.filter(isHeard).length;
+    const count = names.filter(isSurelyHeard).length;
     if (count === 0) return;
     if (begin === 'later') this.#capacity.assertFits(1, bytes);
     else this.#capacity.assertRoom(count, count * bytes);
@@ -135,7 +136,7 @@ export class EventPublisher implements AudienceFinder {
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const { source, trace, hops, key, deliverAt } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    // Not by a spread: every event passes here, and one of ten members takes a microsecond.
+    // Not by a spread: every event passes here, and to spread ten members takes a microsecond.
     const emission: Emission = { source, trace, key, deliverAt, inputs, name, payloadJson };
     const event = await store.transact((transaction) => {
       const staged = this.#stage(transaction, emission);
@@ -166,10 +167,11 @@ export class EventPublisher implements AudienceFinder {
       return stageEventWithDeliveries(
         transaction, { ...origin, name: null, webhookIds: [null] }, json);
     });
-    return delivery?.identifier ?? '';
+    assert(delivery !== undefined, 'a forward has one delivery');
+    return delivery.identifier;
   }
 
-  findWebhookIds(
+  findAudience(
     transaction: Transaction, name: string, payloadJson: string,
     options: Pick<StageOptions, 'except' | 'isSystem'> = {},
   ): readonly string[] {
@@ -190,12 +192,12 @@ export class EventPublisher implements AudienceFinder {
     if (!isEventName(name)) {
       throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
     }
-    const findIds = (): readonly string[] =>
-      this.findWebhookIds(transaction, name, payloadJson, emission);
+    const findAudience = (): readonly string[] =>
+      this.findAudience(transaction, name, payloadJson, emission);
     // This throws when the chain is too long, whether or not a webhook hears the event.
-    const hops = nextHop(inputs.hops, () => describeReceivers(this.#webhooks, name, findIds()));
+    const hops = nextHop(inputs.hops, () => describeAudience(this.#webhooks, name, findAudience()));
     // Which webhooks hear a delayed event is decided when it begins.
-    const webhookIds = deliverAt === undefined ? findIds() : [];
+    const webhookIds = deliverAt === undefined ? findAudience() : [];
     return webhookIds.length > 0 ? this.#stageDeliveries(transaction, emission, hops, webhookIds)
       : this.#stageWithoutDeliveries(transaction, emission, hops);
   }
@@ -244,13 +246,14 @@ function createHead(
   { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
   webhookIds: readonly string[],
 ): EventHead {
-  const identifier = deriveIds(seed)();
+  const nextId = deriveIds(seed);
+  const identifier = nextId();
   const createdAt = formatTimestamp(nowMs);
   return { identifier, createdAt, name, source, key, hops, trace, webhookIds };
 }
 
 /** Describes for the log an event and where it would have gone. */
-function describeReceivers(
+function describeAudience(
   webhooks: Pick<OutgoingWebhookIndex, 'find'>, name: string, webhookIds: readonly string[],
 ): string {
   const [first] = webhookIds;

@@ -3,7 +3,7 @@
  *
  * Besides the limits, these things keep a ready task from starting:
  * - its worker starts nothing (`QueueWorker`), because the store takes no writes, this process may
- *   not begin or has too many results to write, or its transport says so (`Transport.mayBegin`);
+ *   not begin or has too many results to write, or its attempter says so (`Attempter.mayBegin`);
  * - its queue must not start anything (`mayStart`), because the webhook is disabled, being retired
  *   or gone, its lanes are being updated, or another process attempts the queue;
  * - its pace lets no further attempt start yet (`Scheduler.setPace`);

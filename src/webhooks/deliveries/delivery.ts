@@ -3,6 +3,13 @@
  * forward to its URL, or of a request to one route of its webhook, whose action is run. Pure: time
  * and randomness are parameters. `updatedAt` is the time of the new version; a request shares it
  * with those of its deliveries that change with it.
+ *
+ *     status   end of an attempt     status after it
+ *     any      delivered, coalesced  the same as that end
+ *     any      notAsked              as before; this attempt is not kept
+ *     pending  failed                pending until its next time; failed if there is none
+ *     pending  gone                  failed
+ *     other    failed, gone          as before
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
@@ -88,7 +95,7 @@ export type Delivery = {
   readonly nextAttemptAt: string | null;
   /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
-  /** How often in a row the target was not asked, as the proxy failed or our client was busy. */
+  /** How often in a row the target was not asked: see `AttemptOutcome.end`. */
   readonly proxyFailures: number;
   /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
@@ -127,10 +134,10 @@ export type StoredDelivery = StoredItem<Delivery>;
 /** The outcome of one attempt. */
 type AttemptOutcome = {
   /**
-   * `gone`: the target answered 410, so that it wants no more. `proxy`: the target was not asked,
-   * as the proxy failed or our client was busy. `coalesced`: a route succeeded without a run.
+   * `gone`: the target answered 410, so that it wants no more. `notAsked`: the target was not, as
+   * the proxy failed or our client was busy. `coalesced`: a route succeeded without a run.
    */
-  readonly kind: 'delivered' | 'coalesced' | 'failed' | 'gone' | 'proxy';
+  readonly end: 'delivered' | 'coalesced' | 'failed' | 'gone' | 'notAsked';
   readonly attempt: Attempt;
   /** The wait that the response's Retry-After asks for; absent or 0 without one. */
   readonly retryAfterMs?: number;
@@ -139,13 +146,12 @@ type AttemptOutcome = {
 };
 
 export type RunOutcome = AttemptOutcome & {
-  readonly kind: 'delivered' | 'coalesced' | 'failed';
+  readonly end: 'delivered' | 'coalesced' | 'failed';
   readonly attempt: RunAttempt;
 };
 
-/** The metrics bear the kind as a label. */
 export type SendOutcome = AttemptOutcome & {
-  readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
+  readonly end: 'delivered' | 'failed' | 'gone' | 'notAsked';
   readonly attempt: SendAttempt;
   /** What the dialect of another sender made of the head; absent or null: nothing. */
   readonly shown?: Pick<SentHead, 'url' | 'headers'> | null;
@@ -162,8 +168,8 @@ export const ATTEMPT_DATA_BYTES_MAX = 1024;
 
 /** Most attempts kept of one delivery. */
 const ATTEMPTS_MAX = 50;
-const PROXY_DELAY_MS_BASE = 5000;
-const PROXY_DELAY_MS_MAX = 300_000;
+const NOT_ASKED_DELAY_MS_BASE = 5000;
+const NOT_ASKED_DELAY_MS_MAX = 300_000;
 
 export function createDelivery(
   input: Pick<Delivery, 'identifier' | 'hook'> & {
@@ -212,26 +218,33 @@ export function routeNameOf({ identifier, route }: Delivery): string {
 }
 
 /**
- * Returns the delivery after an attempt: delivered, failed, or pending with its next time. For one
- * that is not pending any more see `afterUncountedAttempt`. `schedule` has the seconds between
- * attempts; an empty one lets no other follow.
+ * Returns the delivery after an attempt. `schedule` has the seconds between attempts; an empty one
+ * lets no other follow.
  */
 export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
   random: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
-  const { kind, attempt, retryAfterMs = 0, isChainRefused = false } = outcome;
-  if (delivery.status !== 'pending' || kind === 'delivered' || kind === 'coalesced') {
-    return afterUncountedAttempt(delivery, outcome, nowMs, updatedAt);
+  const { end, attempt, retryAfterMs = 0, isChainRefused = false } = outcome;
+  if (end === 'delivered' || end === 'coalesced') return deliver(delivery, attempt, end, updatedAt);
+  if (delivery.status !== 'pending') {
+    return afterAttemptOffSchedule(delivery, outcome, nowMs, updatedAt);
   }
-  if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random, updatedAt);
+  if (end === 'notAsked') return askLater(delivery, nowMs, random, updatedAt);
   const failures = delivery.failures + 1;
   // A chain that is too long once is too long in every retry.
-  const nextAttemptAt = kind === 'failed' && !isChainRefused
+  const nextAttemptAt = end === 'failed' && !isChainRefused
     ? computeNextAttemptTime(schedule, failures, retryAfterMs, nowMs, random) : null;
   const status = nextAttemptAt === null ? 'failed' : 'pending';
   return change(
     delivery, { updatedAt, status, nextAttemptAt, failures, proxyFailures: 0, attempt });
+}
+
+/** Returns the delivery after an attempt that no other follows, unless the target was not asked. */
+export function afterLastAttempt(
+  delivery: Delivery, outcome: AttemptOutcome, nowMs: number, updatedAt?: string,
+): Delivery {
+  return afterAttempt(delivery, outcome, [], nowMs, 0, updatedAt);
 }
 
 /**
@@ -241,33 +254,35 @@ export function afterAttempt(
 export function afterProbe(
   delivery: Delivery, outcome: AttemptOutcome, isTriedAgain: boolean, nowMs: number,
 ): Delivery {
-  const { kind, isChainRefused = false } = outcome;
-  const staysPending = kind === 'proxy' || (kind === 'failed' && isTriedAgain && !isChainRefused);
-  return staysPending ? afterUncountedAttempt(delivery, outcome, nowMs)
-    : afterAttempt(delivery, outcome, [], nowMs, 0);
+  const { end, isChainRefused = false } = outcome;
+  const staysPending = end === 'notAsked' || (end === 'failed' && isTriedAgain && !isChainRefused);
+  return staysPending ? afterAttemptOffSchedule(delivery, outcome, nowMs)
+    : afterLastAttempt(delivery, outcome, nowMs);
 }
 
 /**
- * Returns the delivery after an attempt that its schedule does not count, such as one during which
- * it was cancelled, or failed with its webhook. If the attempt has succeeded, the delivery is
- * delivered all the same; if not, its status stays.
+ * Returns the delivery after an attempt that uses up nothing of its schedule, such as one during
+ * which it was cancelled, or failed with its webhook. A failure leaves it pending if it is.
  */
-export function afterUncountedAttempt(
-  delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
+export function afterAttemptOffSchedule(
+  delivery: Delivery, { attempt, end }: AttemptOutcome, nowMs: number,
   updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
-  // This uses up no attempt, so it is not recorded as one.
-  if (kind === 'proxy') return change(delivery, { updatedAt });
-  return kind === 'delivered' || kind === 'coalesced'
-    ? change(delivery, { updatedAt, attempt, status: kind, nextAttemptAt: null })
-    : change(delivery, { updatedAt, attempt });
+  if (end === 'delivered' || end === 'coalesced') return deliver(delivery, attempt, end, updatedAt);
+  return change(delivery, end === 'notAsked' ? { updatedAt } : { updatedAt, attempt });
 }
 
-function afterProxyFailure(
+function deliver(
+  delivery: Delivery, attempt: Attempt, status: 'delivered' | 'coalesced', updatedAt: string,
+): Delivery {
+  return change(delivery, { updatedAt, attempt, status, nextAttemptAt: null });
+}
+
+function askLater(
   delivery: Delivery, nowMs: number, random: number, updatedAt: string,
 ): Delivery {
   const { proxyFailures } = delivery;
-  const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** proxyFailures, PROXY_DELAY_MS_MAX);
+  const backoffMs = Math.min(NOT_ASKED_DELAY_MS_BASE * 2 ** proxyFailures, NOT_ASKED_DELAY_MS_MAX);
   return change(delivery, {
     updatedAt, proxyFailures: proxyFailures + 1,
     nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),

@@ -64,13 +64,13 @@ test('the event of a delivery is read without parsing it', () => {
 });
 
 test('what is stored of a delivery to a route is read back', () => {
-  const retried = afterAttempt(routed, { kind: 'failed', attempt: RUN }, [5], Date.parse(AT), 0);
+  const retried = afterAttempt(routed, { end: 'failed', attempt: RUN }, [5], Date.parse(AT), 0);
   const success = { ...RUN, success: true, message: null };
   const data = { coalesced: true };
   for (const delivery of [
-    routed, retried, afterAttempt(routed, { kind: 'failed', attempt: RUN }, [], 0, 0),
-    afterAttempt(routed, { kind: 'delivered', attempt: success }, [], 0, 0),
-    afterAttempt(routed, { kind: 'coalesced', attempt: { ...success, data } }, [], 0, 0),
+    routed, retried, afterAttempt(routed, { end: 'failed', attempt: RUN }, [], 0, 0),
+    afterAttempt(routed, { end: 'delivered', attempt: success }, [], 0, 0),
+    afterAttempt(routed, { end: 'coalesced', attempt: { ...success, data } }, [], 0, 0),
     { ...routed, queuedAt: LATER, attemptCount: 9 },
     { ...routed, route: 'delivered","status":"coalesced', attempts: [{ ...RUN, data: null }],
       attemptCount: 1 },

@@ -4,7 +4,7 @@ import {
   decodeDelivery, deliveryHead, encodeDelivery,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterProbe, afterUncountedAttempt, cancelIfPending, computeDeliveryDueMs,
+  afterAttempt, afterProbe, afterAttemptOffSchedule, cancelIfPending, computeDeliveryDueMs,
   createDelivery, createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
@@ -19,11 +19,11 @@ const fresh = createDelivery(
   { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1' },
   new Date(START_MS).toISOString());
 
-function outcome(kind: SendOutcome['kind'], retryAfterMs = 0): SendOutcome {
+function outcome(end: SendOutcome['end'], retryAfterMs = 0): SendOutcome {
   const attempt = {
     at: new Date(START_MS).toISOString(), durationMs: 3, statusCode: 500, error: null, response: '',
   };
-  return { kind, attempt, retryAfterMs };
+  return { end, attempt, retryAfterMs };
 }
 
 function waitMs(delivery: Delivery, nowMs: number): number {
@@ -45,13 +45,13 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
 });
 
 test('a probe uses up nothing, and ends what need not be tried again', () => {
-  const probed = (kind: SendOutcome['kind'], more = {}, isTriedAgain = true): unknown[] => {
+  const probed = (end: SendOutcome['end'], more = {}, isTriedAgain = true): unknown[] => {
     const { status, failures, attempts, nextAttemptAt } =
-      afterProbe(fresh, { ...outcome(kind), ...more }, isTriedAgain, START_MS + 1);
+      afterProbe(fresh, { ...outcome(end), ...more }, isTriedAgain, START_MS + 1);
     return [status, failures, attempts.length, nextAttemptAt];
   };
   assert.deepEqual(probed('failed'), ['pending', 0, 1, fresh.nextAttemptAt]);
-  assert.deepEqual(probed('proxy'), ['pending', 0, 0, fresh.nextAttemptAt]);
+  assert.deepEqual(probed('notAsked'), ['pending', 0, 0, fresh.nextAttemptAt]);
   assert.deepEqual(probed('delivered'), ['delivered', 0, 1, null]);
   assert.deepEqual(probed('failed', {}, false), ['failed', 1, 1, null]);
   assert.deepEqual(probed('failed', { isChainRefused: true }), ['failed', 1, 1, null]);
@@ -80,7 +80,7 @@ test('a success ends it, and 410 fails it at once', () => {
 test("a proxy's own failure uses up no attempt and backs off to five minutes", () => {
   let delivery = fresh;
   const waits = Array.from({ length: 9 }, () => {
-    delivery = afterAttempt(delivery, outcome('proxy'), [5], START_MS, 0);
+    delivery = afterAttempt(delivery, outcome('notAsked'), [5], START_MS, 0);
     return waitMs(delivery, START_MS) / 1000;
   });
   assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
@@ -88,15 +88,15 @@ test("a proxy's own failure uses up no attempt and backs off to five minutes", (
 });
 
 test('after an attempt that got through, the back-off of a failing proxy starts anew', () => {
-  const failed = afterAttempt(fresh, outcome('proxy'), [5, 5], START_MS, 0);
+  const failed = afterAttempt(fresh, outcome('notAsked'), [5, 5], START_MS, 0);
   const throughProxy = afterAttempt(failed, outcome('failed'), [5, 5], START_MS, 0);
-  const failedAgain = afterAttempt(throughProxy, outcome('proxy'), [5, 5], START_MS, 0);
+  const failedAgain = afterAttempt(throughProxy, outcome('notAsked'), [5, 5], START_MS, 0);
   assert.equal(waitMs(failedAgain, START_MS), 5000);
 });
 
 test('a clock set back does not lengthen a wait that no attempt has begun', () => {
   const [nowMs, writtenMs] = [START_MS + 3_600_000, START_MS + 7_200_000];
-  const failed = afterAttempt(fresh, outcome('proxy'), [5], writtenMs, 0);
+  const failed = afterAttempt(fresh, outcome('notAsked'), [5], writtenMs, 0);
   assert.equal(computeDeliveryDueMs(failed, nowMs), nowMs + 5000);
   assert.equal(computeDeliveryDueMs(resetForRetry(fresh, writtenMs), nowMs), nowMs);
 });
@@ -108,13 +108,13 @@ test('an attempt within the millisecond of the creation does not shorten the wai
 
 test('an attempt that ends after a cancel is kept, unless it was the proxy that failed', () => {
   const cancelled = cancelIfPending(fresh, START_MS) ?? fresh;
-  for (const [kind, status, attempts] of [
-    ['delivered', 'delivered', 1], ['failed', 'cancelled', 1], ['proxy', 'cancelled', 0],
+  for (const [end, status, attempts] of [
+    ['delivered', 'delivered', 1], ['failed', 'cancelled', 1], ['notAsked', 'cancelled', 0],
   ] as const) {
-    const after = afterUncountedAttempt(cancelled, outcome(kind), START_MS + 1000);
+    const after = afterAttemptOffSchedule(cancelled, outcome(end), START_MS + 1000);
     assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt],
       [status, attempts, null]);
-    assert.deepEqual(afterAttempt(cancelled, outcome(kind), [5], START_MS + 1000, 0), after);
+    assert.deepEqual(afterAttempt(cancelled, outcome(end), [5], START_MS + 1000, 0), after);
   }
 });
 
@@ -122,12 +122,12 @@ const routed = createRouteDelivery({ id: 'r1', hook: 'h1' }, 0, 'default', fresh
 const RUN = { at: fresh.createdAt, durationMs: 1, success: false, message: null, data: null };
 
 test('a run that ends after its route has failed delivers it, or leaves it as it was', () => {
-  const failed = afterAttempt(routed, { kind: 'failed', attempt: RUN }, [], START_MS, 0);
+  const failed = afterAttempt(routed, { end: 'failed', attempt: RUN }, [], START_MS, 0);
   assert.deepEqual([failed.status, failed.failures], ['failed', 1]);
-  for (const [kind, status] of [
+  for (const [end, status] of [
     ['failed', 'failed'], ['delivered', 'delivered'], ['coalesced', 'coalesced'],
   ] as const) {
-    const after = afterAttempt(failed, { kind, attempt: RUN }, [5, 60], START_MS + 1, 0);
+    const after = afterAttempt(failed, { end, attempt: RUN }, [5, 60], START_MS + 1, 0);
     assert.deepEqual([after.status, after.nextAttemptAt, after.attemptCount, after.failures],
       [status, null, 2, 1]);
   }
@@ -136,9 +136,9 @@ test('a run that ends after its route has failed delivers it, or leaves it as it
 test('a change that shares its time with others bears that time', () => {
   const updatedAt = '2027-01-01T00:00:00.000Z';
   for (const after of [
-    afterAttempt(routed, { kind: 'failed', attempt: RUN }, [5], START_MS, 0, updatedAt),
-    afterAttempt(routed, { kind: 'delivered', attempt: RUN }, [5], START_MS, 0, updatedAt),
-    afterUncountedAttempt(routed, { kind: 'failed', attempt: RUN }, START_MS, updatedAt),
+    afterAttempt(routed, { end: 'failed', attempt: RUN }, [5], START_MS, 0, updatedAt),
+    afterAttempt(routed, { end: 'delivered', attempt: RUN }, [5], START_MS, 0, updatedAt),
+    afterAttemptOffSchedule(routed, { end: 'failed', attempt: RUN }, START_MS, updatedAt),
     resetForRetry(routed, START_MS, updatedAt),
   ]) assert.equal(after.updatedAt, updatedAt);
 });
@@ -147,7 +147,7 @@ test('fifty attempts are kept of a delivery, however often it is cancelled durin
   let delivery = fresh;
   for (let round = 0; round < 60; round += 1) {
     delivery = cancelIfPending(resetForRetry(delivery, START_MS), START_MS) ?? delivery;
-    delivery = afterUncountedAttempt(delivery, outcome('failed'), START_MS);
+    delivery = afterAttemptOffSchedule(delivery, outcome('failed'), START_MS);
   }
   assert.deepEqual([delivery.attempts.length, delivery.attemptCount], [50, 60]);
 });
@@ -178,7 +178,7 @@ test('whatever a delivery holds, it is read back the same', () => {
   const failing = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
   const cases: readonly Delivery[] = [
     fresh, failing, afterAttempt(failing, outcome('failed'), [5], START_MS, 0),
-    afterAttempt(fresh, outcome('proxy'), [5], START_MS, 0),
+    afterAttempt(fresh, outcome('notAsked'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0),
     { ...fresh, kind: 'forward', hook: null, event: null, eventId: 'm1', resendOf: 'd0' },
     { ...fresh, isPayload: true, event: '"status":"failed"' },

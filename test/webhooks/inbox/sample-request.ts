@@ -46,7 +46,7 @@ export function runAll(
 ): StoredRequest {
   const attempt = { at: AT, durationMs: 1, success: true, message: null, data: null, ...more };
   return changeRoutes(request, nowMs, (routes, updatedAt) => routes.map((route) =>
-    afterAttempt(route, { kind: 'delivered', attempt }, [], nowMs, 0, updatedAt)));
+    afterAttempt(route, { end: 'delivered', attempt }, [], nowMs, 0, updatedAt)));
 }
 
 /** The one route of a request with that status. */

@@ -76,7 +76,7 @@ function writeOutcome(
     hasFailed = before.status === 'pending' && after.status === 'failed';
     return sent === null ? after : { ...after, sent, isPayload };
   };
-  const systemEvents = outcome.kind === 'delivered' ? null
+  const systemEvents = outcome.end === 'delivered' ? null
     : createAttemptEvents(context, storedDelivery, nowMs);
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
     if (webhookId !== null) {
@@ -87,12 +87,12 @@ function writeOutcome(
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
   };
   // If several attempts hear that the target is gone, the first one retires the webhook.
-  if (outcome.kind === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
+  if (outcome.end === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
     return writeAndRetire(context, worker, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
-  if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.kind === 'proxy') {
+  if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.end === 'notAsked') {
     return writeAttempt(context.store, deliveryQueue, {
       stored: storedDelivery, lease, change, stageMore,
     });
@@ -134,11 +134,11 @@ function createAttemptEvents(
 function reportToHealth(
   { health, webhooks, clock }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
 ): void {
-  const { kind, attempt: { at, statusCode, error } } = outcome;
+  const { end, attempt: { at, statusCode, error } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
-  if (webhookId === null || kind === 'proxy') return;
+  if (webhookId === null || end === 'notAsked') return;
   const atMs = parseTimestamp(at);
-  if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
+  if (end === 'delivered') return health.recordSuccess(webhookId, atMs);
   const webhook = webhooks.find(webhookId);
   // From now, and not from when the attempt began: another may have succeeded since, or somebody
   // may have changed the webhook.
@@ -146,7 +146,7 @@ function reportToHealth(
     : { since: formatTimestamp(clock.now()), webhookVersion: webhook.updatedAt };
   const reason = error ?? `HTTP ${statusCode}`;
   health.recordFailure(webhookId, { atMs, reason },
-    { isLoggedElsewhere: isDisabling(kind), period });
+    { isLoggedElsewhere: isDisabling(end), period });
 }
 
 function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
@@ -159,7 +159,7 @@ function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook):
  */
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
-  { outcome: { kind, attempt }, hasFailed, isTimeNeeded }: {
+  { outcome: { end, attempt }, hasFailed, isTimeNeeded }: {
     readonly outcome: SendOutcome; readonly hasFailed: boolean;
     /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
     readonly isTimeNeeded: boolean;
@@ -167,7 +167,7 @@ function stageHealthRecord(
 ): void {
   if (hasFailed) {
     health.recordFinalFailure(webhookId, parseTimestamp(attempt.at),
-      { isLoggedElsewhere: isDisabling(kind) });
+      { isLoggedElsewhere: isDisabling(end) });
   }
   health.stage(transaction, webhookId, isTimeNeeded);
 }
@@ -176,8 +176,8 @@ function stageHealthRecord(
  * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
  * is disabled for failing is decided by `disableFailingWebhook`.
  */
-function isDisabling(kind: SendOutcome['kind']): boolean {
-  return kind === 'gone';
+function isDisabling(end: SendOutcome['end']): boolean {
+  return end === 'gone';
 }
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */
@@ -208,7 +208,7 @@ async function writeAndSwitch(
 ): Promise<Delivery | undefined> {
   const { identifier, labels, disabledAt } = webhook;
   const { failurePeriod } = context.health.find(identifier);
-  const mayEnable = outcome.kind === 'delivered' && webhook.probe === true;
+  const mayEnable = outcome.end === 'delivered' && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
   const delivery = await writeAttempt(context.store, deliveryQueue, {
     stored: storedDelivery, lease, change,
@@ -241,7 +241,7 @@ function logAttempt(
   { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
-  const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;
+  const isQuiet = outcome.end === 'delivered' || outcome.isChainRefused === true;
   if (isQuiet && log.isWritten?.('debug') === false) return;
   const { item } = storedDelivery;
   const { identifier, hook, event } = item;

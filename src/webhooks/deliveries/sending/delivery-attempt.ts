@@ -26,7 +26,7 @@ export async function attemptDelivery(
   const outcome = await send(context, preparedAttempt, cutOff);
   if (outcome === null) return null;
   // A target that was not asked got no request.
-  const isUnsent = outcome.kind === 'proxy' || outcome.isUnsent === true;
+  const isUnsent = outcome.end === 'notAsked' || outcome.isUnsent === true;
   const head = isUnsent ? null : addShownParts(sent, outcome);
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
   return {
@@ -42,9 +42,9 @@ function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): Se
 
 /** Returns what an outcome shows of the webhook, or of its host; null for nothing. */
 export function assessResponsiveness(
-  { kind, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
+  { end, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
 ): Responsiveness | null {
-  if (kind === 'proxy' || isUnsent) return null;
+  if (end === 'notAsked' || isUnsent) return null;
   if (isUnreachable) return 'unreachable';
   return attempt.statusCode === null ? 'silent' : 'answered';
 }

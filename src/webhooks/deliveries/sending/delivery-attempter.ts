@@ -152,9 +152,9 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   }
 
   countAttempt({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
-    const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
+    const { end, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#context.onOutcome('deliveries', storedDelivery.item.hook,
-      kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
+      end === 'delivered' ? end : 'failed', isUnsent ? null : durationMs);
     this.#counters.record(storedDelivery.item, outcome, this.#context.clock.now());
     return assessResponsiveness(outcome);
   }

@@ -22,6 +22,7 @@ const ATTEMPT_BOUNDS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS_S = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600, 3600, 21_600, 86_400];
 
 export class DeliveryCounters {
+  /** By their ends, as the metrics call them. */
   readonly attempts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
   /** Seconds that attempts took. */
   readonly attemptDurations = new Histogram(ATTEMPT_BOUNDS_S);
@@ -34,11 +35,11 @@ export class DeliveryCounters {
     { identifier, hook }: Pick<Delivery, 'identifier' | 'hook'>, outcome: SendOutcome,
     nowMs: number,
   ): void {
-    this.attempts[outcome.kind] += 1;
+    this.attempts[outcome.end === 'notAsked' ? 'proxy' : outcome.end] += 1;
     if (outcome.isUnsent !== true) {
       this.attemptDurations.observe(outcome.attempt.durationMs / 1000);
     }
-    if (outcome.kind === 'delivered') {
+    if (outcome.end === 'delivered') {
       this.latencies.observe(Math.max(0, nowMs - timeOfUuidV7(identifier)) / 1000);
       return;
     }

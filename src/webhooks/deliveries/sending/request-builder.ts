@@ -247,7 +247,7 @@ function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
 export function createFailure(clock: Clock, error: string): SendOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
-  return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
+  return { end: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
 /** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */

@@ -208,10 +208,10 @@ async function makeAttempt(
     const isSuccess = isDelivered(request, response);
     const unmetError = !isSuccess && isSuccessStatus(statusCode) ? UNMET_ERROR : null;
     const deliveryAttempt = createAttempt(statusCode, tokenError ?? unmetError, responseStart);
-    const kind = classifyResponse(statusCode, isSuccess);
-    if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
+    const end = classifyResponse(statusCode, isSuccess);
+    if (end !== 'failed') return { end, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
     return {
-      kind, attempt: deliveryAttempt, shown, retryAfterMs: readRetryAfterMs(response, clock),
+      end, attempt: deliveryAttempt, shown, retryAfterMs: readRetryAfterMs(response, clock),
       isChainRefused: isChainRefused(response.headers),
     };
   } catch (thrown) {
@@ -220,11 +220,11 @@ async function makeAttempt(
     if (thrown instanceof AppError) {
       const { retryAfterS = 0 } = thrown.details;
       const attempt = createAttempt(null, messageOf(thrown), null);
-      return { kind: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
+      return { end: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
     }
-    const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
+    const end = wasServerNotAsked(thrown) ? 'notAsked' : 'failed';
     return {
-      kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0,
+      end, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0,
       isUnreachable: !thrown.wasConnected && UNREACHABLE_KINDS.has(thrown.kind),
     };
   }
@@ -248,7 +248,7 @@ function isDelivered(
   return isSuccess(statusCode, body);
 }
 
-function classifyResponse(statusCode: number, isSuccess: boolean): SendOutcome['kind'] {
+function classifyResponse(statusCode: number, isSuccess: boolean): SendOutcome['end'] {
   if (isSuccess) return 'delivered';
   return statusCode === GONE ? 'gone' : 'failed';
 }

@@ -71,9 +71,9 @@ export function toRunOutcome(
 ): RunOutcome {
   const message = recordMessageOf(result);
   const { success } = result;
-  const successKind = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
+  const successEnd = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {
-    kind: success ? successKind : 'failed',
+    end: success ? successEnd : 'failed',
     attempt: {
       at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
       message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),

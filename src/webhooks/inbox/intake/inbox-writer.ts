@@ -6,7 +6,7 @@ import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import { putEventId } from '../event-ids.ts';
 import { addRequest } from '../request-changes.ts';
-import { afterAttempt, createRouteDelivery } from '../../deliveries/delivery.ts';
+import { afterLastAttempt, createRouteDelivery } from '../../deliveries/delivery.ts';
 import { computeStatus, type StoredRequest } from '../../incoming/stored-request.ts';
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
 import type { RelayContext } from '../../relay-context.ts';
@@ -33,9 +33,6 @@ type RequestEnd = {
   /** The event whose id is remembered with the request; absent or null: it has none. */
   readonly event?: SenderEvent | null;
 };
-
-/** A run that the sender hears of fails for good: the sender sends the request again. */
-const NO_RETRY: readonly number[] = [];
 
 export class InboxWriter {
   readonly #context: RelayContext;
@@ -125,10 +122,11 @@ export class InboxWriter {
     const at = formatTimestamp(receivedAtMs);
     const requestId = id ?? this.#context.makeId();
     const origin = { id: requestId, hook: webhook.identifier };
-    // Written once, with its end: this is its first version.
+    // Written once, with its end: this is its first version. A sender that hears of a failed run
+    // sends the request again, so it is not tried again here.
     const routes = outcomes.map((outcome, index) =>
-      afterAttempt(createRouteDelivery(origin, index, outcome.name, at), toRunOutcome(outcome),
-        NO_RETRY, receivedAtMs, 0, at));
+      afterLastAttempt(createRouteDelivery(origin, index, outcome.name, at),
+        toRunOutcome(outcome), receivedAtMs, at));
     return buildAdmittedRequest(request, {
       id: requestId, routes, status: computeStatus(routes),
       answered: this.#buildAnswered(request, status),

@@ -14,7 +14,7 @@ import {
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
 import type { EventPublisher } from '../../deliveries/event-publisher.ts';
-import { afterUncountedAttempt, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
+import { afterAttemptOffSchedule, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { requestQueue } from '../request-changes.ts';
 import { changeRoutes, type StoredRequest } from '../../incoming/stored-request.ts';
@@ -263,7 +263,7 @@ function applyRepeatedRun(
     routes.map((route) => {
       const outcome = outcomes.find(({ name }) => name === route.route);
       return outcome === undefined ? route
-        : afterUncountedAttempt(route, toRunOutcome(outcome), nowMs, updatedAt);
+        : afterAttemptOffSchedule(route, toRunOutcome(outcome), nowMs, updatedAt);
     }));
 }
 

@@ -12,7 +12,9 @@ import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Change } from '../../../store/store-port.ts';
 import { logRun } from '../../actions/run-log.ts';
 import { createTaskRecords } from '../../deliveries/delivery-codec.ts';
-import { afterAttempt, type Delivery, type StoredDelivery } from '../../deliveries/delivery.ts';
+import {
+  afterAttempt, afterLastAttempt, type Delivery, type StoredDelivery,
+} from '../../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
 import { LastBody } from '../../incoming/receiving/incoming-body.ts';
@@ -94,12 +96,12 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     return runPendingRoute(this.#context, id, { lease, cutOff, parking });
   }
 
-  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): Responsiveness | null {
+  countAttempt({ storedItem, outcome: { end, attempt } }: FinishedRun): Responsiveness | null {
     const { success, message, at } = attempt;
-    const isCoalesced = kind === 'coalesced';
+    const isCoalesced = end === 'coalesced';
     this.#context.onRun(storedItem.item.hook,
       { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
-    return kind === 'delivered' ? 'answered' : null;
+    return end === 'delivered' ? 'answered' : null;
   }
 
   async writeResult(
@@ -212,5 +214,5 @@ function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequ
   const attempt = { at, durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null };
   return changeRoutes(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
     delivery.status !== 'pending' ? delivery
-      : afterAttempt(delivery, { kind: 'failed', attempt }, [], nowMs, 0, updatedAt)));
+      : afterLastAttempt(delivery, { end: 'failed', attempt }, nowMs, updatedAt)));
 }

@@ -159,7 +159,7 @@ function finishUnknownRoute(
     at: formatTimestamp(clock.now()), durationMs: 0, success: false,
     message: UNKNOWN_ROUTE_MESSAGE, data: {},
   };
-  const outcome: RunOutcome = { kind: 'failed', attempt };
+  const outcome: RunOutcome = { end: 'failed', attempt };
   return { result: { storedItem, index, outcome, lease, unparsed: undefined } };
 }
 

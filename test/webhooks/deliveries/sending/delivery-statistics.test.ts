@@ -15,10 +15,10 @@ function deliveryOf(hook: string | null): Pick<Delivery, 'identifier' | 'hook'> 
 }
 
 function outcomeOf(
-  kind: SendOutcome['kind'], more: Partial<SendOutcome> = {},
+  end: SendOutcome['end'], more: Partial<SendOutcome> = {},
 ): SendOutcome {
   const attempt = { at: '', durationMs: 500, statusCode: null, error: null, response: null };
-  return { kind, attempt, retryAfterMs: 0, ...more };
+  return { end, attempt, retryAfterMs: 0, ...more };
 }
 
 test('the failures of a bounded number of hooks have series of their own', () => {
@@ -29,7 +29,8 @@ test('the failures of a bounded number of hooks have series of their own', () =>
   figures.record(deliveryOf('hook-3'), outcomeOf('gone'), clock.now());
   assert.equal(figures.failures.size, 101);
   assert.deepEqual([figures.failures.get('hook-3'), figures.failures.get('other')], [2, 150]);
-  assert.equal(figures.attempts.failed, 250);
+  figures.record(deliveryOf('hook-3'), outcomeOf('notAsked'), clock.now());
+  assert.deepEqual(figures.attempts, { delivered: 0, failed: 250, gone: 1, proxy: 1 });
 });
 
 test('an attempt is told apart from 10 ms to 10 s, the arrival of a delivery to a day', () => {

@@ -125,9 +125,9 @@ class Neighbours {
 
   async #write({ id, outcome }: Finished): Promise<void> {
     const webhook = this.#find(id);
-    webhook.hasAnswered ||= outcome.kind === 'delivered';
+    webhook.hasAnswered ||= outcome.end === 'delivered';
     const failures = this.#failures.get(id) ?? 0;
-    const delayMs = outcome.kind === 'delivered' ? undefined : RETRY_MS[failures];
+    const delayMs = outcome.end === 'delivered' ? undefined : RETRY_MS[failures];
     this.#retryMs.delete(id);
     if (delayMs === undefined) return;
     const dueMs = this.#clock.now() + delayMs;

@@ -81,8 +81,8 @@ test('what the client says is one', async () => {
   });
   const { message } = await sender.send(WEBHOOK, {}, {});
   assert.equal(message, 'The target could not be reached: ECONNREFUSED');
-  const { kind, attempt } = await sender.attempt(REQUEST, new AbortController().signal) ?? {};
-  assert.deepEqual([kind, attempt?.error], ['failed', 'ECONNREFUSED']);
+  const { end, attempt } = await sender.attempt(REQUEST, new AbortController().signal) ?? {};
+  assert.deepEqual([end, attempt?.error], ['failed', 'ECONNREFUSED']);
 });
 
 test('a failure before the target was asked names what failed, and does not blame the target',

@@ -1,4 +1,7 @@
-/** Turns settings, in the units that a person writes, into the options of each room. */
+/**
+ * Turns settings, in the units that a person writes, into the options of client and server, and the
+ * memory budget. Those of the relay are made in relay.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { BODIES_BYTES_MAX, MemoryBudget } from '../base/memory-budget.ts';

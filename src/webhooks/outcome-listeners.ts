@@ -11,6 +11,7 @@ export type OnOutcome = (
 
 /**
  * Called with the outcome of each run of an action for a request, as it ends. Nothing waits for it.
+ * compose-incoming.ts has the run counted there, and reach the health of its webhook.
  */
 export type OnRun = (
   webhookId: string,

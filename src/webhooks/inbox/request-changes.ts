@@ -38,6 +38,7 @@ export function addRequest(
     transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
   const bytes = putRecord(transaction, request);
+  // The put of a request implies its deliveries as they begin (`requestCollection.imply`).
   const isImplied = routes.every((route) => isAsMade(route, request.receivedAt));
   const partBytes = routes.map((route) => stageDelivery(transaction, route, isImplied));
   return { item: request, bytes, partBytes };
@@ -73,7 +74,7 @@ function stageChange(
     stageDelivery(transaction, route);
     isRouteWritten = true;
   }
-  // If neither differs, `updatedAt` alone has changed: that of the record is written.
+  // If no record differs, `updatedAt` alone has changed, and the request's record gets it.
   if (!isRouteWritten || !hasSameRecord(request, before)) putRecord(transaction, request);
 }
 

@@ -108,12 +108,11 @@ function stageBegin(
   }
   const createdAt = formatTimestamp(nowMs);
   const { deliverAt } = decodeDelayedEvent(delayedRecord);
-  // Its place among others is its time, even if this process was not there then.
-  const queuedAt = parseTimestamp(deliverAt) < nowMs ? deliverAt : null;
+  // Its place is its time, even if it begins later. The clock may have been set back since.
+  const queuedAt = formatTimestamp(Math.min(parseTimestamp(deliverAt), nowMs));
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     putFanOut(transaction, {
-      identifier: id, seed, createdAt, event: name, hooks: webhookIds,
-      ...queuedAt === null ? {} : { queuedAt },
+      identifier: id, seed, createdAt, event: name, hooks: webhookIds, queuedAt,
     });
   } else {
     const nextId = deriveIds(seed);

@@ -9,7 +9,7 @@
  * a route of its webhook has the name of the route instead; its request is known by its id
  * (route-delivery-id.ts). Beside the members that callers see it has:
  *
- * - `queuedAt`: the time of its place in the queue, if that is not `createdAt`;
+ * - `queuedAt`: the time of its place in the queue; absent: `createdAt`;
  * - `failures`: how many attempts of the schedule are used up;
  * - `proxyFailures`: how many attempts in a row did not reach the target, as the proxy failed or
  *   our own client was busy;

@@ -36,7 +36,7 @@ type FanOut = {
   readonly event: string;
   /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
-  /** The time of a delayed event that began late: the place of its deliveries. */
+  /** The time of a delayed event: the place of its deliveries. */
   readonly queuedAt?: string;
 };
 

@@ -75,7 +75,7 @@ for (const delayMs of [1, 1000, HOUR_MS, 365 * DAY_MS]) {
     const [delivery] = await listDeliveries(simulation);
     const { eventId, createdAt, queuedAt, status } = delivery ?? {};
     const beginAt = formatTimestamp(startMs + delayMs);
-    assert.deepEqual([eventId, createdAt, queuedAt, status], [id, beginAt, null, 'delivered']);
+    assert.deepEqual([eventId, createdAt, queuedAt, status], [id, beginAt, beginAt, 'delivered']);
     await assertReconciled(simulation);
   });
 }
@@ -459,6 +459,20 @@ test('what begins at the same time begins in the order of its times, then of its
     await simulation.crash();
     await simulation.clock.advance(10_000);
     assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
+  });
+
+test('those of one time begin in the order of their making, whether at that moment or after it',
+  async () => {
+    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+    await delayInTurn(simulation, [HOUR_MS, HOUR_MS, HOUR_MS]);
+    const { store, clock } = simulation;
+    const { transact } = store;
+    store.transact = (run) => {
+      clock.standStill(1);
+      return transact.call(store, run) as never;
+    };
+    await clock.advance(HOUR_MS + 1000);
+    assert.deepEqual(simulation.requests.map(({ body }) => body), ['0', '1', '2']);
   });
 
 for (const order of ['strict', { key: 'payload.key' }]) {

@@ -58,6 +58,9 @@ const PINNED_MARK_LENGTH = ',"pinned":'.length;
 // No other member of the head has that name, and in strings quotes are escaped.
 const BODY_BYTES_MARK = Buffer.from(',"bodyBytes":');
 const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 const LETTER_T = 0x74;
 const REQUIRED_TEXTS = [
   'id', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
@@ -72,7 +75,7 @@ type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status
   };
 
 /** Whether the request of a record has deliveries of its own. */
-export function hasDeliveries(bytes: Buffer): boolean {
+function hasDeliveries(bytes: Buffer): boolean {
   return requestHead.readStatus(bytes) === ACCEPTED;
 }
 
@@ -257,6 +260,18 @@ export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): 
   const status = requestHead.readStatus(bytes);
   return status === ACCEPTED ? combineStatuses(
     routes.map((route) => deliveryHead.readStatus(route))) : status;
+}
+
+/**
+ * Counts the deliveries that a request had when its record was written, without parsing. Of the
+ * members that may stand before `bodyBytes` only `routes` is a list; a name has no comma.
+ */
+export function countWrittenRoutes(bytes: Buffer): number {
+  if (!hasDeliveries(bytes)) return 0;
+  const end = bytes.indexOf(BODY_BYTES_MARK) - 1;
+  if (bytes[end] !== CLOSING_BRACKET) return 1;
+  const start = bytes.lastIndexOf(OPENING_BRACKET, end);
+  return bytes.subarray(start, end).filter((byte) => byte === COMMA).length + 1;
 }
 
 /** Reads the identifier, without parsing. */

@@ -15,7 +15,7 @@ import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { Removal } from '../records/removals.ts';
 import {
-  hasBodyRecord, hasDeliveries, listRouteRecords, readIsPinned, readRequestId,
+  countWrittenRoutes, hasBodyRecord, listRouteRecords, readIsPinned, readRequestId,
   readRequestUpdatedMs, readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import {
@@ -67,7 +67,7 @@ export class RequestStates {
       followRecords(this.#requests, ({ id, after }, slot) =>
         this.#set(id, slot, after === null ? null : readRequestState(after, this.#find))),
       // The deliveries that are there already are read with their requests. Those of a new request
-      // are applied after it.
+      // are applied after it, and its state is that of all of them.
       store.collection(deliveryCollection.name).onChange((change) => {
         if (isRouteDeliveryId(change.id)) this.#applyRoute(change);
       }),
@@ -162,13 +162,13 @@ export class RequestStates {
 }
 
 /**
- * Reads the state of a request from its record and those that `find` finds beside it; null: its
- * deliveries, from which its status follows, are not there.
+ * Reads the state of a request from its record and those that `find` finds beside it; null: not
+ * all of its deliveries, from which its status follows, are there.
  */
 export function readRequestState(bytes: Buffer, find: FindRecord): RequestState | null {
   const id = readRequestId(bytes);
   const routes = listRouteRecords(id, find);
-  if (routes.length === 0 && hasDeliveries(bytes)) return null;
+  if (routes.length < countWrittenRoutes(bytes)) return null;
   const routeBytes = routes.reduce((sum, { length }) => sum + length, 0);
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {

@@ -17,7 +17,7 @@ import { QueueRetention } from '../../../src/webhooks/work/queue-retention.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX, createContext } from '../context.ts';
-import { makeStoredRequest } from './sample-request.ts';
+import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -81,6 +81,19 @@ test('finished requests go after their days, failed ones after theirs, others ne
     assert.deepEqual(kept(store), [4, 9]);
     assert.deepEqual(readRemovals(findCommitted(store), requestQueue.noun),
       { agedOut: 4, deleted: 0 });
+  });
+
+test('a request of which some routes are done is a failed one, and is so from the beginning',
+  async (context) => {
+    const { store, clock, add } = await inbox(context);
+    const at = formatTimestamp(clock.now());
+    const routes = (['delivered', 'failed', 'delivered'] as const).map((status) =>
+      makeRoute({ status, nextAttemptAt: null }, at));
+    await add(1, { status: 'failed', routes });
+    await pass(clock, 8 * DAY_MS);
+    assert.deepEqual(kept(store), [1]);
+    await pass(clock, 24 * DAY_MS);
+    assert.deepEqual(kept(store), []);
   });
 
 test('beyond their number what finished first goes first, failed or not', async (context) => {

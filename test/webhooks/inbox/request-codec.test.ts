@@ -6,7 +6,7 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, readIsPinned, listRouteRecords,
+  countWrittenRoutes, decodeRequest, encodeRequest, readIsPinned, listRouteRecords,
   estimateStoredBytes, readRequestStatus, readRequestUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
@@ -47,6 +47,19 @@ function decodeAgain(request: StoredRequest): StoredRequest {
 const AT = '2026-01-01T00:00:00.000Z';
 
 describe('a stored request', () => {
+  test('says how many deliveries it has, without them', () => {
+    const named = makeRoute({ route: 'a' });
+    const unparsed = { reason: 'is no JSON: "],["', fittingFormat: null };
+    for (const routes of [[makeRoute()], [named], [makeRoute(), named, named]]) {
+      for (const members of [{}, { unparsed }, { answered: { status: 200, afterMs: 1 } }]) {
+        const request = makeStoredRequest({ given: { ...members, routes } });
+        assert.equal(countWrittenRoutes(encodeRequest(request)), routes.length);
+      }
+    }
+    const filtered = makeStoredRequest({ given: { status: 'filtered', unparsed } });
+    assert.equal(countWrittenRoutes(encodeRequest(filtered)), 0);
+  });
+
   for (const [name, body] of Object.entries(BODIES)) {
     test(`keeps ${name} byte for byte`, () => {
       const request = makeStoredRequest({ body, given: { status: 'done' } });

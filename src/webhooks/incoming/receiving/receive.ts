@@ -1,7 +1,7 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the order in which they
- * stand here, and the first that fails is answered. Nothing is read or hashed before the checks
- * allow it. rejection-reasons.ts has what the sender and the owner are told of each.
+ * The public endpoint: ANY /webhook/in/{pathSegment}. `checkBeforeBody` comes first, then the body
+ * is read, then `admit` verifies, then `receive` asks whether there is room. The first check that
+ * fails is answered; rejection-reasons.ts has what the sender and the owner are told of each.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
@@ -56,7 +56,7 @@ const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
 export function createReceiveHandler(reception: Reception): Handler {
   return (exchange) => {
     const webhook = reception.webhooks.findByPath(exchange.params[0] ?? '');
-    if (webhook === undefined) throw rejectUnknown(reception.webhooks, exchange);
+    if (webhook === undefined) rejectUnknown(reception.webhooks, exchange);
     if (webhook.responses !== null) return receiveOrReject(reception, exchange, webhook);
     checkBeforeBody(reception, exchange, webhook);
     return receive(reception, exchange, webhook);
@@ -80,17 +80,16 @@ async function receiveOrReject(
 
 /** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown one. */
 export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handler {
-  return (exchange) => {
-    throw rejectUnknown(webhooks, exchange);
-  };
+  return (exchange) => rejectUnknown(webhooks, exchange);
 }
 
-function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
-  return webhooks.unknownPathRejections.reject(exchange, null, describeUnknownPath(exchange));
+function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): never {
+  webhooks.unknownPathRejections.reject(exchange, null, describeUnknownPath(exchange));
 }
 
-function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): AppError {
-  return webhook.traffic.rejections.reject(exchange, webhook, rejection);
+/** Counts, logs and throws a rejection. */
+function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): never {
+  webhook.traffic.rejections.reject(exchange, webhook, rejection);
 }
 
 /**
@@ -100,21 +99,22 @@ function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Re
 function recordAndReject(
   { addRejected, health, clock }: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
   body: Buffer | null, rejection: Rejection,
-): AppError {
+): never {
   const { check } = rejection;
   addRejected(exchange, webhook, body, rejection);
   // The rate limit says nothing of the sender, so health does not count it.
   if (check !== null && check !== 'rate') {
     health.recordRejectedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
   }
-  return reject(exchange, webhook, rejection);
+  reject(exchange, webhook, rejection);
 }
 
-/** The error to throw for what was thrown while a request was stored. */
+/** Rejects a request for what was thrown while it was stored. A bug is thrown on. */
 function rejectUnstored(
   exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
-): unknown {
-  return thrown instanceof AppError ? reject(exchange, webhook, describeUnstored(thrown)) : thrown;
+): never {
+  if (thrown instanceof AppError) reject(exchange, webhook, describeUnstored(thrown));
+  throw thrown;
 }
 
 function checkBeforeBody(
@@ -122,19 +122,18 @@ function checkBeforeBody(
 ): void {
   const { enabled, methods, addresses, traffic } = webhook;
   const { method = '' } = exchange.request;
-  if (!enabled) throw reject(exchange, webhook, DISABLED_REJECTION);
+  if (!enabled) reject(exchange, webhook, DISABLED_REJECTION);
   if (!methods.includes(method) && !isHandshakeMethod(webhook, exchange)) {
-    throw reject(exchange, webhook, describeWrongMethod(webhook, exchange));
+    reject(exchange, webhook, describeWrongMethod(webhook, exchange));
   }
   // A request over the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
-    throw recordAndReject(reception, exchange, webhook, null, describeWrongAddress(exchange));
+    recordAndReject(reception, exchange, webhook, null, describeWrongAddress(exchange));
   }
   const retryAfterS = traffic.bucket?.take(reception.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw recordAndReject(
-      reception, exchange, webhook, null, describeRateExcess(webhook, retryAfterS));
+    recordAndReject(reception, exchange, webhook, null, describeRateExcess(webhook, retryAfterS));
   }
 }
 
@@ -147,7 +146,8 @@ async function receive(
     received = await exchange.readBody();
   } catch (thrown) {
     const rejection = thrown instanceof AppError ? describeUnreadBody(thrown) : null;
-    throw rejection === null ? thrown : reject(exchange, webhook, rejection);
+    if (rejection !== null) reject(exchange, webhook, rejection);
+    throw thrown;
   }
   const admission = admit(reception, exchange, webhook, received);
   if (!(admission instanceof AdmittedRequest)) {
@@ -161,19 +161,17 @@ async function receive(
   // their actions now: a request that is answered as accepted is only stored, and runs later.
   const runsNow = webhook.answer === 'result';
   if (runsNow && traffic.running >= runningMax) {
-    throw reject(exchange, webhook, describeBusy(
+    reject(exchange, webhook, describeBusy(
       `${traffic.running} actions are under way, which is ${maxConcurrent === undefined
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
-  const readsPayload = webhook.responses !== null
-    && prepareCustomResponses(exchange, admission);
+  const responsesHavePayload = prepareCustomResponses(exchange, admission);
   // A request that is stored unseen is parsed when it runs.
-  const isSeen = readsPayload || webhook.hasConditions || reader !== null
+  const isSeen = runsNow || responsesHavePayload || webhook.hasConditions || reader !== null
     || body.plain !== received;
-  const heldBytes = runsNow || isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
+  const heldBytes = isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
-    throw reject(exchange, webhook,
-      describeBusy('the requests under way leave no memory for this one'));
+    reject(exchange, webhook, describeBusy('the requests under way leave no memory for this one'));
   }
   traffic.running += 1;
   try {
@@ -186,7 +184,7 @@ async function receive(
     else sendCustomResponse(admission, custom, response);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) reportOutcome(reception, exchange, webhook, 'failed');
-    throw rejectUnstored(exchange, webhook, thrown);
+    rejectUnstored(exchange, webhook, thrown);
   } finally {
     traffic.running -= 1;
     memoryBudget.release(heldBytes);
@@ -217,10 +215,10 @@ async function takeSecret(
   try {
     isStored = await storeAwaitedSecret(store, webhook.identifier, secret, clock.now());
   } catch (thrown) {
-    throw rejectUnstored(exchange, webhook, thrown);
+    rejectUnstored(exchange, webhook, thrown);
   }
   if (!isStored) {
-    throw recordAndReject(reception, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
+    recordAndReject(reception, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
   }
   createTaggedLogger(exchange.log, webhook.labels).info(
     'the secret that a handshake brought is the webhook\'s', { client: exchange.clientAddress });
@@ -231,10 +229,11 @@ async function takeSecret(
  * run, as after it an error would have the sender send again what ran. Throws `unavailable`.
  */
 function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest): boolean {
+  if (admission.webhook.responses === null) return false;
   try {
     return prepareResponses(admission);
   } catch (thrown) {
-    throw rejectUnstored(exchange, admission.webhook, thrown);
+    rejectUnstored(exchange, admission.webhook, thrown);
   }
 }
 
@@ -242,7 +241,7 @@ function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest):
 function throwIfTooLarge(
   exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
 ): void {
-  if (finding !== null) throw reject(exchange, webhook, describeExcess(finding));
+  if (finding !== null) reject(exchange, webhook, describeExcess(finding));
 }
 
 function reportOutcome(
@@ -272,16 +271,16 @@ function admit(
     ? verifySignature(webhook, exchange, received, {
       nowMs: atMs, isUnsignedAllowed: reception.limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, reader, atMs);
-  // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
-  if ('status' in verdict) return verdict;
-  if (!('accepted' in verdict)) {
-    throw recordAndReject(
-      reception, exchange, webhook, received, describeUnverified(webhook, verdict));
+  // A verdict is a refusal (with a finding), the response to a handshake (with a status), or an
+  // admission.
+  if ('finding' in verdict) {
+    recordAndReject(reception, exchange, webhook, received, describeUnverified(webhook, verdict));
   }
+  if ('status' in verdict) return verdict;
   const missing = reader === null ? null
     : sender?.verifier.quirk.findContentProblem?.(reader) ?? null;
   if (missing !== null) {
-    throw recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
+    recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
   }
   if (verdict.secret === 'previous') reception.previousSecretUses.record(webhook, atMs);
   if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());

@@ -55,8 +55,8 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  /** Counts and logs the rejection, and gives the error to throw. */
-  reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): AppError {
+  /** Counts and logs the rejection, and throws it. */
+  reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): never {
     const { code, message, finding, details = {}, check, linesMax } = rejection;
     if (check !== null) this.counts.set(check, (this.counts.get(check) ?? 0) + 1);
     if (webhook !== null) this.#labels = webhook.labels;
@@ -68,7 +68,7 @@ export class Rejections {
       // The log calls the finding `reason`.
       ...check === null ? {} : { check }, reason: finding, client: exchange.clientAddress,
     }, linesMax);
-    return new AppError(code, message, details);
+    throw new AppError(code, message, details);
   }
 
   close(): void {

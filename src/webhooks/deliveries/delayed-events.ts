@@ -38,11 +38,10 @@ import type { QueueSettings, TaskOrder } from '../work/task-queues.ts';
 import { createPlace } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageDelivery } from './delivery-changes.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, deriveDeliveryIds } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
-  decodeEventHead, deleteEvent, deriveDeliveryIds, encodeEvent, eventCollection, readPayloadBytes,
-  type EventHead,
+  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
 } from './event-record.ts';
 import { putFanOut } from './fan-out.ts';
 

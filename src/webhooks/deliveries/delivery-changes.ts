@@ -8,10 +8,11 @@ import { isSameMemory, type QueueSpec } from '../work/queue-spec.ts';
 import type { Removal } from '../records/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery, readEventId } from './delivery-codec.ts';
-import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
 import {
-  createDeliveries, deleteEvent, eventCollection, type DeliveredEvent,
-} from './event-record.ts';
+  createEventDeliveries, deliveryCollection, type DeliveredEvent, type Delivery,
+  type OutgoingStatus,
+} from './delivery.ts';
+import { deleteEvent, eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
@@ -56,7 +57,7 @@ export function stageEventWithDeliveries(
 ): readonly Delivery[] {
   // The event comes first: when a delivery is applied, its event must be there.
   transaction.put(eventCollection.name, event.identifier, json);
-  const deliveries = createDeliveries(event);
+  const deliveries = createEventDeliveries(event);
   for (const delivery of deliveries) stageDelivery(transaction, delivery, true);
   return deliveries;
 }

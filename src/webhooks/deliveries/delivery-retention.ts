@@ -25,7 +25,7 @@ export function deliveryRetention(limits: {
       if (bytes === undefined) return 0;
       return bytes.length + eventUse.computeBytesBeside(id, bytes);
     },
-    ageMsMax: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
+    retentionMs: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
     finishedMax: limits.retentionCount,
     finishedBytesMax: limits.retentionBytes,
     otherFinishedBytes: () => eventUse.finishedBytes,

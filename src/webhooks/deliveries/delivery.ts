@@ -13,6 +13,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
+import { deriveIds } from '../../base/uuid.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { StoredItem } from '../work/queue-spec.ts';
 import {
@@ -184,6 +185,39 @@ export function createDelivery(
     event, eventId, request, route, queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0,
     proxyFailures: 0, resendOf, isPayload: false, sent: null, attempts: [], attemptCount: 0,
   };
+}
+
+/** What the deliveries follow from that are made with an event or a queued forward. */
+export type DeliveredEvent = {
+  readonly identifier: string;
+  readonly createdAt: string;
+  /** null for a queued forward. */
+  readonly name: string | null;
+  /** When its deliveries begin, if later than it was made. */
+  readonly deliverAt?: string | undefined;
+  /** The webhooks of the deliveries made with it; null for that of a queued forward. */
+  readonly webhookIds: readonly (string | null)[];
+};
+
+/**
+ * Makes the deliveries of a new event or queued forward. One that is for a single webhook may be
+ * delayed.
+ */
+export function createEventDeliveries(
+  { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
+): Delivery[] {
+  const nextId = deriveIds(eventId);
+  return webhookIds.map((hook) => createDelivery({
+    identifier: nextId(), hook, event, eventId, queuedAt: deliverAt, nextAttemptAt: deliverAt,
+  }, createdAt));
+}
+
+/** Derives ids, which sort after `seed`. That is the event's own id if they are made with it. */
+export function deriveDeliveryIds(
+  seed: string, webhookIds: DeliveredEvent['webhookIds'],
+): readonly string[] {
+  const nextId = deriveIds(seed);
+  return webhookIds.map(() => nextId());
 }
 
 /** Makes the delivery of a request to its route with that number, which is due at once. */

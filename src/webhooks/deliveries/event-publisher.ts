@@ -19,9 +19,9 @@ import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../work/queue-spec.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
+import { deriveDeliveryIds } from './delivery.ts';
 import {
-  deriveDeliveryIds, encodeEvent, encodeForward, eventCollection,
-  type EventHead, type EventSource,
+  encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';

@@ -12,7 +12,7 @@
  * - `traceparent` and `tracestate` are the trace that it belongs to (base/trace-context.ts);
  * - `hooks` are the webhooks of the deliveries that are made with the event. Their ids follow from
  *   its own, in this order. They are pending at first, so its put implies theirs: see
- *   `createDeliveries`. What is made later is in the collection `event-receivers`
+ *   `createEventDeliveries`. What is made later is in the collection `event-receivers`
  *   (late-deliveries.ts);
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
@@ -31,14 +31,15 @@ import { isUtf8 } from 'node:buffer';
 import { assert } from '../../base/assert.ts';
 import { encodeString } from '../../base/json/encode.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
-import { deriveIds } from '../../base/uuid.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { createPuts } from './delivery-codec.ts';
-import { createDelivery, type Delivery } from './delivery.ts';
+import {
+  createEventDeliveries, deriveDeliveryIds, type DeliveredEvent, type Delivery,
+} from './delivery.ts';
 import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
 
 export const eventCollection: CollectionSpec = {
@@ -46,7 +47,8 @@ export const eventCollection: CollectionSpec = {
   imply(record) {
     // Not by spreads: a start takes this for each event of the journal (2.4 and 6.2 µs).
     const { identifier, createdAt, name, deliverAt, hooks: webhookIds } = parseWithList(record);
-    return createPuts(createDeliveries({ identifier, createdAt, name, deliverAt, webhookIds }));
+    const event = { identifier, createdAt, name, deliverAt, webhookIds };
+    return createPuts(createEventDeliveries(event));
   },
 };
 
@@ -59,26 +61,15 @@ export type EventSource = typeof EVENT_SOURCE_NAMES[number];
 export const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'] as const;
 
 /** An event without its payload. */
-export type EventHead = {
-  readonly identifier: string;
-  readonly createdAt: string;
+export type EventHead = DeliveredEvent & {
   readonly name: string;
   readonly source: EventSource;
   readonly key?: string | undefined;
-  /** When its deliveries begin, if later than it was made. */
-  readonly deliverAt?: string | undefined;
   /** The only webhook that it is for. */
   readonly to?: string | undefined;
   readonly trace?: TraceContext | null | undefined;
   readonly hops: number;
-  /** The webhooks of the deliveries made with it; null for that of a queued forward. */
-  readonly webhookIds: readonly (string | null)[];
 };
-
-/** What the deliveries follow from that are made with an event or a queued forward. */
-export type DeliveredEvent =
-  Pick<EventHead, 'identifier' | 'createdAt' | 'deliverAt' | 'webhookIds'>
-  & { readonly name: string | null };
 
 /** What the head of a record says of an event or a queued forward. No webhook hears a forward. */
 export type StoredEventHead = Pick<EventHead, 'identifier' | 'createdAt' | 'source' | 'hops'> & {
@@ -151,27 +142,6 @@ export function encodeEvent(
   json += `,"hooks":${JSON.stringify(event.webhookIds)}`;
   return isOneLine ? `${json},"payload":${payloadJson}}`
     : `${json},"payloadText":${JSON.stringify(payloadJson)}}`;
-}
-
-/**
- * Creates the deliveries that are made with an event or a queued forward, as they are before the
- * first attempt. One that is for a single webhook may be delayed.
- */
-export function createDeliveries(
-  { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
-): Delivery[] {
-  const nextId = deriveIds(eventId);
-  return webhookIds.map((hook) => createDelivery({
-    identifier: nextId(), hook, event, eventId, queuedAt: deliverAt, nextAttemptAt: deliverAt,
-  }, createdAt));
-}
-
-/** Derives ids, which sort after `seed`. That is the event's own id if they are made with it. */
-export function deriveDeliveryIds(
-  seed: string, webhookIds: EventHead['webhookIds'],
-): readonly string[] {
-  const nextId = deriveIds(seed);
-  return webhookIds.map(() => nextId());
 }
 
 /** Encodes what the delivery of a queued forward sends. Its hops and trace are in its headers. */

@@ -15,13 +15,11 @@ import type { QueueCapacity } from './queue-capacity.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, readEventId } from './delivery-codec.ts';
 import {
-  DELIVERY_STATUSES, countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
-  type Delivery, type DeliveryStatus, type StoredDelivery,
+  DELIVERY_STATUSES, countsAsQueued, createDelivery, deliveryCollection, deriveDeliveryIds,
+  resetForRetry, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
-import {
-  decodeForward, deriveDeliveryIds, encodeForward, eventCollection, findEventRecord,
-} from './event-record.ts';
+import { decodeForward, encodeForward, eventCollection, findEventRecord } from './event-record.ts';
 import { deliveryQueue, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';

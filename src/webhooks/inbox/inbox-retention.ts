@@ -23,7 +23,7 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
       listener({ id, before: getEnd(before), after: getEnd(after) })),
     readEnd: (bytes, find) => getEnd(readRequestState(bytes, find)),
     bytesOf: (id) => states.find(id)?.bytes ?? 0,
-    ageMsMax: { finished: retentionMs, failed: failedRetentionMs },
+    retentionMs: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, otherFinishedBytes: () => 0,
     countMax: maxCount, bytesMax: maxBytes, bytesTotal: () => states.bytesTotal,
   };

@@ -35,7 +35,7 @@ export type RetentionRules = {
    * may turn out to be fewer, so limits are looked at again after each removal.
    */
   readonly bytesOf: (id: string) => number;
-  readonly ageMsMax: Readonly<Record<ItemEnd['kind'], number>>;
+  readonly retentionMs: Readonly<Record<ItemEnd['kind'], number>>;
   /** Most finished items to keep. */
   readonly finishedMax: number;
   /** Most bytes of these to keep, together with `otherFinishedBytes`. */
@@ -183,7 +183,7 @@ export class QueueRetention {
 
   /** Takes from their queues the items that have to go, at most CHUNK_ITEMS_MAX. */
   #takeRemovable(): EndedItem[] {
-    const { ageMsMax, finishedMax } = this.#rules;
+    const { retentionMs, finishedMax } = this.#rules;
     const nowMs = this.#context.clock.now();
     const removable: EndedItem[] = [];
     let excessCount = this.#finishedCount - finishedMax;
@@ -201,8 +201,8 @@ export class QueueRetention {
       }
     };
     take('finished', ({ endedAtMs }) =>
-      excessCount > 0 || excessBytes > 0 || endedAtMs < nowMs - ageMsMax.finished);
-    take('failed', ({ endedAtMs }) => endedAtMs < nowMs - ageMsMax.failed);
+      excessCount > 0 || excessBytes > 0 || endedAtMs < nowMs - retentionMs.finished);
+    take('failed', ({ endedAtMs }) => endedAtMs < nowMs - retentionMs.failed);
     this.#takeExcess(removable);
     return removable;
   }

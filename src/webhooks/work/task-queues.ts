@@ -8,9 +8,10 @@
  *
  * What the last attempt of a queue showed says how many attempts the queue may have at once, so
  * that a webhook that never answers holds one permit of its host, and its neighbours have the
- * others. Where a target has no permit left, all its queues that are not prompt alternate with the
- * prompt ones as if they were one (`TargetLine`), so that a prompt one waits for no more than one
- * of them. A target that takes no connection gets one attempt at a time.
+ * others. A queue is prompt if that attempt was answered soon. Where a target has no permit left,
+ * all its queues that are not prompt alternate with the prompt ones as if they were one
+ * (`TargetLine`), so that a prompt one waits for no more than one of them. A target that takes no
+ * connection gets one attempt at a time.
  *
  * Queues that are not prompt need a shared permit as well. There are as many as one half of the
  * attempts, or one, so that the others are left to the prompt queues. For trials there are more:

@@ -72,6 +72,7 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
   const { url, method, headers, body, hiddenParameters } = buildForward(call);
   const redactUrl = (): string => hideUrlSecrets(url, hiddenParameters);
   try {
+    // The client sends it again as `http.retries` says, within each attempt of a route.
     const response = await http.request({ url, method, headers, ...body === null ? {} : { body } });
     const { statusCode } = response;
     const exposedResponse = call.options['exposeResponse'] === true

@@ -171,7 +171,7 @@ export class DeliveryService {
         throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
       }
       return changeItem(deliveryQueue, transaction, identifier,
-        (before) => cancelIfPending(before, nowMs), stored) ?? stored.item;
+        (before) => cancelIfPending(before, nowMs), stored)?.after ?? stored.item;
     });
   }
 

@@ -58,7 +58,7 @@ export function stageRetry(
   const eventRecord = getEventRecord(transaction, stored);
   if (status !== 'pending') reserveRoom(transaction, stored, eventRecord, 'retry', capacity);
   const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
-  return changeItem(deliveryQueue, transaction, identifier, change, stored) ?? stored.item;
+  return changeItem(deliveryQueue, transaction, identifier, change, stored)?.after ?? stored.item;
 }
 
 /**

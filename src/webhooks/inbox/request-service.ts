@@ -108,9 +108,9 @@ export class RequestService {
     const nowMs = this.#context.clock.now();
     return this.#change(id, expect, (transaction, before) => {
       if (pinned === null || before.pinned === pinned) return before;
-      const after = changeItem(requestQueue, transaction, id, (request) =>
+      const changed = changeItem(requestQueue, transaction, id, (request) =>
         ({ ...withUpdatedAt(request, nowMs), pinned }));
-      return after ?? before;
+      return changed?.after ?? before;
     });
   }
 
@@ -155,9 +155,9 @@ export class RequestService {
     }
     const names = chooseRoutes(request, available, routes);
     if (isStored && !isNew) {
-      const after = changeItem(requestQueue, transaction, id, (before) =>
+      const changed = changeItem(requestQueue, transaction, id, (before) =>
         retryRequest(before, names, inputs.nowMs));
-      return after ?? request;
+      return changed?.after ?? request;
     }
     const bytes = body();
     const copy = copyRequest(request, bytes, names, inputs);

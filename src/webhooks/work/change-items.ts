@@ -5,15 +5,23 @@ import type { QueueLease } from './ownership.ts';
 import type { ItemChange, QueueSpec, RemovalSpec, StoredItem } from './queue-spec.ts';
 import { stageRemovals, type Removal } from '../records/removals.ts';
 
+/** An item before and after a change that is staged. */
+type ChangedItem<Item> = { readonly before: Item; readonly after: Item };
+
+/** Whether the change has made a pending item a failed one. */
+export function hasFailed({ before, after }: ChangedItem<{ readonly status: string }>): boolean {
+  return before.status === 'pending' && after.status === 'failed';
+}
+
 /**
- * Stages the item that `change` returns, and returns it; undefined when the record is gone or stays
- * as it is. `stored`, the item as it was read before, saves decoding while its record and those of
- * its parts are unchanged.
+ * Stages the item that `change` returns; undefined when the record is gone or stays as it is.
+ * `stored`, the item as it was read before, saves decoding while its record and those of its parts
+ * are unchanged.
  */
 export function changeItem<Item>(
   { collection, read, isCurrent, stageChange }: QueueSpec<Item>, transaction: Transaction,
   id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
-): Item | undefined {
+): ChangedItem<Item> | undefined {
   const find = findStaged(transaction);
   const bytes = find(collection.name, id);
   if (bytes === undefined) return undefined;
@@ -22,32 +30,32 @@ export function changeItem<Item>(
   const after = change(before);
   if (after === null) return undefined;
   stageChange(transaction, after, before);
-  return after;
+  return { before, after };
 }
 
 /** An item that was attempted, with the change that the attempt's result makes. */
-type AttemptWrite<Item> = {
+export type AttemptWrite<Item> = {
   readonly stored: StoredItem<Item>;
   /** The lease under which the attempt began. */
   readonly lease: QueueLease;
   readonly change: ItemChange<Item>;
   /** Stages more records in the same transaction, after the item; null: none. It may run again. */
-  readonly stageMore: ((transaction: Transaction, after: Item) => void) | null;
+  readonly stageMore: ((transaction: Transaction, changed: ChangedItem<Item>) => void) | null;
 };
 
 /**
- * Writes the result of an attempt, and resolves with the item as written; undefined when the item
- * is gone, when `change` leaves it as it is, and when the lease has ended.
+ * Writes the result of an attempt, and resolves with the item before and after; undefined when the
+ * item is gone, when `change` leaves it as it is, and when the lease has ended.
  */
 export function writeAttempt<Item>(
   store: Store, queue: QueueSpec<Item>,
   { stored, lease, change, stageMore }: AttemptWrite<Item>,
-): Promise<Item | undefined> {
+): Promise<ChangedItem<Item> | undefined> {
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return undefined;
-    const after = changeItem(queue, transaction, queue.idOf(stored.item), change, stored);
-    if (after !== undefined) stageMore?.(transaction, after);
-    return after;
+    const changed = changeItem(queue, transaction, queue.idOf(stored.item), change, stored);
+    if (changed !== undefined) stageMore?.(transaction, changed);
+    return changed;
   });
 }
 

@@ -41,9 +41,9 @@ test('totals follow a request from arrival to its end', async () => {
   const states = new RequestStates(store);
   await store.transact((transaction) => addRequest(transaction, request, LARGE));
   assert.deepEqual(totalsOf(store), { ...NO_TOTALS, pending: 1 });
-  const after = await store.transact((transaction) =>
+  const changed = await store.transact((transaction) =>
     changeItem(requestQueue, transaction, id, done));
-  assert.deepEqual([after?.status, totalsOf(store)], ['done', { ...NO_TOTALS, done: 1 }]);
+  assert.deepEqual([changed?.after.status, totalsOf(store)], ['done', { ...NO_TOTALS, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
   assert.deepEqual(writes, ['deliveries'], 'the request is not written again');
   const remove = (ids: readonly string[]): Promise<number> => store.transact((transaction) =>

@@ -17,7 +17,7 @@ import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/autom
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import { isTriedAgain } from '../../outgoing/retry-on.ts';
 import type { QueueLease } from '../../work/ownership.ts';
-import { writeAttempt } from '../../work/change-items.ts';
+import { hasFailed, writeAttempt } from '../../work/change-items.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
 import {
@@ -53,52 +53,58 @@ export async function recordOutcome(
   return delivery;
 }
 
-function writeOutcome(
+async function writeOutcome(
   context: DeliveryContext, attempt: FinishedAttempt, worker: AttemptWorker,
 ): Promise<Delivery | undefined> {
-  const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
-  const { hook: webhookId } = storedDelivery.item;
+  const { outcome: { end }, storedDelivery: { item: { hook: webhookId } } } = attempt;
   const webhook = webhookId === null ? undefined : context.webhooks.find(webhookId);
-  const { retrySchedule = context.schedule, retryOn } = webhook ?? {};
+  const nowMs = context.clock.now();
+  const write = createWrite(context, attempt, webhook, nowMs);
+  // If several attempts hear that the target is gone, the first one retires the webhook.
+  if (end === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
+    return writeAndRetire(context, worker, webhookId, write);
+  }
+  // If the target was not asked, the webhook is not failing.
+  if (webhook !== undefined && isDisabledWhenFailing(webhook) && end !== 'notAsked') {
+    return writeAndSwitch(context, write, webhook, end === 'delivered', nowMs);
+  }
+  return (await writeAttempt(context.store, deliveryQueue, write))?.after;
+}
+
+/** Says what the result of an attempt changes: the delivery, the health, and system events. */
+function createWrite(
+  context: DeliveryContext, attempt: FinishedAttempt, webhook: ReadyOutgoingWebhook | undefined,
+  nowMs: number,
+): DeliveryWrite {
+  const { outcome, sent, targetUrl, isPayload, storedDelivery: stored, lease } = attempt;
+  const { hook: webhookId } = stored.item;
+  const { retrySchedule = context.schedule, retryOn, rate } = webhook ?? {};
   const { statusCode, error } = outcome.attempt;
   // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
   // and a 2xx of a response that `successWhen` takes for a failure.
   const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
   // An attempt that began while the webhook was on, and ended later, is as good as a probe.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
-  const nowMs = context.clock.now();
   const random = context.random();
-  // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
-  let hasFailed = false;
-  const change = (before: Delivery): Delivery => {
-    const after = isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
-      : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
-    hasFailed = before.status === 'pending' && after.status === 'failed';
-    return sent === null ? after : { ...after, sent, isPayload };
-  };
   const systemEvents = outcome.end === 'delivered' ? null
-    : createAttemptEvents(context, storedDelivery, nowMs);
-  const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
-    if (webhookId !== null) {
-      stageHealthRecord(context.health, transaction, webhookId, {
-        outcome, hasFailed, isTimeNeeded: webhook?.rate !== undefined || isProbe,
-      });
-    }
-    if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
+    : createAttemptEvents(context, stored, nowMs);
+  return {
+    stored, lease, targetUrl, systemEvents,
+    change(before) {
+      const after = isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
+        : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
+      return sent === null ? after : { ...after, sent, isPayload };
+    },
+    stageMore(transaction, changed) {
+      const isFailed = hasFailed(changed);
+      if (webhookId !== null) {
+        stageHealthRecord(context.health, transaction, webhookId, {
+          outcome, isFailed, isTimeNeeded: rate !== undefined || isProbe,
+        });
+      }
+      if (isFailed) systemEvents?.deliveryFailed(transaction, changed.after);
+    },
   };
-  // If several attempts hear that the target is gone, the first one retires the webhook.
-  if (outcome.end === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
-    const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
-    return writeAndRetire(context, worker, webhookId, write);
-  }
-  // If the target was not asked, the webhook is not failing.
-  if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.end === 'notAsked') {
-    return writeAttempt(context.store, deliveryQueue, {
-      stored: storedDelivery, lease, change, stageMore,
-    });
-  }
-  const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndSwitch(context, attempt, write);
 }
 
 /**
@@ -159,13 +165,13 @@ function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook):
  */
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
-  { outcome: { end, attempt }, hasFailed, isTimeNeeded }: {
-    readonly outcome: SendOutcome; readonly hasFailed: boolean;
+  { outcome: { end, attempt }, isFailed, isTimeNeeded }: {
+    readonly outcome: SendOutcome; readonly isFailed: boolean;
     /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
     readonly isTimeNeeded: boolean;
   },
 ): void {
-  if (hasFailed) {
+  if (isFailed) {
     health.recordFinalFailure(webhookId, parseTimestamp(attempt.at),
       { isLoggedElsewhere: isDisabling(end) });
   }
@@ -182,8 +188,7 @@ function isDisabling(end: SendOutcome['end']): boolean {
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */
 async function writeAndRetire(
-  context: DeliveryContext, worker: AttemptWorker, webhookId: string,
-  write: Parameters<typeof retireWebhook>[3],
+  context: DeliveryContext, worker: AttemptWorker, webhookId: string, write: DeliveryWrite,
 ): Promise<Delivery | undefined> {
   const webhook = context.webhooks.find(webhookId);
   const { attemptedDelivery, isDisabled } = await retireWebhook(context, worker, webhookId, write);
@@ -194,36 +199,32 @@ async function writeAndRetire(
   return attemptedDelivery;
 }
 
-type SwitchingWrite = DeliveryWrite & {
-  readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number;
-};
-
 /**
  * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
  * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
  */
 async function writeAndSwitch(
-  context: DeliveryContext, { outcome, storedDelivery, lease }: FinishedAttempt,
-  { change, stageMore, systemEvents, webhook, nowMs }: SwitchingWrite,
+  context: DeliveryContext, write: DeliveryWrite, webhook: ReadyOutgoingWebhook,
+  isDelivered: boolean, nowMs: number,
 ): Promise<Delivery | undefined> {
   const { identifier, labels, disabledAt } = webhook;
   const { failurePeriod } = context.health.find(identifier);
-  const mayEnable = outcome.end === 'delivered' && webhook.probe === true;
+  const mayEnable = isDelivered && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
-  const delivery = await writeAttempt(context.store, deliveryQueue, {
-    stored: storedDelivery, lease, change,
-    stageMore(transaction, after) {
+  const changed = await writeAttempt(context.store, deliveryQueue, {
+    ...write,
+    stageMore(transaction, changed) {
       isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
       failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
-      stageMore(transaction, after);
-      if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
+      write.stageMore?.(transaction, changed);
+      if (failingSince !== null) write.systemEvents?.webhookDisabled(transaction, 'failing');
     },
   });
-  if (delivery === undefined) {
+  if (changed === undefined) {
     // The record is gone, and what was set is from an earlier run of the transaction.
     failingSince = null;
     isEnabled = mayEnable && await context.store.transact((transaction) =>
-      lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
+      write.lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
   }
   if (failingSince !== null) {
     context.log.warning('an outgoing webhook was disabled: every attempt has failed for as long as '
@@ -233,7 +234,7 @@ async function writeAndSwitch(
     context.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
       + 'arrived', { ...labels, disabledAt });
   }
-  return delivery;
+  return changed?.after;
 }
 
 /** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */

@@ -7,11 +7,10 @@ import type { Transaction } from '../../../store/store-port.ts';
 import { disableGoneWebhook } from '../../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
-import { failIfPending, type Delivery, type StoredDelivery } from '../delivery.ts';
+import { failIfPending, type Delivery } from '../delivery.ts';
 import { deliveryQueue } from '../delivery-changes.ts';
-import { changeItem } from '../../work/change-items.ts';
+import { changeItem, type AttemptWrite } from '../../work/change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/queue-spec.ts';
-import type { QueueLease } from '../../work/ownership.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
@@ -23,20 +22,12 @@ export interface AttemptEvents {
   webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
 }
 
-/** How the result of an attempt is written. */
-export type DeliveryWrite = {
-  readonly change: (before: Delivery) => Delivery;
-  /** Stages the health of the webhook and system events, in the same transaction. */
-  readonly stageMore: (transaction: Transaction, after: Delivery) => void;
+/** What the result of an attempt changes. */
+export type DeliveryWrite = AttemptWrite<Delivery> & {
+  /** The URL that was asked; null if there was no request. */
+  readonly targetUrl: string | null;
   /** null if the attempt delivered. */
   readonly systemEvents: AttemptEvents | null;
-};
-
-type AttemptedWrite = DeliveryWrite & {
-  readonly storedDelivery: StoredDelivery;
-  readonly lease: QueueLease;
-  /** The URL that answered 410; null if there was no request. */
-  readonly targetUrl: string | null;
 };
 
 type RetirementResult = {
@@ -52,7 +43,7 @@ type RetirementResult = {
  */
 export async function retireWebhook(
   context: RetiringContext, worker: Pick<AttemptWorker, 'updateQueue'>, webhookId: string,
-  write: AttemptedWrite,
+  write: DeliveryWrite,
 ): Promise<RetirementResult> {
   context.retiringIds.add(webhookId);
   worker.updateQueue(webhookId);
@@ -73,10 +64,10 @@ const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled:
  */
 async function failAllAndDisable(
   context: RetiringContext, webhookId: string,
-  { storedDelivery, lease, targetUrl, change, stageMore, systemEvents }: AttemptedWrite,
+  { stored, lease, targetUrl, change, stageMore, systemEvents }: DeliveryWrite,
 ): Promise<RetirementResult> {
   const { store, clock } = context;
-  const { identifier } = storedDelivery.item;
+  const { identifier } = stored.item;
   const nowMs = clock.now();
   const fail = (transaction: Transaction, ids: readonly string[]): void => {
     const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
@@ -96,12 +87,12 @@ async function failAllAndDisable(
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
-    const attemptedDelivery = changeItem(deliveryQueue, transaction, identifier, change);
+    const changed = changeItem(deliveryQueue, transaction, identifier, change);
     if (isTargetGone) fail(transaction, chunk.ids);
     const isDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
-    if (attemptedDelivery !== undefined) stageMore(transaction, attemptedDelivery);
+    if (changed !== undefined) stageMore?.(transaction, changed);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
-    return { attemptedDelivery, isDisabled };
+    return { attemptedDelivery: changed?.after, isDisabled };
   });
 }
 

@@ -39,6 +39,8 @@ export type SendResult = {
 };
 
 const GONE = 410;
+/** An attempt is one request: the schedule says when the next one follows. */
+const NO_RETRIES = 0;
 /** The error of an attempt whose status alone would have been a success. */
 const UNMET_ERROR = 'the answer does not meet successWhen';
 /** Kinds of failures that are the host's, unless there was a connection. A time-out is not. */
@@ -198,7 +200,7 @@ async function makeAttempt(
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     statusCode, error, response,
   });
-  const signedRequest = signRequest(request, startedAt, 0, signal);
+  const signedRequest = signRequest(request, startedAt, NO_RETRIES, signal);
   const { shown, sentSecrets } = signedRequest;
   try {
     const response = await sendRequest(signedRequest.http, request.oauth2);

@@ -30,7 +30,7 @@ import type { Responsiveness } from '../../work/task.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';
-import { changeItem, writeAttempt } from '../../work/change-items.ts';
+import { changeItem, hasFailed, writeAttempt } from '../../work/change-items.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
 import type {
   Attempter, AttemptResult, AttemptWorker, Parking, TaskRecords, WebhookQueues,
@@ -151,32 +151,29 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     const nowMs = clock.now();
     const inputs = { nowMs, seed: makeId() };
     const randomness = random();
-    // Set whenever `change` runs, which it may do again.
-    let hasFailed = false;
-    let isNewlyUnparsed = false;
     const change = (before: StoredRequest): StoredRequest => {
       const ended = changeRoutes(before, nowMs, (deliveries, updatedAt) =>
         deliveries.map((delivery, position) => position !== index ? delivery
           : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
-      const after = unparsed === undefined || unparsed === ended.unparsed ? ended
+      return unparsed === undefined || unparsed === ended.unparsed ? ended
         : { ...ended, unparsed };
-      hasFailed = before.status === 'pending' && after.status === 'failed';
-      isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
-      return after;
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
     const writesResultAlone = success && routes.length === 1 && health.isStateCommitted(webhookId);
-    const written = await writeAttempt(this.#context.store, requestQueue, {
+    const changed = await writeAttempt(this.#context.store, requestQueue, {
       stored: storedItem, lease, change,
-      stageMore: writesResultAlone ? null : (transaction, after) => {
-        if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
+      stageMore: writesResultAlone ? null : (transaction, changed) => {
+        const isFailed = hasFailed(changed);
+        if (isFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
         health.stage(transaction, webhookId);
-        if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
+        if (isFailed) systemEvents.requestFailed(transaction, inputs, changed.after);
       },
     });
-    if (written !== undefined && isNewlyUnparsed) this.#countUnparsed(webhookId);
-    return written;
+    if (changed?.before.unparsed === null && changed.after.unparsed !== null) {
+      this.#countUnparsed(webhookId);
+    }
+    return changed?.after;
   }
 
   /** Counts here and not with the attempt: several routes may find at once that it is unparsed. */

@@ -199,10 +199,7 @@ export type DeliveredEvent = {
   readonly webhookIds: readonly (string | null)[];
 };
 
-/**
- * Makes the deliveries of a new event or queued forward. One that is for a single webhook may be
- * delayed.
- */
+/** Makes the deliveries of a new event or queued forward, as they are before the first attempt. */
 export function createEventDeliveries(
   { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
 ): Delivery[] {

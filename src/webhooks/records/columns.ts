@@ -60,16 +60,12 @@ export class RecordColumns<Item> {
     return this.#count;
   }
 
-  /**
-   * Resolves once every record is in its columns, which the first call begins, or the next one
-   * after a failure.
-   */
+  /** Resolves once every record is in its columns. After a failure the next call builds again. */
   whenBuilt(): Promise<void> {
-    this.#building ??= this.#build().catch((thrown: unknown) => {
+    return this.#building ??= this.#build().catch((thrown: unknown) => {
       this.#building = null;
       throw thrown;
     });
-    return this.#building;
   }
 
   close(): void {

@@ -184,7 +184,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
   const backups = await openOwnBackups(deps, domains.webhooks, closers);
   const dispatcher = composeRoutes(options, deps,
-    { access, domains, backups, addresses: () => listening.addresses }, closers);
+    { access, domains, backups, listening: () => listening }, closers);
   const { clock, settings } = deps;
   const { webhooks, books, stream, following } = domains;
   const listening = new Listening({
@@ -409,10 +409,10 @@ function composeDomains(
 /** All routes, behind one dispatcher. */
 function composeRoutes(
   options: AppOptions, deps: RoomDeps,
-  { access, domains, backups, addresses }: {
+  { access, domains, backups, listening }: {
     readonly access: ApiAccess; readonly domains: Domains;
     readonly backups: ScheduledBackups | null;
-    readonly addresses: () => Listening['addresses'];
+    readonly listening: () => Listening;
   },
   closers: Closers,
 ): Dispatcher {
@@ -430,10 +430,10 @@ function composeRoutes(
   const apiRoutes = [...books.routes, ...webhooks.routes];
   const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, state),
-    ...maintenanceRoutes(store, addresses), ...following.routes,
+    ...maintenanceRoutes(store), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks,
+      ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks, listening,
       readBackups: () => backups?.status ?? null, listFollowers: () => following.list(),
       startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },

@@ -10,26 +10,33 @@ const WARNING_MS = 30 * DAY_MS;
 
 export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
 
+/** The end of the first certificate in the file; those of its issuers may follow it. */
+export function readExpiryMs({ cert }: Certificate): number {
+  const { X509Certificate } = loadCrypto();
+  return Date.parse(new X509Certificate(cert).validTo);
+}
+
 type CertificateValidity = {
-  readonly expiresMs: number;
   readonly isExpired: boolean;
+  /** Whole days; below 0 once it has expired. */
+  readonly daysLeft: number;
   /** The message for the operator, with the last day; null while more than 30 days are left. */
   readonly problem: string | null;
 };
 
-/** The validity of the first certificate in the file; those of its issuers may follow it. */
-export function examineValidity({ cert }: Certificate, nowMs: number): CertificateValidity {
-  const { X509Certificate } = loadCrypto();
-  const expiresMs = Date.parse(new X509Certificate(cert).validTo);
-  const problem = findValidityProblem(expiresMs, nowMs);
-  return { expiresMs, isExpired: expiresMs <= nowMs, problem };
+export function examineValidity(expiresMs: number, nowMs: number): CertificateValidity {
+  const leftMs = expiresMs - nowMs;
+  const validity = { isExpired: leftMs <= 0, daysLeft: Math.floor(leftMs / DAY_MS) };
+  if (leftMs > WARNING_MS) return { ...validity, problem: null };
+  const lastDay = new Date(expiresMs).toISOString().slice(0, 10);
+  return { ...validity, problem: validity.isExpired
+    ? `the certificate has expired: its last day was ${lastDay}`
+    : `the certificate expires soon: its last day is ${lastDay}, ${inDays(validity.daysLeft)}` };
 }
 
-function findValidityProblem(expiresMs: number, nowMs: number): string | null {
-  if (expiresMs - nowMs > WARNING_MS) return null;
-  const lastDay = new Date(expiresMs).toISOString().slice(0, 10);
-  return expiresMs <= nowMs ? `the certificate has expired: its last day was ${lastDay}`
-    : `the certificate expires soon: its last day is ${lastDay}`;
+function inDays(days: number): string {
+  if (days === 0) return 'in less than a day';
+  return days === 1 ? 'in a day' : `in ${days} days`;
 }
 
 /** null when the settings name none. Throws `usage`. */

@@ -4,7 +4,9 @@
  * loopback: that rule is checked here. A unix socket of a supervisor counts as loopback.
  */
 import { dirname } from 'node:path';
-import { RENEWAL_HINT, examineValidity, readCertificate } from './certificate.ts';
+import {
+  RENEWAL_HINT, examineValidity, readCertificate, readExpiryMs,
+} from './certificate.ts';
 import { makeControlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
@@ -42,8 +44,8 @@ type ListeningOptions = {
 
 export type BoundAddress =
   | { readonly url: string; readonly host: string; readonly port: number }
-  /** A unix socket of a supervisor; its path is null where the system does not tell it. */
-  | { readonly url: string; readonly path: string | null };
+  /** A unix socket of a supervisor: `unix:` and its path, or its name where none is told. */
+  | { readonly url: string };
 
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
 // directory: an import may take as long as it needs.
@@ -141,8 +143,8 @@ export class Listening {
     }));
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason;
-      const { url, host, port, path } = result.value;
-      this.#addresses.push(host === null || port === null ? { url, path } : { url, host, port });
+      const { url, host, port } = result.value;
+      this.#addresses.push(host === null || port === null ? { url } : { url, host, port });
       return result.value;
     });
   }
@@ -196,8 +198,8 @@ export class Listening {
 
   #checkValidity(certificate: Certificate): void {
     const { clock, logger } = this.#options;
-    const { expiresMs, problem } = examineValidity(certificate, clock.now());
-    this.#certificateExpiresMs = expiresMs;
+    this.#certificateExpiresMs = readExpiryMs(certificate);
+    const { problem } = examineValidity(this.#certificateExpiresMs, clock.now());
     if (problem !== null) logger.warning(`${problem}; ${RENEWAL_HINT}`);
   }
 

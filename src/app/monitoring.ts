@@ -1,5 +1,6 @@
 /** Connects the routes for operators, and the console, with the rooms whose state they show. */
 import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
@@ -16,6 +17,9 @@ import { listPublicSettings } from '../settings/public-settings.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import { examineValidity } from './certificate.ts';
+import type { Listening } from './listening.ts';
+import { readDescriptorsMax } from './room-options.ts';
 
 type MonitoringDeps = {
   readonly store: OpenedStore;
@@ -28,8 +32,10 @@ type MonitoringDeps = {
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
   readonly statistics: Statistics;
   readonly lines: LogLines;
+  readonly listening: () => Pick<Listening, 'addresses' | 'baseUri' | 'certificateExpiresMs'>;
   readonly readBackups: () => ServiceStatus['backups'];
   readonly listFollowers: () => readonly FollowerView[];
+  readonly clock: Clock;
   readonly startedMs: number;
 };
 
@@ -52,7 +58,8 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 
 function readStatus(
   {
-    store, unreadiness, collections, indexes, webhooks, listFollowers, readBackups, startedMs,
+    store, unreadiness, collections, indexes, webhooks, listening, listFollowers, readBackups,
+    clock, startedMs,
   }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
@@ -65,7 +72,9 @@ function readStatus(
   return {
     isReady: reason === null, reason,
     version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),
+    server: describeServer(listening(), clock.now()),
     store: {
+      engine: store.replica?.engine ?? null, durability: store.replica?.durability ?? null,
       records: sum((name) => store.collection(name).size),
       bytes: sum((name) => store.collection(name).bytesTotal),
       journalBytes, generation, sequence, isCompacting,
@@ -85,6 +94,21 @@ function readStatus(
     waiting: webhooks.listHostWaits().slice(0, WAITING_MAX),
     backups,
     followers: listFollowers(),
+  };
+}
+
+function describeServer(
+  { addresses, baseUri, certificateExpiresMs }: ReturnType<MonitoringDeps['listening']>,
+  nowMs: number,
+): ServiceStatus['server'] {
+  const filesMax = readDescriptorsMax();
+  return {
+    urls: addresses.map(({ url }) => url), baseUri,
+    certificate: certificateExpiresMs === null ? null : {
+      expiresAt: formatTimestamp(certificateExpiresMs),
+      daysLeft: examineValidity(certificateExpiresMs, nowMs).daysLeft,
+    },
+    openFilesMax: filesMax === Infinity ? null : filesMax,
   };
 }
 

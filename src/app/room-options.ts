@@ -9,8 +9,9 @@ import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
-// File descriptors for the store's files, outgoing sockets and the standard streams.
+/** File descriptors for the store's files, outgoing sockets and the standard streams. */
 export const DESCRIPTORS_RESERVED = 256;
+const DESCRIPTORS_USUAL = 1024;
 const CONNECTIONS_MIN = 16;
 /**
  * The share of the heap's size that requests under way may hold, however the heap's limit was set.
@@ -40,7 +41,7 @@ export function createServerLimits({ server }: Settings): ServerLimits {
     requestTimeoutMs: toWholeMs(server.requestTimeout),
     headersTimeoutMs: toWholeMs(server.headersTimeout),
     keepAliveTimeoutMs: toWholeMs(server.keepAliveTimeout),
-    connectionsMax: limitConnections(server.maxConnections, readDescriptorsMax()),
+    connectionsMax: limitConnections(server.maxConnections),
   };
 }
 
@@ -59,17 +60,18 @@ function toWholeMs(seconds: number): number {
 }
 
 /** The setting, but no more than the process has file descriptors for. */
-function limitConnections(connectionsMax: number, descriptors: number): number {
+function limitConnections(connectionsMax: number): number {
+  const descriptors = readDescriptorsMax() ?? DESCRIPTORS_USUAL;
   return Math.min(connectionsMax, Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED));
 }
 
-/** The soft limit of open files; Infinity without one, the usual one where it cannot be read. */
-function readDescriptorsMax(): number {
+/** The soft limit of open files; Infinity without one, null where it cannot be read. */
+export function readDescriptorsMax(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
     const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
     return soft === undefined ? Infinity : Number(soft);
   } catch {
-    return 1024;
+    return null;
   }
 }

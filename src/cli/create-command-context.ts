@@ -72,7 +72,7 @@ export function createCommandContext(
   };
   const output = new Output(io, args.has('json'));
   const context: CommandContext = {
-    spec, commands, args, io, identity, output,
+    spec, commands, args, io, identity, output, serverUrl: server?.url ?? null,
     enterDataAsOwner() {
       assert(server === null, 'a command for a server elsewhere touches no data directory');
       identity.becomeOwner();

@@ -2,10 +2,7 @@
 import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 
-/** `listAddresses` returns the URL of each listener, with host and port, or the path. */
-export function maintenanceRoutes(
-  store: OpenedStore, listAddresses: () => readonly object[],
-): readonly HttpRoute[] {
+export function maintenanceRoutes(store: OpenedStore): readonly HttpRoute[] {
   return [
     {
       method: 'POST', path: '/control/data/compact', operationId: 'compactData',
@@ -32,12 +29,6 @@ export function maintenanceRoutes(
           isReplica: store.replica !== null,
         });
       },
-    },
-    {
-      method: 'GET', path: '/control/places', operationId: 'listPlaces',
-      summary: 'Where the server listens', access: 'control',
-      responses: [{ status: 200, description: 'URL of each, with host and port, or the path' }],
-      handle: (exchange) => exchange.sendJson(200, { places: listAddresses() }),
     },
   ];
 }

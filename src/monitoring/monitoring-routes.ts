@@ -19,7 +19,24 @@ export type ServiceStatus = {
   readonly version: string;
   readonly node: string;
   readonly startedAt: string;
+  readonly server: {
+    /** Where it listens: `http://127.0.0.1:8000`, or `unix:` and a path. */
+    readonly urls: readonly string[];
+    /** What absolute URLs of this service begin with. */
+    readonly baseUri: string;
+    /** The TLS certificate in use; null without one. */
+    readonly certificate: {
+      readonly expiresAt: string;
+      /** Whole days; below 0 once it has expired. */
+      readonly daysLeft: number;
+    } | null;
+    /** How many files the process may have open; null without a limit that is known. */
+    readonly openFilesMax: number | null;
+  };
   readonly store: {
+    /** The engine that keeps the log, and the durability it has, in words; null: it is files. */
+    readonly engine: string | null;
+    readonly durability: string | null;
     readonly records: number; readonly bytes: number; readonly journalBytes: number;
     readonly generation: number; readonly sequence: number; readonly isCompacting: boolean;
     /** null: not since this process began. */
@@ -107,6 +124,9 @@ export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
 
 const seconds: Schema = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: Schema = { kind: 'boolean' };
+const days: Schema = {
+  kind: 'integer', minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER,
+};
 const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
 
 function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
@@ -115,10 +135,15 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
     summary: 'Whether the service is ready, what it holds and what waits',
     responses: [jsonResponse('The state of this moment', objectSchema('Status', {
       isReady: flag, reason: TEXT, version: TEXT, node: TEXT, startedAt: TIME,
+      server: objectSchema('ServerStatus', {
+        urls: arraySchema(TEXT), baseUri: TEXT,
+        certificate: objectSchema('CertificateStatus', { expiresAt: TIME, daysLeft: days }),
+        openFilesMax: COUNT,
+      }, { nullable: ['certificate', 'openFilesMax'] }),
       store: objectSchema('StoreStatus', {
-        records: COUNT, bytes: COUNT, journalBytes: COUNT, generation: COUNT,
-        sequence: COUNT, isCompacting: flag, compactedAt: TIME, backedUpAt: TIME,
-      }, { nullable: ['compactedAt', 'backedUpAt'] }),
+        engine: TEXT, durability: TEXT, records: COUNT, bytes: COUNT, journalBytes: COUNT,
+        generation: COUNT, sequence: COUNT, isCompacting: flag, compactedAt: TIME, backedUpAt: TIME,
+      }, { nullable: ['engine', 'durability', 'compactedAt', 'backedUpAt'] }),
       catalog: objectSchema('CatalogStatus', {
         indexes: arraySchema(objectSchema('CatalogIndex', {
           index: TEXT, bytes: COUNT, state: { kind: 'string', values: ['making', 'ready'] },

@@ -1,6 +1,12 @@
 /** The settings as a person may see them: each with its origin, secrets masked. */
-import { maskSettingValue, type LoadedSettings } from './load-settings.ts';
+import { MASK } from '../base/log.ts';
+import { loadSettings, maskSettingValue } from './load-settings.ts';
+import type { LoadedSettings } from './load-settings.ts';
 import { SETTING_ROWS } from './setting-table.ts';
+import type { Settings } from './setting-table.ts';
+
+/** At most so many origins are named. */
+const ORIGINS_MAX = 5;
 
 export type PublicSetting = {
   readonly name: string; readonly value: unknown;
@@ -20,6 +26,34 @@ export function listPublicSettings(
     origin: origins.get(row.name) ?? 'default', default: row.default, unit: row.unit,
     variable: row.variable, meaning: row.description,
   }));
+}
+
+/**
+ * The settings that rows of another process tell, whose secrets are masked or null here. `name` is
+ * that of the process. Throws `usage` for a value that no setting can have.
+ */
+export function parsePublicSettings(
+  rows: readonly { readonly name?: unknown; readonly value?: unknown }[], name: string,
+): Settings {
+  const values = new Map(rows.map((row) => [row.name, row.value]));
+  const entries = SETTING_ROWS.map((row) => [row.name, values.get(row.name)] as const);
+  const value = Object.fromEntries(entries.filter(([, text]) => text !== MASK));
+  return loadSettings({ file: { origin: name, value } }).settings;
+}
+
+/** Where settings came from: each origin, with how many where it has several. */
+export function describeOrigins(rows: readonly { readonly origin?: unknown }[]): string {
+  const counts = new Map<string, number>();
+  for (const origin of rows.map((row) => String(row.origin))) {
+    counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  }
+  const hasDefaults = counts.delete('default');
+  const labels = [...counts].map(([origin, count]) =>
+    count === 1 ? origin : `${origin} (${count})`);
+  if (labels.length === 0) return 'all by default';
+  const more = labels.length > ORIGINS_MAX ? ` and ${labels.length - ORIGINS_MAX} more` : '';
+  return `from ${labels.slice(0, ORIGINS_MAX).join(', ')}${more}`
+    + (hasDefaults ? '; the others by default' : '');
 }
 
 function readSetting(settings: object, name: string): unknown {

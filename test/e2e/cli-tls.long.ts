@@ -55,10 +55,11 @@ test('a certificate that cannot be read stops the start and names the setting', 
 const lastDayOf = (certificate: string): string =>
   new Date(new X509Certificate(certificate).validTo).toISOString().slice(0, 10);
 
-for (const [what, toDays, begin, code, status] of [
-  ['has expired', -3, 'the certificate has expired: its last day was ', 1, 'failed'],
-  ['soon expires', 29, 'the certificate expires soon: its last day is ', 0, 'warning'],
-  ['is long good', 31, null, 0, 'ok'],
+for (const [what, toDays, begin, end, code, status] of [
+  ['has expired', -3, 'the certificate has expired: its last day was ', '', 1, 'failed'],
+  ['soon expires', 29.5, 'the certificate expires soon: its last day is ', ', in 29 days', 0,
+    'warning'],
+  ['is long good', 31, null, '', 0, 'ok'],
 ] as const) {
   test(`a certificate that ${what} is told of at the start, by doctor and in the metrics`, () =>
     inFolder(async (folder) => {
@@ -67,12 +68,12 @@ for (const [what, toDays, begin, code, status] of [
       const environment = { HOOKSHELF_SERVER_TLS_CERT: cert, HOOKSHELF_SERVER_TLS_KEY: key };
       const certificate = putCertificate(cert, key, { fromDays: -60, toDays });
       const { validTo } = new X509Certificate(certificate);
-      const message = begin === null ? null : begin + lastDayOf(certificate);
+      const message = begin === null ? null : begin + lastDayOf(certificate) + end;
       const server = await startServer(['--data', data], { environment });
       if (message === null) assert.doesNotMatch(server.stderr(), /"level":"warning"/);
       else assert.ok(server.stderr().includes(`"message":"${message}; renew it`));
       assert.equal(await expiryMetric(server), Date.parse(validTo) / 1000);
-      const looked = await hookshelf(['doctor', '--json', '--data', data], { environment });
+      const looked = await hookshelf(['doctor', '--json', '--data', data]);
       assert.equal(looked.code, code, looked.stdout);
       const finding = JSON.parse(looked.stdout)
         .find(({ check }: { check: string }) => check === 'certificate');

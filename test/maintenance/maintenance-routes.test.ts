@@ -23,7 +23,7 @@ test('a list of the files of a backup names what is in them, and leaves none of 
       },
     } as OpenedStore;
     const dispatcher = createDispatcher({
-      routes: maintenanceRoutes(store, () => []), guard: null, clock: systemClock,
+      routes: maintenanceRoutes(store), guard: null, clock: systemClock,
       logger: silentLogger, metrics: new Metrics(), bodyBytesMax: 1000, accessLog: 'off',
       trustProxy: false,
     });

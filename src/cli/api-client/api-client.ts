@@ -52,9 +52,12 @@ export function createApiClient(target: ApiTarget, options: ApiClientOptions): A
   };
 }
 
-/** Repeats a GET that is answered 503 with Retry-After, as while a server is overloaded. */
+/**
+ * Repeats a GET that is answered 503 with Retry-After, as while a server is overloaded. One that
+ * has a signal is wanted soon or not at all.
+ */
 async function retryWhileBusy<Result>(
-  { method }: ApiCall, { clock, onWait }: ApiClientOptions, send: () => Promise<Result>,
+  { method, signal }: ApiCall, { clock, onWait }: ApiClientOptions, send: () => Promise<Result>,
 ): Promise<Result> {
   const startedMs = clock.monotonicMs();
   for (let attempt = 1; ; attempt += 1) {
@@ -63,7 +66,8 @@ async function retryWhileBusy<Result>(
     } catch (thrown) {
       const isBusy = thrown instanceof AppError && thrown.code === 'unavailable';
       const retryAfterS = isBusy ? thrown.details.retryAfterS : undefined;
-      if (!isBusy || retryAfterS === undefined || method !== 'GET') throw thrown;
+      if (!isBusy || retryAfterS === undefined) throw thrown;
+      if (method !== 'GET' || signal !== undefined) throw thrown;
       const waitedMs = clock.monotonicMs() - startedMs;
       if (waitedMs + retryAfterS * 1000 > BUSY_MS_MAX) {
         const message = `${thrown.message} (waited ${Math.round(waitedMs / 1000)} s)`;

@@ -27,7 +27,7 @@ async function checkAlive(
   const { signal } = controller;
   const timer = clock.startTimer(ALIVE_MS_MAX, () => controller.abort());
   try {
-    await callApi({ ...target, signal }, { method: 'GET', path: '/healthz' });
+    await callApi(target, { method: 'GET', path: '/healthz', signal });
     return null;
   } catch (cause) {
     if (!signal.aborted) return null;

@@ -28,6 +28,7 @@ type RemoteOptions = {
 const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
 const CONTROL_PATH = '/control/';
 const FOLLOW_PATH = '/api/follow/';
+const SETTINGS_PATH = '/api/settings';
 /** Incoming webhooks take no API token: the sender's own signature authorizes there. */
 const WEBHOOKS_PATH = '/webhook/in/';
 const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
@@ -149,6 +150,7 @@ function createUnauthorizedError(call: ApiCall, base: string, hasToken: boolean)
 /** The scope of a token that a call takes, as people are told. */
 function getScopeFor({ method, path }: ApiCall): string {
   if (path.startsWith(FOLLOW_PATH)) return 'follow';
+  if (path === SETTINGS_PATH) return 'admin';
   return method === 'GET' ? 'read' : 'write, or admin to change webhooks';
 }
 

@@ -39,6 +39,8 @@ export type CommandContext = {
   readonly output: Output;
   /** The user that the command runs as. Open files elsewhere before you call `enterDataAsOwner`. */
   readonly identity: Identity;
+  /** The server elsewhere that the command works on; null: it works on a data directory here. */
+  readonly serverUrl: URL | null;
   /**
    * Makes the process the user that owns the data directory, for good, where root runs the command;
    * returns the absolute path. Throws `conflict`.

@@ -218,7 +218,7 @@ export function parseObject(body: unknown): JsonObject {
   throw new AppError('unavailable', 'the answer is not the JSON object that hookshelf gives');
 }
 
-function parseObjects(body: unknown): JsonObject[] {
+export function parseObjects(body: unknown): JsonObject[] {
   if (Array.isArray(body)) return body.map(parseObject);
   throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
 }

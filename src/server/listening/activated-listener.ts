@@ -23,8 +23,6 @@ const BACKLOG = 65_535;
 type ActivatedListener = Listener & {
   /** The address on TCP; null for a unix socket. */
   readonly host: string | null;
-  /** The path of a unix socket; null for TCP, and where the system does not tell it. */
-  readonly path: string | null;
 };
 
 /**
@@ -57,12 +55,11 @@ export async function listenOnActivatedSocket(
   await listening;
   const lifecycle = createLifecycle(server, sockets, clock, IDLE_MS);
   if (boundTo === null) {
-    const path = findSocketPath(socket);
-    const url = `unix:${path ?? socket.name}`;
-    return { url, host: null, port: null, path, ...lifecycle };
+    const url = `unix:${findSocketPath(socket) ?? socket.name}`;
+    return { url, host: null, port: null, ...lifecycle };
   }
   const { address: host, port } = boundTo;
-  return { url: formatUrl(server, boundTo), host, port, path: null, ...lifecycle };
+  return { url: formatUrl(server, boundTo), host, port, ...lifecycle };
 }
 
 function toActivationError(cause: Error, { descriptor, name }: ActivatedSocket): AppError {

@@ -23,6 +23,8 @@ export type ApiCall = {
   readonly body?: unknown;
   /** Whether the response is an attachment of any media type. */
   readonly isForAttachment?: boolean;
+  /** Ends the call, which then throws `unavailable`. */
+  readonly signal?: AbortSignal;
 };
 
 export type ApiResponse = {
@@ -33,7 +35,7 @@ export type ApiResponse = {
 };
 
 /** The server of calls: options of `node:http` that name its socket or create a connection. */
-export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
+export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection'> & {
   /** Set where the server may hang. */
   readonly liveness?: LivenessOptions;
   readonly network?: NetworkTransport;
@@ -93,7 +95,7 @@ export async function openResponse(target: ApiTarget, call: ApiCall): Promise<In
 }
 
 async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessage> {
-  const { method, body } = call;
+  const { method, body, signal } = call;
   const { liveness, network, ...connection } = target;
   const { path, headers } = network?.buildHead(call.path) ?? { path: call.path, headers: {} };
   const bytes = body === undefined || isStream(body) ? undefined : encodeBody(body);
@@ -104,7 +106,7 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
     const request = http.request({
       // `agent: false` makes a new connection for each call. An agent would override ours.
       ...'createConnection' in connectionOptions ? {} : { agent: false }, ...connectionOptions,
-      method, path, host: 'localhost',
+      method, path, host: 'localhost', signal,
       headers: { ...headers, ...network !== undefined && isStream(body) ? EXPECT_HEADERS : {},
         ...buildHeaders(call, bytes) },
     });

@@ -113,7 +113,11 @@ test('settings:show says every setting, its value and where it came from, and no
     const [named] = (await place.json<typeof rows>(['settings:show', '--config', mine]))
       .filter(({ name }) => name === 'http.timeout');
     assert.deepEqual([named?.value, named?.origin], [9, mine]);
+    const file = await place.run(['settings:show', '--config', mine]);
+    assert.equal(file.stderr, 'hookshelf: these are the settings of this command, with --config\n');
     const table = await place.run(['settings:show'], { environment, columns: 100 });
+    assert.equal(table.stderr, 'hookshelf: these are the settings of this command, as no server '
+      + `runs on ${place.data}\n`);
     assert.match(table.stdout, /^http\.timeout +7 +seconds +\S/m);
     assert.ok(table.stdout.split('\n').every((line) => line.length <= 100));
   }));
@@ -178,10 +182,14 @@ test('doctor says that the directory of a node needs its engine', () =>
   }));
 
 test('doctor finds the server', () => inPlace('through a server', async (place) => {
-  const { stdout } = await place.run(['doctor']);
-  assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
+  const environment = { HOOKSHELF_SERVER_TLS_CERT: '/none', HOOKSHELF_SERVER_PORT: '1' };
+  const { stdout } = await place.run(['doctor'], { environment });
+  assert.match(stdout, new RegExp(`lock +ok +the server .* \\(pid ${process.pid}, .*\\) answers`));
   // Its port is the kernel's; that of the settings is nothing to a server that has another.
   assert.match(stdout, /^port +ok +our server listens on http:\/\/127\.0\.0\.1:\d+, and answers$/m);
+  // Nor are the settings of this command.
+  assert.match(stdout, /^certificate +ok +none is set: plain HTTP$/m);
+  assert.match(stdout, /^settings +failed +of this command: .*server\.tlsCert.* needs/m);
 }));
 
 test('doctor names webhooks on * that do not hear all about hookshelf, and fails not for it', () =>
@@ -210,31 +218,69 @@ test('doctor names webhooks on * that do not hear all about hookshelf, and fails
 
 test('doctor finds a port of our server that nobody answers', () =>
   inPlace('without a server', async (place) => {
-    const port = await closedPort();
-    const listeners = [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }];
-    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
-      (_request, response) => response.end(JSON.stringify({ places: listeners }))));
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const { code, stdout } = await runDoctorBeside(place, { server: { urls: [url] } });
     assert.match(stdout,
-      new RegExp(`^port +failed +our server .*:${port}, where nobody answers`, 'm'));
+      new RegExp(`^port +failed +our server .*${url}, where nobody answers`, 'm'));
     assert.equal(code, 1);
   }));
 
 test('doctor fails while our server is not ready, and says why', () =>
   inPlace('without a server', async (place) => {
-    const { code, stdout } = await runDoctorBeside(place, createHttpServer((request, response) => {
-      response.writeHead(request.url === '/readyz' ? 503 : 200);
-      response.end('{"detail":"the disk is full"}');
-    }));
-    assert.match(stdout, /lock +failed +the server .* \(pid 7\) is not ready: the disk is full/);
+    const { code, stdout } =
+      await runDoctorBeside(place, { isReady: false, reason: 'the disk is full' });
+    assert.match(stdout,
+      /lock +failed +the server .* \(pid 7, .*\) is not ready: the disk is full/);
     assert.equal(code, 1);
+  }));
+
+for (const [daysLeft, status, detail] of [
+  [400, 'ok', 'the certificate can be used until 2027-10-26, for 400 days'],
+  [10, 'warning', 'the certificate expires soon: its last day is 2026-10-01, in 10 days: renew'],
+  [1, 'warning', 'the certificate expires soon: its last day is 2026-09-22, in a day: renew'],
+  [0, 'warning', 'the certificate expires soon: .* 2026-09-21, in less than a day: renew'],
+  [-1, 'failed', 'the certificate has expired: its last day was 2026-09-20: renew'],
+] as const) {
+  test(`doctor says of the certificate of a server with ${daysLeft} days left: ${status}`, () =>
+    inPlace('without a server', async (place) => {
+      const nowMs = Date.parse('2026-09-21T12:00:00Z');
+      const expiresAt = new Date(nowMs + (daysLeft + 0.1) * 86_400_000).toISOString();
+      const server = { urls: [], openFilesMax: 300, certificate: { expiresAt, daysLeft } };
+      const { stdout } = await runDoctorBeside(place, { server }, { now: () => nowMs });
+      assert.match(stdout, new RegExp(`^certificate +${status} +${detail}`, 'm'));
+      // The limit is the server's, and not that of this process.
+      assert.match(stdout, /^file limits +warning +300 open files, 10000 connections wanted/m);
+    }));
+}
+
+test('doctor checks the proxy and the folder of commands that the server has', () =>
+  inPlace('without a server', async (place) => {
+    const port = await closedPort();
+    const { stdout } = await runDoctorBeside(place, {}, { settings: [
+      { name: 'http.proxy', value: `http://***@127.0.0.1:${port}`, origin: 'HOOKSHELF_HTTP_PROXY' },
+      { name: 'server.apiToken', value: '***', origin: '/etc/file.json' },
+      { name: 'actions.commandDirectory', value: '/none', origin: '/etc/file.json' },
+      { name: 'server.ofLater', value: 1, origin: 'default' },
+    ] });
+    assert.match(stdout,
+      /^settings +ok .*: from HOOKSHELF_HTTP_PROXY, \/etc\/file\.json \(2\); the/m);
+    assert.match(stdout,
+      new RegExp(`^proxy +failed +http://\\*\\*\\*@127.0.0.1:${port} does not`, 'm'));
+    assert.match(stdout, /^commands +failed .*\/none/m);
+  }));
+
+test('doctor says which engine keeps the records of the server', () =>
+  inPlace('without a server', async (place) => {
+    const store = { engine: 'postgres://db.example/shelf', durability: 'two machines have it' };
+    const { stdout } = await runDoctorBeside(place, { store });
+    assert.match(stdout, /^store +ok +postgres:\/\/db\.example\/shelf: two machines have it$/m);
   }));
 
 test('doctor names keys that hold back many deliveries', () =>
   inPlace('without a server', async (place) => {
     const heldBack =
       [{ hook: 'stock', key: 'a', waiting: 101 }, { hook: 'b', key: 7, waiting: 150 }];
-    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
-      (_request, response) => response.end(JSON.stringify({ places: [], heldBack }))));
+    const { code, stdout } = await runDoctorBeside(place, { heldBack });
     assert.match(stdout, /^order +warning +keys hold back .* "a" of stock \(101 wait\), 7 of b/m);
     assert.equal(code, 0);
   }));
@@ -242,34 +288,65 @@ test('doctor names keys that hold back many deliveries', () =>
 test('doctor names webhooks that wait for a place at their host', () =>
   inPlace('without a server', async (place) => {
     const waiting = [{ hook: 'b', target: 'h:1', since: '2026-01-01T00:00:00Z', behind: ['a'] }];
-    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
-      (_request, response) => response.end(JSON.stringify({ places: [], waiting }))));
+    const { code, stdout } = await runDoctorBeside(place, { waiting });
     assert.match(stdout, /^hosts +warning +webhooks wait .* b for h:1 since 2026-\S+, behind a/m);
     assert.equal(code, 0);
   }));
 
-test('doctor waits five seconds for an answer of a server that hangs', (context) =>
+test('doctor and settings:show wait five seconds for a server that hangs, once', (context) =>
   inPlace('without a server', async (place) => {
     const timeout = context.mock.method(AbortSignal, 'timeout', () => {
       const hurry = new AbortController();
       setTimeout(() => hurry.abort(), 20);
       return hurry.signal;
     });
-    const { code, stdout } = await runDoctorBeside(place, createServer(() => {}));
-    assert.equal(code, 1);
-    assert.match(stdout, /^lock +failed .*\(pid 7\) does not answer/m);
-    assert.match(stdout, /^port +warning +the running server does not say where it listens/m);
-    assert.deepEqual(new Set(timeout.mock.calls.map(({ arguments: [ms] }) => ms)), new Set([5000]));
+    await beside(place, createServer(() => {}), async () => {
+      const { code, stdout } = await place.run(['doctor']);
+      assert.equal(code, 1);
+      assert.match(stdout, /^settings +warning +of this command, as the server's are not known/m);
+      assert.match(stdout, /^lock +failed .*\(pid 7\) does not answer/m);
+      assert.match(stdout,
+        /^port +warning +could not be looked at \(the server .* does not answer/m);
+      assert.deepEqual(timeout.mock.calls.map(({ arguments: [ms] }) => ms), [5000]);
+      const shown = await place.run(['settings:show']);
+      assert.deepEqual([shown.code, shown.stdout], [1, '']);
+      assert.match(shown.stderr, /^hookshelf: the server .* \(pid 7\) does not answer\n$/);
+    });
   }));
 
-/** Runs `doctor` while `server` listens where the lock of the data directory says. */
-async function runDoctorBeside(place: Place, server: Server): Promise<Ran> {
+/** Runs `doctor` beside a server that tells this of itself. */
+async function runDoctorBeside(
+  place: Place, status: Readonly<Record<string, unknown>>,
+  { settings = [], now }: {
+    readonly settings?: readonly object[]; readonly now?: () => number;
+  } = {},
+): Promise<Ran> {
+  const answers: Readonly<Record<string, unknown>> = {
+    '/api/status': {
+      isReady: true, version: '1.2.3', node: '22.0.0',
+      server: { urls: [], certificate: null, openFilesMax: null },
+      store: { engine: null, durability: null }, ...status,
+    },
+    '/api/settings': settings,
+  };
+  const server = createHttpServer((request, response) =>
+    response.end(JSON.stringify(answers[request.url ?? ''] ?? [])));
+  let ran: Ran | undefined;
+  await beside(place, server, async () => {
+    ran = await place.run(['doctor'], now === undefined ? {} : { now });
+  });
+  assert.ok(ran !== undefined);
+  return ran;
+}
+
+/** While `use` runs, `server` listens where the lock of the data directory says. */
+async function beside(place: Place, server: Server, use: () => Promise<void>): Promise<void> {
   mkdirSync(place.data, { mode: 0o700 });
   const socketPath = join(place.data, 'control.sock');
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
   writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
   try {
-    return await place.run(['doctor']);
+    await use();
   } finally {
     server.close();
   }

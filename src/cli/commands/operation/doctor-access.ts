@@ -5,28 +5,19 @@ import {
 import type { AccessState } from '../../../access/access-state.ts';
 import { decodeTokens, mayRead } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
-import { callApi } from '../../../server/local/api-call.ts';
-import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
-import { findOwner } from '../../api-client/local-app.ts';
-import { isListening } from '../../api-client/socket-target.ts';
-import type { CommandContext } from '../command-context.ts';
 import { ok, warning } from './doctor-finding.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
-
-const SERVER_TIMEOUT_MS = 5000;
+import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 /** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(
-  { enterDataAsOwner, io }: CommandContext, settings: Settings,
+  { context: { enterDataAsOwner, io }, settings, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
+  const server = getServer();
+  if (server !== null) return describe(parseAccessState(await server.ask(ACCESS_STATE_PATH)));
   const directory = enterDataAsOwner();
-  const socketPath = findOwner(directory)?.socketPath ?? null;
-  if (socketPath !== null && await isListening(socketPath)) {
-    return describe(await askServer(socketPath));
-  }
   if (settings.store.url !== null) return ok('looked at while a server runs');
   const files = createNodeFiles();
   const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
@@ -39,12 +30,6 @@ export async function checkAccess(
 }
 
 const OPEN: AccessState = { isClosed: false, hasUsableToken: false };
-
-async function askServer(socketPath: string): Promise<AccessState> {
-  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
-  const call = { method: 'GET', path: ACCESS_STATE_PATH } as const;
-  return parseAccessState((await callApi({ socketPath, signal }, call)).body);
-}
 
 function describe(state: AccessState): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);

@@ -1,22 +1,20 @@
 /** The check of `doctor` for the backups that a server makes by itself. */
 import { findNewestBackup } from '../../../app/backups.ts';
 import { explainFileError } from '../../../base/file-error.ts';
-import type { Settings } from '../../../settings/load-settings.ts';
-import type { CommandContext } from '../command-context.ts';
 import { formatValue, parseObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 const HOUR_MS = 3_600_000;
 /** A backup may be late by as much as its interval. */
 const LATE_INTERVALS = 2;
 
-/** `status` is what a running server says of itself; null: none runs. */
 export function checkBackups(
-  { enterDataAsOwner, io }: CommandContext, { backup }: Settings, status: unknown,
+  { context: { enterDataAsOwner, io }, settings, getServer }: DoctorSubject,
 ): DoctorFinding {
-  if (status !== null) return describeRunning(parseObject(status)['backups'], io.now());
-  const { to, everyHours } = backup;
+  const server = getServer();
+  if (server !== null) return describeRunning(server.status['backups'], io.now());
+  const { to, everyHours } = settings.backup;
   if (to === null || everyHours === 0) return ok('none are made without data:backup');
   try {
     const newest = findNewestBackup(to, enterDataAsOwner(), io.now());

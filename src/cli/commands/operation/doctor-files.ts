@@ -6,45 +6,58 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
-import type { Settings } from '../../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
-import type { CommandContext } from '../command-context.ts';
+import { loadOnce } from '../../process/load-once.ts';
+import { formatValue, parseObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
+// Loaded lazily: most servers have no certificate, and containers run `doctor` often.
+const loadCertificates = loadOnce(() => import('../../../app/certificate.ts'));
+const NO_CERTIFICATE = 'none is set: plain HTTP';
 /** At most so many commands are named in a finding. */
 const NAMED_MAX = 5;
 
+/** Looks at the certificate that a running server uses: its files may hold another by now. */
 export async function checkCertificate(
-  { enterDataAsOwner, identity, io }: CommandContext, settings: Settings,
+  { context, settings, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
-  if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
-  enterDataAsOwner();
+  const server = getServer();
+  if (server !== null) {
+    const { certificate } = parseObject(server.status['server']);
+    if (certificate === null) return ok(NO_CERTIFICATE);
+    return describeExpiry(
+      Date.parse(formatValue(parseObject(certificate)['expiresAt'])), context.io.now());
+  }
+  if (settings.server.tlsCert === null) return ok(NO_CERTIFICATE);
+  context.enterDataAsOwner();
   try {
-    // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
-    const { RENEWAL_HINT, examineValidity, readCertificate } =
-      await import('../../../app/certificate.ts');
+    const { readCertificate, readExpiryMs } = await loadCertificates();
     const certificate = readCertificate(settings);
-    const term = certificate === null ? null : examineValidity(certificate, io.now());
-    if (term === null || term.problem === null) {
-      return ok('the certificate and its key can be used');
-    }
-    return term.isExpired ? failed(term.problem, RENEWAL_HINT)
-      : warning(term.problem, RENEWAL_HINT);
+    return certificate === null ? ok(NO_CERTIFICATE)
+      : await describeExpiry(readExpiryMs(certificate), context.io.now());
   } catch (thrown) {
     // We run as the directory's owner by now; a server reads the file while it is still root.
-    return identity.needsSwitch
+    return context.identity.needsSwitch
       ? warning(messageOf(thrown), 'root may still read it: name it to serve in the environment')
       : failed(messageOf(thrown), '');
   }
 }
 
+async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorFinding> {
+  const { RENEWAL_HINT, examineValidity } = await loadCertificates();
+  const { problem, isExpired, daysLeft } = examineValidity(expiresMs, nowMs);
+  if (problem !== null) return (isExpired ? failed : warning)(problem, RENEWAL_HINT);
+  const lastDay = new Date(expiresMs).toISOString().slice(0, 10);
+  return ok(`the certificate can be used until ${lastDay}, for ${daysLeft} days`);
+}
+
 /** Looks at the files of the action modules as a start does, and runs none of them. */
 export function checkActions(
-  { enterDataAsOwner }: CommandContext, { actions }: Settings,
+  { context: { enterDataAsOwner }, settings: { actions } }: DoctorSubject,
 ): DoctorFinding {
   const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
@@ -60,7 +73,7 @@ export function checkActions(
 
 /** Looks at the folder of the action run-command and at its programs, as each run does. */
 export function checkCommands(
-  { enterDataAsOwner }: CommandContext, { actions }: Settings,
+  { context: { enterDataAsOwner }, settings: { actions } }: DoctorSubject,
 ): DoctorFinding {
   const { commandDirectory: path, workingDirectories } = actions;
   if (path === null) return ok('actions.commandDirectory names no folder: no hook runs a command');

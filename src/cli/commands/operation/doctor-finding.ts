@@ -1,6 +1,7 @@
-/** The finding of one check of `doctor`. */
+/** What a check of `doctor` looks at, and what it finds. */
 import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
+import type { RunningServer } from './running-server.ts';
 
 export type DoctorFinding = {
   /** `hint`: nothing is wrong, but it may not be what was meant. */
@@ -9,8 +10,26 @@ export type DoctorFinding = {
   /** The step that the user should take; `''` where there is none. */
   readonly advice: string;
 };
-export type DoctorCheck = (context: CommandContext, settings: Settings) =>
-  DoctorFinding | Promise<DoctorFinding>;
+
+export type DoctorSubject = {
+  readonly context: CommandContext;
+  /** Those of the running server, without its secrets; else those of this command. */
+  readonly settings: Settings;
+  /** null: none runs. Throws where one runs that does not tell of itself. */
+  readonly getServer: () => RunningServer | null;
+};
+
+export type DoctorCheck = (subject: DoctorSubject) => DoctorFinding | Promise<DoctorFinding>;
+
+/** A check of what a server alone can tell. */
+export function checkOfServer(
+  check: (server: RunningServer, context: CommandContext) => DoctorFinding | Promise<DoctorFinding>,
+): DoctorCheck {
+  return ({ context, getServer }) => {
+    const server = getServer();
+    return server === null ? ok('looked at while a server runs') : check(server, context);
+  };
+}
 
 export function ok(detail: string): DoctorFinding {
   return { status: 'ok', detail, advice: '' };

@@ -1,11 +1,10 @@
 /** The checks of `doctor` for the machine: Node, the disk, the limit of open files, the clock. */
-import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import { readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DESCRIPTORS_RESERVED } from '../../../app/room-options.ts';
-import type { Settings } from '../../../settings/load-settings.ts';
-import type { CommandContext } from '../command-context.ts';
+import { DESCRIPTORS_RESERVED, readDescriptorsMax } from '../../../app/room-options.ts';
+import { formatValue, parseObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
@@ -13,15 +12,16 @@ const FREE_BYTES_MIN = GIBIBYTE;
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;
 
-export function checkNode(): DoctorFinding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+export function checkNode({ getServer }: DoctorSubject): DoctorFinding {
+  const version = formatValue(getServer()?.status['node'] ?? process.versions.node);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
   const isFit = major > 20 || (major === 20 && minor >= 15);
-  const detail = `Node ${process.versions.node}`;
+  const detail = `Node ${version}`;
   return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
 }
 
-export function checkDisk({ enterDataAsOwner }: CommandContext): DoctorFinding {
-  let folder = enterDataAsOwner();
+export function checkDisk({ context }: DoctorSubject): DoctorFinding {
+  let folder = context.enterDataAsOwner();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
   const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
@@ -29,18 +29,22 @@ export function checkDisk({ enterDataAsOwner }: CommandContext): DoctorFinding {
     ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
 }
 
-export function checkLimits(_context: CommandContext, { server }: Settings): DoctorFinding {
-  const limits = readFileSync('/proc/self/limits', 'utf8');
-  const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
-  const detail = `${soft} open files, ${server.maxConnections} connections wanted`;
-  const isFit = soft === 'unlimited'
-    || Number(soft) >= server.maxConnections + DESCRIPTORS_RESERVED;
-  return isFit ? ok(detail)
-    : warning(detail, `ulimit -n ${server.maxConnections + DESCRIPTORS_RESERVED}, or lower `
-      + 'server.maxConnections; fewer connections are accepted as it is');
+export function checkLimits(
+  { settings: { server: { maxConnections } }, getServer }: DoctorSubject,
+): DoctorFinding {
+  const running = getServer();
+  const filesMax = running === null ? readDescriptorsMax()
+    : parseObject(running.status['server'])['openFilesMax'];
+  const isLimited = typeof filesMax === 'number' && filesMax !== Infinity;
+  const detail = `${isLimited ? filesMax : 'no limit known of'} open files, ${maxConnections} `
+    + 'connections wanted';
+  const wanted = maxConnections + DESCRIPTORS_RESERVED;
+  return !isLimited || filesMax >= wanted ? ok(detail)
+    : warning(detail, `ulimit -n ${wanted}, or lower server.maxConnections; fewer connections are `
+      + 'accepted as it is');
 }
 
-export function checkClock({ enterDataAsOwner, io }: CommandContext): DoctorFinding {
+export function checkClock({ context: { enterDataAsOwner, io } }: DoctorSubject): DoctorFinding {
   const nowMs = io.now();
   const time = new Date(nowMs).toISOString();
   if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${time}`, 'set the clock');

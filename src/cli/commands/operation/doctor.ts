@@ -1,4 +1,7 @@
-/** `doctor`: checks what a server needs and says what to do. Changes nothing. */
+/**
+ * `doctor`: checks what a server needs and says what to do. Changes nothing. Where a server runs,
+ * it is asked: this command has neither its environment nor, elsewhere, its machine.
+ */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
@@ -19,24 +22,30 @@ import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory, isStoreName } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load-settings.ts';
-import type { Settings } from '../../../settings/load-settings.ts';
-import { callApi } from '../../../server/local/api-call.ts';
+import type { LoadedSettings } from '../../../settings/load-settings.ts';
+import {
+  describeOrigins, listPublicSettings, parsePublicSettings,
+} from '../../../settings/public-settings.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
-import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
-import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
+import { parseObject, parseObjects, formatValue, webhookLabel } from '../resource-commands.ts';
+import { tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
-import { failed, hint, ok, warning } from './doctor-finding.ts';
-import type { DoctorCheck, DoctorFinding } from './doctor-finding.ts';
+import { checkOfServer, failed, hint, ok, warning } from './doctor-finding.ts';
+import type { DoctorCheck, DoctorFinding, DoctorSubject } from './doctor-finding.ts';
+import { describeSource, findRunningServer } from './running-server.ts';
+import type { RunningServer } from './running-server.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
-const SERVER_TIMEOUT_MS = 5000;
-const WITHOUT_SERVER = 'looked at while a server runs';
+/** The checks of this machine, which tell nothing of a server elsewhere. */
+const MACHINE_CHECKS: readonly string[] = [
+  'data directory', 'access', 'actions', 'commands', 'free disk', 'clock', 'proxy',
+];
 /** At most so many webhooks are named in a finding. */
 const NAMED_MAX = 5;
 
@@ -50,22 +59,21 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'access': checkAccess,
   'port': checkPort,
   'certificate': checkCertificate,
-  'actions': async (context, settings) =>
-    await findSwitchedOffActions(context) ?? checkActions(context, settings),
+  'actions': async (subject) =>
+    await findSwitchedOffActions(subject.getServer()) ?? checkActions(subject),
   'commands': checkCommands,
   'free disk': checkDisk,
   'file limits': checkLimits,
   'clock': checkClock,
   'proxy': checkProxy,
-  'senders': checkSenders,
-  'own events': checkOwnEvents,
-  'outgoing': checkOutgoingHealth,
-  'outgoing TLS': checkClientCertificates,
-  'order': checkOrder,
-  'hosts': checkHosts,
-  'followers': checkFollowers,
-  'backups': async (context, settings) =>
-    checkBackups(context, settings, await fetchFromServer(context, '/api/status')),
+  'senders': checkOfServer(checkSenders),
+  'own events': checkOfServer(checkOwnEvents),
+  'outgoing': checkOfServer(checkOutgoingHealth),
+  'outgoing TLS': checkOfServer(checkClientCertificates),
+  'order': checkOfServer(checkOrder),
+  'hosts': checkOfServer(checkHosts),
+  'followers': checkOfServer(checkFollowers),
+  'backups': checkBackups,
 };
 
 const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
@@ -74,10 +82,11 @@ const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
 
 /** Exit code 1 when a check failed. */
 export async function runDoctor(context: CommandContext): Promise<number> {
-  const { settings, settingsFinding } = loadSettingsOrDefaults(context);
+  const { subject, settingsFinding } = await findSubject(context);
   const findings: NamedFinding[] = [{ check: 'settings', ...settingsFinding }];
   for (const [name, check] of Object.entries(CHECKS)) {
-    findings.push({ check: name, ...await tryCheck(check, context, settings) });
+    if (context.serverUrl !== null && MACHINE_CHECKS.includes(name)) continue;
+    findings.push({ check: name, ...await tryCheck(check, subject) });
   }
   await context.output.list(findings, [
     { title: 'CHECK', value: ({ check }) => check, fit: 'whole' },
@@ -91,32 +100,58 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-/** The settings; the defaults where they are wrong, so that the rest can still be checked. */
-function loadSettingsOrDefaults(
-  context: CommandContext,
-): { readonly settings: Settings; readonly settingsFinding: DoctorFinding } {
+type SettingsFinding = {
+  readonly subject: DoctorSubject; readonly settingsFinding: DoctorFinding;
+};
+
+/** Wrong settings of this command are a finding, and the rest can still be checked. */
+async function findSubject(context: CommandContext): Promise<SettingsFinding> {
+  const own = tryToLoad(context);
+  const ownSettings = 'problem' in own ? loadSettings().settings : own.settings;
+  const ownFinding = 'problem' in own ? failed(`of this command: ${own.problem}`, '')
+    : own.warnings.map(({ problem, fix }) => warning(problem, fix))[0];
   try {
-    const { settings, warnings } = context.loadSettings();
-    const [first] = warnings;
-    return { settings, settingsFinding: first === undefined
-      ? ok('every setting is known and valid') : warning(first.problem, first.fix) };
+    const server = await findRunningServer(context);
+    const rows = server?.settings ?? ('problem' in own ? [] : listPublicSettings(own));
+    const source = `of ${describeSource(server, context)}: ${describeOrigins(rows)}`;
+    return {
+      subject: {
+        context, getServer: () => server,
+        settings: server === null ? ownSettings : parsePublicSettings(server.settings, server.name),
+      },
+      settingsFinding: ownFinding ?? ok(source),
+    };
   } catch (thrown) {
-    return { settings: loadSettings().settings, settingsFinding: failed(messageOf(thrown), '') };
+    if (context.serverUrl !== null) throw thrown;
+    const getServer = (): never => {
+      throw thrown;
+    };
+    return {
+      subject: { context, settings: ownSettings, getServer },
+      settingsFinding: ownFinding
+        ?? warning(`of this command, as the server's are not known (${messageOf(thrown)})`, ''),
+    };
   }
 }
 
-async function tryCheck(
-  check: DoctorCheck, context: CommandContext, settings: Settings,
-): Promise<DoctorFinding> {
+function tryToLoad(context: CommandContext): LoadedSettings | { readonly problem: string } {
   try {
-    return await check(context, settings);
+    return context.loadSettings();
+  } catch (thrown) {
+    return { problem: messageOf(thrown) };
+  }
+}
+
+async function tryCheck(check: DoctorCheck, subject: DoctorSubject): Promise<DoctorFinding> {
+  try {
+    return await check(subject);
   } catch (thrown) {
     return warning(`could not be looked at (${explainFileError(thrown)})`, '');
   }
 }
 
-function checkDirectory({ enterDataAsOwner }: CommandContext): DoctorFinding {
-  const dataDirectory = enterDataAsOwner();
+function checkDirectory({ context }: DoctorSubject): DoctorFinding {
+  const dataDirectory = context.enterDataAsOwner();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
     const problem = `${dataDirectory} cannot be made`;
@@ -159,31 +194,36 @@ function findRefusal(path: string, rights: number, problem: string): DoctorFindi
   }
 }
 
-async function checkLock({ enterDataAsOwner }: CommandContext): Promise<DoctorFinding> {
-  const owner = findOwner(enterDataAsOwner());
-  if (owner === null) return ok('nobody holds the data directory');
-  const { pid, socketPath } = owner;
-  if (socketPath === null || !(await isListening(socketPath))) {
-    return ok(`pid ${pid} held the data directory and serves no commands`);
-  }
-  const server = `the server that holds the data directory (pid ${pid})`;
-  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+function checkLock({ context, getServer }: DoctorSubject): DoctorFinding {
+  let server: RunningServer | null;
   try {
-    await callApi({ socketPath, signal }, { method: 'GET', path: '/readyz' });
+    server = getServer();
   } catch (thrown) {
-    return signal.aborted ? failed(`${server} does not answer`, 'see its log, or restart it')
-      : failed(`${server} is not ready`, messageOf(thrown));
+    return failed(messageOf(thrown), 'see its log, or restart it');
   }
-  return ok(`a server holds the data directory and answers (pid ${pid})`);
+  if (server === null) {
+    const owner = findOwner(context.enterDataAsOwner());
+    return ok(owner === null ? 'nobody holds the data directory'
+      : `pid ${owner.pid} held the data directory and serves no commands`);
+  }
+  const { isReady, reason } = server.status;
+  return isReady === true ? ok(`${server.name} answers`)
+    : failed(`${server.name} is not ready`, formatValue(reason));
 }
 
 async function checkStore(
-  { enterDataAsOwner }: CommandContext, settings: Settings,
+  { context, settings, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
+  const server = getServer();
+  if (server !== null) {
+    const { engine, durability } = parseObject(server.status['store']);
+    return ok(typeof engine === 'string' ? `${engine}: ${formatValue(durability)}`
+      : 'files in the data directory');
+  }
   try {
     const engine = await createConfiguredEngine(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
-    return isReplicaDirectory(createNodeFiles(), enterDataAsOwner())
+    return isReplicaDirectory(createNodeFiles(), context.enterDataAsOwner())
       ? warning('the data directory is a node\'s, whose records an engine keeps, and these '
         + 'settings name none', 'name it in store.url')
       : ok('files in the data directory');
@@ -194,10 +234,11 @@ async function checkStore(
 
 /** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
-  { enterDataAsOwner, identity }: CommandContext, { server: { host, port } }: Settings,
+  { context, settings, getServer }: DoctorSubject,
 ): Promise<DoctorFinding> {
-  const socketPath = findOwner(enterDataAsOwner())?.socketPath ?? null;
-  if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
+  const server = getServer();
+  if (server !== null) return checkServersPorts(server, context.serverUrl === null);
+  const { host, port } = settings.server;
   if (port === 0) return ok('the kernel chooses a port');
   const code = await tryToListen(host, port);
   if (code === null) return ok(`port ${port} of ${host} is free`);
@@ -207,39 +248,44 @@ async function checkPort(
     'choose another with --port; a socket unit (systemctl list-sockets) is as it should be');
   }
   // We run as the directory's owner by now; a server opens the port while it is still root.
-  if (code === 'EACCES' && identity.needsSwitch) {
+  if (code === 'EACCES' && context.identity.needsSwitch) {
     return warning(`port ${port} of ${host} is for root to open`, 'name it to serve with --port');
   }
   const advice = code === 'EACCES' ? 'choose a port above 1023' : 'correct --host';
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);
 }
 
-async function checkServersPorts(socketPath: string): Promise<DoctorFinding> {
-  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
-  const call = { method: 'GET', path: '/control/places' } as const;
-  const response = await callApi({ socketPath, signal }, call).catch(() => null);
-  if (response === null) return warning('the running server does not say where it listens', '');
-  const { places } = parseObject(response.body);
-  const urls: string[] = [];
-  for (const listener of Array.isArray(places) ? places.map(parseObject) : []) {
-    const url = formatValue(listener['url']);
-    const address = readAddress(listener);
+async function checkServersPorts(
+  { status }: RunningServer, isOnThisMachine: boolean,
+): Promise<DoctorFinding> {
+  const { urls } = parseObject(status['server']);
+  const names = Array.isArray(urls) ? urls.map(formatValue) : [];
+  for (const url of isOnThisMachine ? names : []) {
+    const address = parseAddress(url);
     const problem = address === null ? null : await tryToConnect(address, CONNECT_TIMEOUT_MS);
     if (problem !== null) {
       return failed(`our server listens on ${url}, where nobody answers (${problem})`,
         'see its log, or restart it');
     }
-    urls.push(url);
   }
-  return ok(urls.length === 0 ? 'our server listens on no port'
-    : `our server listens on ${urls.join(' and ')}, and answers`);
+  return ok(names.length === 0 ? 'our server listens on no port'
+    : `our server listens on ${names.join(' and ')}${isOnThisMachine ? ', and answers' : ''}`);
 }
 
 /** Null for a unix socket whose path the system does not tell. */
-function readAddress({ host, port, path }: JsonObject): NetConnectOpts | null {
-  if (path === null) return null;
-  return typeof path === 'string' ? { path: path.replace(/^@/, '\0') }
-    : { host: formatValue(host), port: Number(port) };
+function parseAddress(url: string): NetConnectOpts | null {
+  if (!url.startsWith('unix:')) return parseTcpAddress(url);
+  const path = url.slice('unix:'.length);
+  return /^[/@]/.test(path) ? { path: path.replace(/^@/, '\0') } : null;
+}
+
+/** The URL may leave out the port of its scheme. */
+function parseTcpAddress(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port, protocol } = new URL(url);
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port),
+  };
 }
 
 /** Resolves with null once it has listened there, else with the error code of the system. */
@@ -251,23 +297,17 @@ function tryToListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-async function checkProxy(_context: CommandContext, { http }: Settings): Promise<DoctorFinding> {
+async function checkProxy({ settings: { http } }: DoctorSubject): Promise<DoctorFinding> {
   if (http.proxy === null) return ok('none is set');
-  const { hostname, port, protocol } = new URL(http.proxy);
-  const defaultPort = protocol === 'https:' ? 443 : 80;
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const problem = await tryToConnect(
-    { host, port: port === '' ? defaultPort : Number(port) }, CONNECT_TIMEOUT_MS,
-  );
+  const problem = await tryToConnect(parseTcpAddress(http.proxy), CONNECT_TIMEOUT_MS);
   const url = redactText(http.proxy);
   return problem === null ? ok(`${url} answers`)
     : failed(`${url} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
 }
 
 /** Finds webhooks that reject every request, as they need a secret and have none. */
-async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(context, incomingResource.path);
-  if (webhooks === null) return ok(WITHOUT_SERVER);
+async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
+  const webhooks = await fetchWebhooks(server, incomingResource.path);
   const [first, ...others] = findWebhooksWithoutSecret(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -275,9 +315,11 @@ async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
 }
 
 /** Finds the actions that the running server has switched off; null: none, or no server. */
-async function findSwitchedOffActions(context: CommandContext): Promise<DoctorFinding | null> {
-  const actions = await fetchFromServer(context, '/api/actions');
-  const switchedOff = (Array.isArray(actions) ? actions.map(parseObject) : [])
+async function findSwitchedOffActions(
+  server: RunningServer | null,
+): Promise<DoctorFinding | null> {
+  if (server === null) return null;
+  const switchedOff = parseObjects(await server.ask('/api/actions'))
     .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
   if (switchedOff.length === 0) return null;
   const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
@@ -287,9 +329,8 @@ async function findSwitchedOffActions(context: CommandContext): Promise<DoctorFi
 }
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
-async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(context, outgoingResource.path);
-  if (webhooks === null) return ok(WITHOUT_SERVER);
+async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
+  const webhooks = await fetchWebhooks(server, outgoingResource.path);
   const names = webhooks.filter((webhook) => missesSystemEvents(parseTriggers(webhook)))
     .map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
@@ -301,10 +342,8 @@ async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
 }
 
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
-async function checkOutgoingHealth(context: CommandContext): Promise<DoctorFinding> {
-  const status = await fetchFromServer(context, '/api/status');
-  if (status === null) return ok(WITHOUT_SERVER);
-  const { unhealthy } = parseObject(status);
+function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
+  const { unhealthy } = status;
   const labels = (Array.isArray(unhealthy) ? unhealthy.map(parseObject) : [])
     .filter(({ direction }) => direction === 'outgoing')
     .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
@@ -316,20 +355,19 @@ async function checkOutgoingHealth(context: CommandContext): Promise<DoctorFindi
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */
-async function checkClientCertificates(context: CommandContext): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(context, outgoingResource.path);
-  if (webhooks === null) return ok(WITHOUT_SERVER);
-  const [first, ...others] = findEndingCertificates(webhooks, context.io.now());
+async function checkClientCertificates(
+  server: RunningServer, { io }: CommandContext,
+): Promise<DoctorFinding> {
+  const webhooks = await fetchWebhooks(server, outgoingResource.path);
+  const [first, ...others] = findEndingCertificates(webhooks, io.now());
   if (first === undefined) return ok('no client certificate ends within 30 days');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return warning(`${first}${more}`, 'renew it: outgoingwebhook:update --client-certificate');
 }
 
 /** Finds keys whose first delivery holds back many others. */
-async function checkOrder(context: CommandContext): Promise<DoctorFinding> {
-  const status = await fetchFromServer(context, '/api/status');
-  if (status === null) return ok(WITHOUT_SERVER);
-  const { heldBack } = parseObject(status);
+function checkOrder({ status }: RunningServer): DoctorFinding {
+  const { heldBack } = status;
   const keys = Array.isArray(heldBack) ? heldBack.map(parseObject) : [];
   if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
   const labels = keys.slice(0, NAMED_MAX).map(({ hook, key, waiting }) =>
@@ -340,10 +378,8 @@ async function checkOrder(context: CommandContext): Promise<DoctorFinding> {
 }
 
 /** Finds webhooks that wait for a place at their host, as others have them. */
-async function checkHosts(context: CommandContext): Promise<DoctorFinding> {
-  const status = await fetchFromServer(context, '/api/status');
-  if (status === null) return ok(WITHOUT_SERVER);
-  const { waiting } = parseObject(status);
+function checkHosts({ status }: RunningServer): DoctorFinding {
+  const { waiting } = status;
   const waits = Array.isArray(waiting) ? waiting.map(parseObject) : [];
   if (waits.length === 0) return ok('no webhook waits for a place at its host');
   const labels = waits.slice(0, NAMED_MAX).map(({ hook, target, since, behind }) =>
@@ -354,11 +390,10 @@ async function checkHosts(context: CommandContext): Promise<DoctorFinding> {
     'see why those before them are slow, disable them, or raise http.maxSocketsPerHost');
 }
 
-async function checkFollowers(context: CommandContext): Promise<DoctorFinding> {
-  const status = await fetchFromServer(context, '/api/status');
-  if (status === null) return ok(WITHOUT_SERVER);
-  const tokens = await fetchFromServer(context, '/api/tokens');
-  return describeFollowers(status, tokens, context.io.now());
+async function checkFollowers(
+  { status, ask }: RunningServer, { io }: CommandContext,
+): Promise<DoctorFinding> {
+  return describeFollowers(status, await ask('/api/tokens'), io.now());
 }
 
 function parseTriggers(
@@ -368,21 +403,9 @@ function parseTriggers(
     : { triggerEvents: Array.isArray(triggerEvents) ? triggerEvents.map(String) : [] };
 }
 
-/** The first thousand webhooks, asked of the running server; null without one. */
+/** The first thousand webhooks. */
 async function fetchWebhooks(
-  context: CommandContext, path: string,
-): Promise<readonly JsonObject[] | null> {
-  const body = await fetchFromServer(context, `${path}?limit=1000`);
-  if (body === null) return null;
-  return Array.isArray(body) ? body.map(parseObject) : [];
-}
-
-/** Resolves with the body that the running server answers; null without a server. */
-async function fetchFromServer(
-  { enterDataAsOwner }: CommandContext, path: string,
-): Promise<unknown> {
-  const socketPath = findOwner(enterDataAsOwner())?.socketPath ?? null;
-  if (socketPath === null || !(await isListening(socketPath))) return null;
-  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
-  return (await callApi({ socketPath, signal }, { method: 'GET', path })).body;
+  { ask }: RunningServer, path: string,
+): Promise<readonly JsonObject[]> {
+  return parseObjects(await ask(`${path}?limit=1000`));
 }

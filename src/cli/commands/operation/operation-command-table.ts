@@ -155,16 +155,27 @@ export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
     options: {}, examples: ['hookshelf node:list'], load: lazyListCommand(nodeResource),
   },
   {
-    name: 'settings:show', isLocal: true,
+    name: 'settings:show',
     summary: 'Show every setting, its value and where it came from',
+    details: [
+      'They are those of the server that runs on the data directory, or that --server names (scope',
+      'admin); else those that this command has, and with --config always. A note says whose.',
+    ],
     options: {},
-    examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
+    examples: [
+      'hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show',
+      'hookshelf settings:show --config /etc/hookshelf/settings.json',
+    ],
     load: async () => (await import('./settings-command.ts')).showSettings,
   },
   {
-    name: 'doctor', isLocal: true,
+    name: 'doctor',
     summary: 'Check directory, port, certificate, actions, disk and more',
-    options: {}, examples: ['hookshelf doctor'],
+    details: [
+      'A server that runs is asked for its settings, certificate and addresses. With --server',
+      '(scope admin) only what that server tells is looked at, and nothing of this machine.',
+    ],
+    options: {}, examples: ['hookshelf doctor', 'hookshelf doctor --data /var/lib/hookshelf'],
     load: async () => (await import('./doctor.ts')).runDoctor,
   },
 ];

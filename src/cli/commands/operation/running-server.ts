@@ -1,0 +1,74 @@
+/** A running server as it tells of itself, for commands that would else guess by own settings. */
+import { systemClock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import { findOwner } from '../../api-client/local-app.ts';
+import { findServerClient } from '../../api-client/open-api-client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatValue, parseObject, parseObjects } from '../resource-commands.ts';
+
+export type RunningServer = {
+  /** For people: `the server that runs on <directory> (pid 7, version 1.0.0)`. */
+  readonly name: string;
+  /** The answer to `GET /api/status`. */
+  readonly status: JsonObject;
+  /** The answer to `GET /api/settings`: a row for each setting, secrets masked. */
+  readonly settings: readonly JsonObject[];
+  /**
+   * Resolves with the body of the answer. Throws the error that a problem stands for, and
+   * `unavailable` when none comes within five seconds.
+   */
+  ask(path: string): Promise<unknown>;
+};
+
+const ANSWER_MS_MAX = 5000;
+
+/**
+ * Asks the server that is meant, or that holds the data directory; null: none runs there. Throws
+ * as `ask` does, `usage` where the lock is somebody else's, and `conflict`.
+ */
+export async function findRunningServer(context: CommandContext): Promise<RunningServer | null> {
+  const found = await findClient(context);
+  if (found === null) return null;
+  const { client, name, pid } = found;
+  const ask = (path: string): Promise<unknown> =>
+    askWithin(client, path, pid === null ? name : `${name} (pid ${pid})`);
+  const settings = parseObjects(await ask('/api/settings'));
+  const status = parseObject(await ask('/api/status'));
+  const version = `version ${formatValue(status['version'])}`;
+  const facts = pid === null ? version : `pid ${pid}, ${version}`;
+  return { name: `${name} (${facts})`, status, settings, ask };
+}
+
+/** Says whose settings count. */
+export function describeSource(server: RunningServer | null, context: CommandContext): string {
+  return server?.name ?? `this command, as no server runs on ${context.enterDataAsOwner()}`;
+}
+
+async function findClient(context: CommandContext): Promise<{
+  readonly client: ApiClient; readonly name: string;
+  /** null: the server is elsewhere. */
+  readonly pid: number | null;
+} | null> {
+  const { serverUrl } = context;
+  if (serverUrl !== null) {
+    const name = `the server at ${serverUrl.href.replace(/\/$/, '')}`;
+    return { client: await context.openApiClient(), name, pid: null };
+  }
+  const data = context.enterDataAsOwner();
+  const owner = findOwner(data);
+  const client = await findServerClient({ clock: systemClock, findOwner: () => owner });
+  return client === null || owner === null ? null
+    : { client, name: `the server that runs on ${data}`, pid: owner.pid };
+}
+
+async function askWithin(client: ApiClient, path: string, name: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  try {
+    return (await client.request({ method: 'GET', path, signal })).body;
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    throw new AppError('unavailable', `${name} does not answer`, {}, thrown);
+  }
+}

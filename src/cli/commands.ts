@@ -19,7 +19,9 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'help', isWithoutData: true,
     summary: 'Help on all commands, or on one',
-    operand: { name: 'command', meaning: 'the command', isRequired: false },
+    operand: {
+      name: 'command', meaning: 'the command', isRequired: false, completes: 'command',
+    },
     options: {}, examples: ['hookshelf help book:import'],
     load: async () => (await import('./commands/help.ts')).help,
   },

@@ -95,6 +95,8 @@ export function createCommandContext(
     loadCallersSettings: () => loadSettings({
       ...listCallersSources(context), file: readConfigOnce(),
     }),
+    createContextOf: (otherSpec, otherArgs) =>
+      createCommandContext(otherSpec, commands, otherArgs, io, wrapApiClient),
     selectModules(changes) {
       modules = { ...modules, ...changes };
     },

@@ -4,9 +4,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { findNearest } from '../base/text/nearest.ts';
-import {
-  COMMON_OPTIONS, mergeOptions, parseCommandLine, parseArguments,
-} from './arguments/parse-arguments.ts';
+import { COMMON_OPTIONS, parseArguments, parseLine } from './arguments/parse-arguments.ts';
 import type { CommandLine } from './arguments/parse-arguments.ts';
 import type { CommandContext, CommandRun, CommandSpec } from './commands/command-context.ts';
 import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
@@ -34,21 +32,14 @@ export async function run(
 async function dispatch(
   argv: readonly string[], io: Io, wrapApiClient: WrapApiClient,
 ): Promise<number> {
-  const parse = (rows: readonly CommandSpec[]): CommandLine =>
-    withVersion(parseCommandLine(argv, {
-      ...mergeOptions(rows.map(({ options }) => options)),
-      // A flag of the command may be an option with a value in another.
-      ...rows.find(({ name }) => argv.includes(name))?.options,
-      ...COMMON_OPTIONS, version: { type: 'boolean', short: 'V', meaning: '' },
-    }));
   // The line is parsed by the options of `serve` alone first, and again with those of all commands
   // if it is not for `serve`: a server stays in memory, and so would the rows of the others.
   let commands: readonly CommandSpec[] = [SERVE_COMMAND];
-  let line = parse(commands);
+  let line = withVersion(parseLine(argv, commands));
   if (!isLineFor(line, SERVE_COMMAND, { ...SERVE_COMMAND.options, ...COMMON_OPTIONS })) {
     useCompileCache();
     commands = (await import('./commands.ts')).COMMANDS;
-    line = parse(commands);
+    line = withVersion(parseLine(argv, commands));
   }
   const spec = findSpec(line, commands, SERVE_COMMAND);
   if (spec === undefined) {

@@ -23,6 +23,8 @@ export type Place = {
   /** For files of the test. */
   readonly folder: string;
   readonly data: string;
+  /** The options that name the place. */
+  readonly location: readonly string[];
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Runs a command that must succeed, and gives its JSON. */
   json<Output = Readonly<Record<string, unknown>>>(
@@ -44,14 +46,14 @@ export async function inPlace(
   const tokenFile = join(folder, 'token');
   if (isFar) writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
   try {
+    const location = isFar ? ['--server', server?.url ?? '', '--token-file', tokenFile]
+      : ['--data', data];
     const run = (words: readonly string[], options: RunOptions = {}): Promise<Ran> => {
       const isLocal = COMMANDS.some(({ name, isLocal }) => name === words[0] && isLocal === true);
-      const place = isFar && !isLocal ? ['--server', server?.url ?? '', '--token-file', tokenFile]
-        : ['--data', data];
-      return runCommand([...words, ...place], options);
+      return runCommand([...words, ...isLocal ? ['--data', data] : location], options);
     };
     await use({
-      folder, data, run, async json(words, options) {
+      folder, data, location, run, async json(words, options) {
         const { code, stdout, stderr } = await run([...words, '--json'], options);
         assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
         return JSON.parse(stdout);

@@ -13,12 +13,12 @@ export type OptionSpec = {
   /** The only values that it takes. */
   readonly values?: readonly string[];
   /** The kind of values that a shell offers for completion. */
-  readonly completes?: 'file' | 'folder' | ValueKind;
+  readonly completes?: 'file' | 'folder' | 'command' | ValueKind;
   /** Some of the allowed values, for completion. */
   readonly suggests?: readonly string[];
 };
 
-/** Kinds of values that the program itself can list: see the command completion:values. */
+/** Kinds of values that the program itself can list: `list-values.ts` says where they are found. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
 export const VALUE_KINDS = [
@@ -30,14 +30,12 @@ export const VALUE_KINDS = [
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** The one word that may follow a command's name. */
-type OperandSpec = {
+type OperandSpec = Pick<OptionSpec, 'values' | 'suggests' | 'completes'> & {
   readonly name: string;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** The only values that it takes. */
-  readonly values?: readonly string[];
-  /** Some of the allowed values, for completion. */
-  readonly suggests?: readonly string[];
+  /** Any number of words may follow, empty ones too. */
+  readonly isRepeatable?: boolean;
 };
 
 export type CommandLineSpec = {

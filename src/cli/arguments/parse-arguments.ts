@@ -9,12 +9,18 @@ import type { CommandLineSpec, OptionSpec, OptionSpecs } from './option-spec.ts'
 
 /** The options of one command, checked against its table. */
 export class Arguments {
-  readonly operand: string | undefined;
+  readonly operands: readonly string[];
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
-  constructor(values: ReadonlyMap<string, readonly string[]>, operand?: string) {
+  constructor(
+    values: ReadonlyMap<string, readonly string[]>, operands: readonly string[] = [],
+  ) {
     this.#values = values;
-    this.operand = operand;
+    this.operands = operands;
+  }
+
+  get operand(): string | undefined {
+    return this.operands[0];
   }
 
   has(name: string): boolean {
@@ -95,6 +101,11 @@ export const COMMON_OPTIONS: OptionSpecs = {
   help: { type: 'boolean', short: 'h', meaning: 'print help on the command' },
 };
 
+/** Stands where no command does. */
+export const VERSION_OPTION: OptionSpec = {
+  type: 'boolean', short: 'V', meaning: 'print the version',
+};
+
 /** The common options that help and completion offer for one command. */
 export function selectCommonOptions(
   command: { readonly isLocal?: boolean; readonly isWithoutData?: boolean },
@@ -166,6 +177,18 @@ export function parseCommandLine(words: readonly string[], optionSpecs: OptionSp
   return { name: operands.shift() ?? null, operands, options, beforeName };
 }
 
+/** Splits a line by the options of the command that it names, and those of all `commands`. */
+export function parseLine(
+  words: readonly string[], commands: readonly CommandLineSpec[],
+): CommandLine {
+  return parseCommandLine(words, {
+    ...mergeOptions(commands.map(({ options }) => options)),
+    // A flag of the command may be an option with a value in another.
+    ...commands.find(({ name }) => words.includes(name))?.options,
+    ...COMMON_OPTIONS, version: VERSION_OPTION,
+  });
+}
+
 type NodeOption = { readonly type: 'string' | 'boolean'; readonly short?: string };
 
 function toNodeOptions(options: OptionSpecs): Record<string, NodeOption> {
@@ -195,7 +218,7 @@ export function parseArguments(spec: CommandLineSpec, line: CommandLine): Argume
     if (values.has(name)) throw new AppError('usage', `--${name} and "${operand}" are two of one`);
     values.set(name, [operand]);
   }
-  const args = new Arguments(values, operand);
+  const args = new Arguments(values, line.operands);
   if (!args.has('help')) checkPresence(spec, args);
   return args;
 }
@@ -220,7 +243,8 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
 function getOperand(spec: CommandLineSpec, operands: readonly string[]): string | undefined {
   const { operand } = spec;
   const hasOperand = operand !== undefined || findOperandOption(spec) !== undefined;
-  const surplus = operands.find((word, index) => index > 0 || !hasOperand || word === '');
+  const surplus = operand?.isRepeatable === true ? undefined
+    : operands.find((word, index) => index > 0 || !hasOperand || word === '');
   if (surplus !== undefined) {
     const hint = `see hookshelf help ${spec.name}`;
     throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${hint}`);

@@ -63,6 +63,8 @@ export type CommandContext = {
    * data directory. Throws `usage`.
    */
   loadCallersSettings(): LoadedSettings;
+  /** The context that another command would have; the caller calls its `closeApiClient`. */
+  createContextOf(spec: CommandSpec, args: Arguments): CommandContext;
   /** Changes which action modules are loaded without a server, and who is told of it. */
   selectModules(changes: Partial<ModuleLoading>): void;
   /** Opens a client at the first call, also after `closeApiClient`; run.ts closes it. */

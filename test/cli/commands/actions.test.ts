@@ -66,10 +66,12 @@ test('completion, doctor and lists run no action module, and doctor names one th
     const ran = join(place.folder, 'ran');
     writeAction(place, 'spy.mjs',
       `import { writeFileSync } from 'node:fs';\nwriteFileSync('${ran}', '');\n${SHOUT}`);
-    const lists = [['completion:values', 'actions'], ['completion:values', 'presets'],
-      ['actionconfig:actions'], ['actionconfig:list'], ['settings:show'], ['config:export']];
+    const completed = ['completion:words', '--', ...place.location];
+    const lists = [[...completed, 'actionconfig:create', '--action', ''],
+      [...completed, 'incomingwebhook:create', '--preset', ''], ['actionconfig:actions'], ['actionconfig:list'], ['settings:show'], ['config:export']];
     for (const words of lists) {
-      const { code, stderr } = await place.run(words);
+      const { code, stderr } = words.includes('--') ? await runCommand(words)
+        : await place.run(words);
       assert.deepEqual([code, existsSync(ran)], [0, false], `${words.join(' ')}: ${stderr}`);
     }
     assert.match((await place.run(['doctor'])).stdout, /^actions +ok +1 custom module, which/m);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
+import { runCommand } from '../io.ts';
 import { ALONE, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -10,7 +11,7 @@ const NOBODY = '01980000-0000-7000-8000-000000000002';
 
 /**
  * Words, the exit code, what stands on standard input, and what is said of the missing server. In
- * words `<kind>` stands for the first value that the completion offers of that kind.
+ * words `<kind>` stands for the first value, of that kind, that completion offers in its place.
  */
 type Step = readonly [words: string, code: number, input?: string | null, said?: RegExp];
 
@@ -112,12 +113,13 @@ test('every command that opens the data is tried', () => {
   const tried = new Set(STEPS.map(([words]) => words.split(' ')[0]));
   const missing = COMMANDS.filter(({ name, isWithoutData }) =>
     isWithoutData !== true && !ENDLESS.includes(name) && !tried.has(name));
-  assert.deepEqual(missing.map(({ name }) => name), ['completion:values']);
+  assert.deepEqual(missing.map(({ name }) => name), []);
 });
 
 test('commands end with the right code without a server', () => inPlace(ALONE, async (place) => {
   for (const [line, code, input, said = /^/] of STEPS) {
-    const words = await Promise.all(line.split(' ').map((word) => fill(place, word)));
+    const words = await Promise.all(line.split(' ').map((word, index, all) =>
+      fill(place, word, all.slice(0, index))));
     const ran = await place.run(words, typeof input === 'string' ? { input } : {});
     assert.equal(ran.code, code, `${line}: ${ran.stdout}${ran.stderr}`);
     assert.match(`${ran.stdout}${ran.stderr}`, said, line);
@@ -128,10 +130,10 @@ test('commands end with the right code without a server', () => inPlace(ALONE, a
   }
 }));
 
-async function fill(place: Place, word: string): Promise<string> {
+async function fill(place: Place, word: string, before: readonly string[]): Promise<string> {
   if (word.startsWith('<folder>')) return word.replace('<folder>', place.folder);
-  const [, kind] = /^<([a-z-]+)>$/.exec(word) ?? [];
-  if (kind === undefined) return word;
-  const [value] = await place.json<readonly string[]>(['completion:values', kind]);
-  return String(value);
+  if (!/^<[a-z-]+>$/.test(word)) return word;
+  const { stdout } = await runCommand(
+    ['completion:words', '--', ...place.location, ...before, '']);
+  return stdout.split('\t')[0] ?? '';
 }

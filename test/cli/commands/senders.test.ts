@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runCommand } from '../io.ts';
 import { ALONE, WAYS, inPlace } from '../place.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
@@ -24,7 +25,9 @@ for (const way of WAYS) {
       return done.stdout === '' ? done.stderr : done.stdout;
     };
     await run(0, 'actionconfig:create', '--action', 'log', '--identifier', 'log');
-    assert.match(await run(0, 'completion:values', 'presets'), /^microsoft-graph$/m);
+    const { stdout: presets } = await runCommand(['completion:words', '--', ...place.location,
+      'incomingwebhook:create', '--preset', 'microsoft']);
+    assert.match(presets, /^microsoft-graph\t$/m);
     const secret = file('secret', SECRET);
     await run(0, 'incomingwebhook:create', '--path-segment', 'pay', '--action-config', 'log',
       '--preset', 'square', '--verification', '{"url":"https://a.example/in"}',

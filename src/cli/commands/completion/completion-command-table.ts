@@ -1,5 +1,4 @@
-/** The rows of `completion` and `completion:values`. */
-import { VALUE_KINDS } from '../../arguments/option-spec.ts';
+/** The rows of `completion` and `completion:words`. */
 import type { CommandSpec } from '../command-context.ts';
 
 export const COMPLETION_COMMANDS: readonly CommandSpec[] = [
@@ -23,9 +22,17 @@ export const COMPLETION_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./print-script.ts')).printScript,
   },
   {
-    name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',
-    operand: { name: 'kind', meaning: 'of value', isRequired: true, values: VALUE_KINDS },
-    options: {}, examples: ['hookshelf completion:values incoming-webhooks'],
-    load: async () => (await import('./list-values.ts')).listValues,
+    name: 'completion:words', isWithoutData: true,
+    summary: 'Print what may stand at the end of a line, for completion',
+    details: [
+      'The operands are the words of a command line up to the cursor, the last one maybe empty.',
+      'Each line of the answer is a word, a tab and what the word means; file or folder alone says',
+      'that the shell completes names of its own files or folders.',
+    ],
+    operand: {
+      name: 'words', meaning: 'of the line', isRequired: false, isRepeatable: true,
+    },
+    options: {}, examples: ['hookshelf completion:words -- book:export --format j'],
+    load: async () => (await import('./print-words.ts')).printWords,
   },
 ];

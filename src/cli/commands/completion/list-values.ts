@@ -1,7 +1,7 @@
 /**
- * `completion:values`: the values of an option or operand, for the completion scripts. A server
- * that runs is asked. Without one the files are read as they are: whoever presses TAB may stand in
- * a folder of somebody else, so that no settings file there is obeyed, nothing locked or made.
+ * Lists the values of an option or operand for completion. A server that runs is asked. Without one
+ * the files are read as they are: whoever presses TAB may stand in a folder of somebody else, so
+ * that no settings file there is obeyed, nothing locked or made.
  */
 import { TOKENS } from '../../../access/tokens.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -22,7 +22,6 @@ import { outgoingCollection } from '../../../webhooks/outgoing/outgoing-webhook.
 import { PRESETS } from '../../../webhooks/senders/presets/preset-table.ts';
 import { fetchPage, formatValue } from '../resource-commands.ts';
 import type { CommandContext } from '../command-context.ts';
-import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 import type { ValueKind } from '../../arguments/option-spec.ts';
 
 /** Where the values of a kind are found. */
@@ -79,18 +78,15 @@ const RECORDS_MAX = 100;
  */
 const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9._:@%+,/~-]*$/;
 
-/** Prints the values of the first page that are plain words, one a line. */
-export async function listValues(context: CommandContext): Promise<number> {
-  const { args, output } = context;
-  const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
+/** The values of the first page that are plain words. Throws as a command that lists them does. */
+export async function listValues(
+  context: CommandContext, kind: ValueKind,
+): Promise<readonly string[]> {
   const source = SOURCES[kind];
   const client = await context.openServerClient();
   const found = client !== null ? pickMembers(await fetchPage(client, source.path), source.members)
     : await readValues(context, source);
-  const values = found.filter((value) => PLAIN_WORD.test(value));
-  if (output.isJson) await output.json(values);
-  else for (const value of values) await output.line(value);
-  return 0;
+  return found.filter((value) => PLAIN_WORD.test(value));
 }
 
 /** A webhook may have no name, or one that is its path segment too. */

@@ -50,7 +50,7 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     ],
     operand: {
       name: 'hooks.json', meaning: 'the hooks, JSON or YAML, - for standard input',
-      isRequired: true,
+      isRequired: true, completes: 'file',
     },
     options: {
       from: {

@@ -92,9 +92,8 @@ export function createCommandContext(
         : context.loadCallersSettings();
       return loadedSettings;
     },
-    loadCallersSettings: () => loadSettings({
-      ...listCallersSources(context), file: readConfigOnce(),
-    }),
+    loadCallersSettings: () =>
+      loadSettings({ ...listCallersSources(context), file: readConfigOnce() }),
     createContextOf: (otherSpec, otherArgs) =>
       createCommandContext(otherSpec, commands, otherArgs, io, wrapApiClient),
     selectModules(changes) {

@@ -145,10 +145,18 @@ export function mergeOptions(options: readonly OptionSpecs[]): OptionSpecs {
 const SHOWN_LENGTH_MAX = 64;
 
 /**
- * Splits the words of a command line. `optionSpecs` are those of all commands (`mergeOptions`), but
- * for the command's own. `--id` is short for `--identifier`.
+ * Splits the words of a command line by the options of all `commands`, first of the one that the
+ * line names. `--id` is short for `--identifier`. Throws `usage` where an option lacks its value.
  */
-export function parseCommandLine(words: readonly string[], optionSpecs: OptionSpecs): CommandLine {
+export function parseLine(
+  words: readonly string[], commands: readonly CommandLineSpec[],
+): CommandLine {
+  const optionSpecs: OptionSpecs = {
+    ...mergeOptions(commands.map(({ options }) => options)),
+    // A flag of the command may be an option with a value in another.
+    ...commands.find(({ name }) => words.includes(name))?.options,
+    ...COMMON_OPTIONS, version: VERSION_OPTION,
+  };
   const { tokens } = parseArgs({
     args: [...words], options: toNodeOptions(optionSpecs), strict: false, tokens: true,
     allowPositionals: true,
@@ -175,18 +183,6 @@ export function parseCommandLine(words: readonly string[], optionSpecs: OptionSp
     });
   }
   return { name: operands.shift() ?? null, operands, options, beforeName };
-}
-
-/** Splits a line by the options of the command that it names, and those of all `commands`. */
-export function parseLine(
-  words: readonly string[], commands: readonly CommandLineSpec[],
-): CommandLine {
-  return parseCommandLine(words, {
-    ...mergeOptions(commands.map(({ options }) => options)),
-    // A flag of the command may be an option with a value in another.
-    ...commands.find(({ name }) => words.includes(name))?.options,
-    ...COMMON_OPTIONS, version: VERSION_OPTION,
-  });
 }
 
 type NodeOption = { readonly type: 'string' | 'boolean'; readonly short?: string };

@@ -68,7 +68,8 @@ test('completion, doctor and lists run no action module, and doctor names one th
       `import { writeFileSync } from 'node:fs';\nwriteFileSync('${ran}', '');\n${SHOUT}`);
     const completed = ['completion:words', '--', ...place.location];
     const lists = [[...completed, 'actionconfig:create', '--action', ''],
-      [...completed, 'incomingwebhook:create', '--preset', ''], ['actionconfig:actions'], ['actionconfig:list'], ['settings:show'], ['config:export']];
+      [...completed, 'incomingwebhook:create', '--preset', ''], ['actionconfig:actions'],
+      ['actionconfig:list'], ['settings:show'], ['config:export']];
     for (const words of lists) {
       const { code, stderr } = words.includes('--') ? await runCommand(words)
         : await place.run(words);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { COMMON_OPTIONS, mergeOptions, parseCommandLine,
-  parseArguments } from '../../../src/cli/arguments/parse-arguments.ts';
+import { parseArguments, parseLine } from '../../../src/cli/arguments/parse-arguments.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { VERSION } from '../../../src/base/version.ts';
 import { runCommand } from '../io.ts';
@@ -101,11 +100,9 @@ function wordsOf(example: string): string[] {
 }
 
 test('every example is a line that its command takes', () => {
-  const all = mergeOptions(COMMANDS.map(({ options }) => options));
   for (const spec of COMMANDS) {
     for (const example of spec.examples) {
-      const line = parseCommandLine(
-        wordsOf(example), { ...all, ...spec.options, ...COMMON_OPTIONS });
+      const line = parseLine(wordsOf(example), COMMANDS);
       assert.equal(line.name ?? 'serve', spec.name, example);
       assert.doesNotThrow(() => parseArguments(spec, line), example);
     }

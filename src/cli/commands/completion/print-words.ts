@@ -20,15 +20,15 @@ const COMPLETION_MS_MAX = 3000;
 /** Options that say where a command works. */
 const LOCATION_OPTIONS: readonly string[] = ['data', 'server', 'token-file'];
 
-type Word = { readonly word: string; readonly meaning: string };
+type CompletionWord = { readonly word: string; readonly meaning: string };
 
-type Offer = {
+type Completion = {
   /** Files and folders are found by the shell, values of a kind where the command works. */
   readonly completes?: OptionSpec['completes'];
   /** Stands before each value: `--option=`, or nothing. */
   readonly head: string;
   /** Those of the command table, in place of values where there are none. */
-  readonly words: readonly Word[];
+  readonly words: readonly CompletionWord[];
 };
 
 /** Prints the words also where the values cannot be found, and throws then. */
@@ -53,7 +53,7 @@ export async function printWords(context: CommandContext): Promise<number> {
 
 /** Lists the values of a kind where the command of the line would look for them. */
 async function findValues(
-  { commands, createContextOf, io }: CommandContext, line: CommandLine, { completes }: Offer,
+  { commands, createContextOf, io }: CommandContext, line: CommandLine, { completes }: Completion,
 ): Promise<readonly string[]> {
   const kind = VALUE_KINDS.find((name) => name === completes);
   const spec = commands.find(({ name }) => name === line.name);
@@ -73,7 +73,7 @@ async function findValues(
 /** Finds what may be the last of `words`; `line` are those before it. */
 function findOffer(
   line: CommandLine, words: readonly string[], commands: readonly CommandSpec[],
-): Offer {
+): Completion {
   const spec = commands.find(({ name }) => name === (line.name ?? 'serve'));
   if (spec === undefined) return { head: '', words: [] };
   const current = words.at(-1) ?? '';
@@ -93,7 +93,7 @@ function findOffer(
 function offerValues(
   { completes, values, suggests = [] }: Pick<OptionSpec, 'completes' | 'values' | 'suggests'>,
   commands: readonly CommandSpec[], head = '',
-): Offer {
+): Completion {
   const words = completes === 'command'
     ? commands.map(({ name, summary }) => ({ word: name, meaning: summary }))
     : (values ?? suggests).map((value) => ({ word: head + value, meaning: '' }));
@@ -107,7 +107,9 @@ function findOption(word: string | undefined, options: OptionSpecs): OptionSpec 
 }
 
 /** Lists the options that the line may still take. */
-function listOptions({ name: command, operands, options }: CommandLine, spec: CommandSpec): Word[] {
+function listOptions(
+  { name: command, operands, options }: CommandLine, spec: CommandSpec,
+): readonly CompletionWord[] {
   const given = options.map(({ name }) => name);
   if (operands.length > 0) given.push(findOperandOption(spec) ?? '');
   return Object.entries({
@@ -119,7 +121,7 @@ function listOptions({ name: command, operands, options }: CommandLine, spec: Co
 }
 
 /** The ways to write an option. */
-function listWords(name: string, { short, meaning }: OptionSpec): readonly Word[] {
+function listWords(name: string, { short, meaning }: OptionSpec): readonly CompletionWord[] {
   const names = name === 'identifier' ? ['--identifier', '--id'] : [`--${name}`];
   if (short !== undefined) names.push(`-${short}`);
   return names.map((word) => ({ word, meaning }));

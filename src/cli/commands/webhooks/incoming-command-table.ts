@@ -176,7 +176,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     details: ['Exit code 0 when a route would run, 1 when none.'],
     options: {
       identifier: hookIdentifier,
-      request: text('<id>', 'a kept request; see request:list'),
+      request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
       payload: text('<json | @file | ->', 'the payload, in place of a kept request'),
       event: text('<name>', 'what happened, as the sender names it'),
       header: { ...text("<'Name: value'>", 'a header; repeatable'), isRepeatable: true },

@@ -209,7 +209,10 @@ export class TaskQueues {
   /** Must be called when the queue of that key, if there is one, may be able to start a task. */
   wake(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue !== undefined) this.#wake(queue);
+    if (queue === undefined) return;
+    const { passed, ready } = queue;
+    for (let task = passed.pop(); task !== undefined; task = passed.pop()) ready.push(task);
+    this.#runnableQueues.add(queue);
   }
 
   findHoldPlace(key: string): string | undefined {
@@ -242,7 +245,7 @@ export class TaskQueues {
     task.state = 'gone';
     task.queue.size -= 1;
     this.#lanes.leave(task);
-    this.#wake(task.queue);
+    this.#runnableQueues.add(task.queue);
     this.#dropIfIdle(task.queue);
   }
 
@@ -338,12 +341,6 @@ export class TaskQueues {
   resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
     this.#admitBlocked(target);
-  }
-
-  #wake(queue: TaskQueue): void {
-    const { passed, ready } = queue;
-    for (let task = passed.pop(); task !== undefined; task = passed.pop()) ready.push(task);
-    this.#runnableQueues.add(queue);
   }
 
   #begin(task: Task): void {

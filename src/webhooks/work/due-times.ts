@@ -4,7 +4,7 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
 /** A task or a probe, which may wait. */
-export type TimedTask = Pick<Task, 'state' | 'dueAtMs'>;
+export type TimedTask = Pick<Task, 'state' | 'dueAtMs' | 'place'>;
 
 type Wait<T extends TimedTask> = {
   readonly task: T;
@@ -28,7 +28,7 @@ export const SET_BACK_MS_MIN = 1000;
 export class DueTimes<T extends TimedTask> {
   readonly #clock: Clock;
   readonly #onDue: (task: T) => void;
-  readonly #waits = new PriorityQueue<Wait<T>>((left, right) => left.atMs < right.atMs);
+  readonly #waits = new PriorityQueue<Wait<T>>(isSooner);
   /** The time of day less the monotonic time, when last seen. It falls at a clock's set back. */
   #clockAheadMs: number;
   #timer: Timer | null = null;
@@ -125,6 +125,11 @@ export class DueTimes<T extends TimedTask> {
       this.#waits.push(movedWait);
     }
   }
+}
+
+/** Not all that are due at one time become ready in one turn: those that start first come first. */
+function isSooner(left: Wait<TimedTask>, right: Wait<TimedTask>): boolean {
+  return left.atMs === right.atMs ? left.task.place < right.task.place : left.atMs < right.atMs;
 }
 
 /** Whether the task still has this wait, which is stale otherwise. */

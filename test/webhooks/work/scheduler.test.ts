@@ -34,6 +34,23 @@ test('starts a task when it is due, and says so', async () => {
   assert.equal(started(scheduler).task.id, 'a');
 });
 
+test('tasks that are due at one time start in the order of places, however many', async () => {
+  const clock = new ManualClock();
+  const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
+  const startedIds: string[] = [];
+  scheduler.start(() => setImmediate(() => {
+    for (let running = scheduler.startNext(); running !== null; running = scheduler.startNext()) {
+      startedIds.push(running.task.id);
+      scheduler.release(running, null);
+      scheduler.settle(running.task.id, null);
+    }
+  }));
+  const ids = Array.from({ length: 2500 }, (_, index) => String(index).padStart(4, '0'));
+  for (const id of ids) scheduler.add(id, QUEUE, clock.now() + 1000);
+  await clock.advance(2000);
+  assert.deepEqual(startedIds, ids);
+});
+
 /** Starts up to eight tasks of a queue of its own each. */
 function startEight(scheduler: Scheduler, prefix: string): RunningTask[] {
   const runs: RunningTask[] = [];

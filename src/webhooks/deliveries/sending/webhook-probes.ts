@@ -53,7 +53,7 @@ export class WebhookProbes {
       probe.state = 'gone';
       return;
     }
-    const newProbe: Probe = { webhookId, state: 'ready', dueAtMs: 0 };
+    const newProbe: Probe = { webhookId, place: webhookId, state: 'ready', dueAtMs: 0 };
     this.#probes.set(webhookId, newProbe);
     this.#dueTimes.wait(newProbe, this.#computeDueMs(webhookId));
   }

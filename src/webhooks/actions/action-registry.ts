@@ -17,8 +17,8 @@ import type {
 } from './action.ts';
 import { ChainedHttpSender } from './chained-http-sender.ts';
 
-/** How the run of a request stands to other runs, for actions whose runs wait for one another. */
-export type RunTurn = {
+/** What a run of a request waits with, for actions whose runs wait for one another. */
+export type RunWait = {
   /** Sorts runs by when their requests came, or last went to the queue: see `Task.place`. */
   readonly place: string;
   /** Aborted when a run that waits must not begin any more; null: it may. */
@@ -54,7 +54,7 @@ export type ActionCall = {
   readonly configuration: string;
   readonly options: ActionOptions;
   /** null: an outgoing webhook runs the action for an event. */
-  readonly turn: RunTurn | null;
+  readonly wait: RunWait | null;
   /** The places of the signature, or of the secret itself. Neither may be logged. */
   readonly secretSources: readonly ValueSource[];
   /** The number of hops that led to this call: see base/webhook-chain.ts. */

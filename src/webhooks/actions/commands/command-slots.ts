@@ -17,7 +17,7 @@ export type SlotRequest = {
   readonly configuration: string;
   /** Most runs of the configuration at once; null: as many as there are slots. */
   readonly max: number | null;
-  /** Sorts runs by age, as `RunTurn.place` does; null: the run does not coalesce. */
+  /** Sorts runs by age, as `RunWait.place` does; null: the run does not coalesce. */
   readonly order: string | null;
   /** Whether the run was attempted before. */
   readonly isRetry?: boolean;

@@ -86,13 +86,13 @@ function listCommandNames(directory: CommandDirectory): readonly string[] {
 async function runInSlot(
   call: ActionCall, command: HookCommand, resources: CommandResources,
 ): Promise<ActionResult> {
-  const { configuration, turn, context } = call;
+  const { configuration, wait, context } = call;
   const release = await resources.slots.take({
     configuration, max: command.maxCommands,
-    order: command.coalesces && turn !== null ? turn.place : null,
+    order: command.coalesces && wait !== null ? wait.place : null,
     isRetry: context.attempt > 1,
-    signal: turn?.cutOff ?? null,
-    onWaiting: (isWaiting) => turn?.onWaiting(isWaiting),
+    signal: wait?.cutOff ?? null,
+    onWaiting: (isWaiting) => wait?.onWaiting(isWaiting),
   });
   if (release === COALESCED) return new CoalescedResult();
   try {

@@ -79,7 +79,7 @@ async function runConfiguredAction(
     secretSources: [],
     configuration: identifier,
     options: configuration.options,
-    turn: null,
+    wait: null,
     timeoutMs: null,
     hops,
     trace,

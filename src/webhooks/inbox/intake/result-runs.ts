@@ -8,7 +8,7 @@ import type { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ActionResult } from '../../actions/action.ts';
-import type { RunTurn } from '../../actions/action-registry.ts';
+import type { RunWait } from '../../actions/action-registry.ts';
 import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf, type ConfiguredActions,
 } from '../../actions/run-action.ts';
@@ -59,7 +59,7 @@ export class ResultRuns {
   readonly #services: ResultServices;
   readonly #inboxWriter: InboxWriter;
   /** The sender of a request waits for the result, so a run may begin as long as that. */
-  readonly #createTurn = (): RunTurn =>
+  readonly #createWait = (): RunWait =>
     ({ place: this.#context.makeId(), cutOff: null, onWaiting: () => {} });
 
   constructor(context: RelayContext, services: ResultServices, inboxWriter: InboxWriter) {
@@ -93,7 +93,7 @@ export class ResultRuns {
   runOnlyRoute(
     request: AdmittedRequest, route: ReadyWebhookRoute,
   ): MaybePromise<WebhookResponse> {
-    const call = new IncomingActionCall(request, this.#createTurn);
+    const call = new IncomingActionCall(request, this.#createWait);
     const result = runRouteAction(this.#services, route, call);
     return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
@@ -113,7 +113,7 @@ export class ResultRuns {
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
         : runRoute(this.#services, route,
-          new IncomingActionCall(request, this.#createTurn, requestId, delivery.attemptCount + 1));
+          new IncomingActionCall(request, this.#createWait, requestId, delivery.attemptCount + 1));
     }));
     this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
@@ -227,7 +227,7 @@ export class ResultRuns {
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], id: string | null,
   ): MaybePromise<readonly RouteOutcome[]> {
     const running = runRoutes(this.#services, this.#context.turns, routes,
-      () => new IncomingActionCall(request, this.#createTurn, id), request.body.contentBytes);
+      () => new IncomingActionCall(request, this.#createWait, id), request.body.contentBytes);
     if (!isPromised(running)) return running;
     const { traffic } = request.webhook;
     // The request itself is counted as one already.

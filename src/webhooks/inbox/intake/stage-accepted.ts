@@ -54,8 +54,8 @@ export function stageAccepted(
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run. The transaction may run again or fail, which does no
     // harm: `RecentRequests` replaces a request of the same id, and one that differs from its
-    // record is deleted before it runs (`#forgetOutdatedRequest`). With several routes, an action
-    // must not see what another one makes of the headers or the bytes in its context.
+    // record is deleted before it runs (request-runner.ts). With several routes, an action must not
+    // see what another one makes of the headers or the bytes in its context.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({

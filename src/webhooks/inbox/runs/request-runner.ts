@@ -143,7 +143,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
   }
 
   async #write(
-    { storedItem, index, outcome, unparsed, lease }: FinishedRun,
+    { storedItem, index, outcome, payloadState, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, webhooks, random, makeId, systemEvents, health } = this.#context;
     const { hook: webhookId, routes } = storedItem.item;
@@ -155,8 +155,8 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
       const ended = changeRoutes(before, nowMs, (deliveries, updatedAt) =>
         deliveries.map((delivery, position) => position !== index ? delivery
           : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
-      return unparsed === undefined || unparsed === ended.unparsed ? ended
-        : { ...ended, unparsed };
+      const unparsed = payloadState === 'parsed' ? null : payloadState;
+      return unparsed === 'unread' || unparsed === ended.unparsed ? ended : { ...ended, unparsed };
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;

@@ -5,27 +5,25 @@ import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { findCommitted } from '../../../store/find-record.ts';
 import type { ConfiguredActions } from '../../actions/run-action.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
-import type { RunTurn } from '../../actions/action-registry.ts';
+import type { RunWait } from '../../actions/action-registry.ts';
 import { toRunOutcome } from '../intake/build-request.ts';
 import type { RecentRequests } from '../intake/recent-requests.ts';
 import { joinStoredHeaders } from '../../incoming/join-headers.ts';
-import { IncomingActionCall, RouteRequest } from '../../incoming/receiving/incoming-action-call.ts';
+import {
+  IncomingActionCall, RouteRequest, type PayloadState,
+} from '../../incoming/receiving/incoming-action-call.ts';
 import {
   createIncomingBody, type IncomingBody, type LastBody,
 } from '../../incoming/receiving/incoming-body.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../../incoming/receiving/incoming-webhook-index.ts';
-import {
-  runRoute, type RouteOutcome,
-} from '../../incoming/run-webhook-routes.ts';
+import { runRoute, type RouteOutcome } from '../../incoming/run-webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../request-body.ts';
 import { decodeRequest, listRouteRecords, requestCollection } from '../request-codec.ts';
-import type { Delivery, RunOutcome } from '../../deliveries/delivery.ts';
-import {
-  requestBodyCollection, type StoredRequest, type UnparsedBody,
-} from '../../incoming/stored-request.ts';
+import type { Delivery, RunAttempt, RunOutcome } from '../../deliveries/delivery.ts';
+import { requestBodyCollection, type StoredRequest } from '../../incoming/stored-request.ts';
 import type { StoredItem } from '../../work/queue-spec.ts';
 import type { AttemptResult, Parking } from '../../work/queue-worker.ts';
 import { placeOf } from './route-order.ts';
@@ -40,8 +38,17 @@ export type RouteRunContext = RelayContext & ConfiguredActions & {
   readonly lastBody: LastBody;
 };
 
-/** What a run needs to know of the attempt that it is. */
-type RouteAttempt = {
+type PendingRoute = {
+  readonly storedItem: StoredItem<StoredRequest>;
+  /** The same request with what a run needs of it, if it was received a moment ago. */
+  readonly recentRequest: ReturnType<RecentRequests['get']>;
+  readonly index: number;
+  readonly delivery: Delivery;
+  readonly webhook: ReadyIncomingWebhook;
+};
+
+/** What the worker gives to an attempt. */
+type AttemptTerms = {
   readonly lease: QueueLease;
   /** Aborted when the run is of no use any more. */
   readonly cutOff: AbortSignal;
@@ -55,11 +62,7 @@ export type FinishedRun = {
   /** The index of the route. */
   readonly index: number;
   readonly outcome: RunOutcome;
-  /**
-   * Why no payload could be made of the body; null: it could be parsed; undefined: the action did
-   * not read the payload.
-   */
-  readonly unparsed: UnparsedBody | null | undefined;
+  readonly payloadState: PayloadState;
   readonly lease: QueueLease;
 };
 
@@ -76,13 +79,13 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  * was no attempt.
  */
 export function runPendingRoute(
-  context: RouteRunContext, deliveryId: string, attempt: RouteAttempt,
+  context: RouteRunContext, deliveryId: string, terms: AttemptTerms,
 ): MaybePromise<RunEnd> {
   const pendingRoute = findPendingRoute(context, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
   const webhookRoute = webhook.routes.find(({ name }) => name === delivery.route);
-  if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, attempt);
+  if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, terms);
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
   const createBody = (): IncomingBody => createIncomingBody(
     recentRequest?.body ?? findBody(context, request), headers, webhook.bodyReading);
@@ -94,10 +97,10 @@ export function runPendingRoute(
   const routeRequest = new RouteRequest(
     webhook, request, headers, body, { route: webhookRoute.name, log: context.log });
   const call = new IncomingActionCall(routeRequest,
-    () => createTurn(context, pendingRoute, attempt, runBytes - body.heldBytes),
+    () => createWait(context, pendingRoute, terms, runBytes - body.heldBytes),
     request.id, delivery.attemptCount + 1);
   const finish = (outcome: RouteOutcome): RunEnd =>
-    finishRun(pendingRoute, attempt, outcome, call.isGivenUp, routeRequest.unparsed);
+    finishRun(pendingRoute, terms, outcome, call.isGivenUp, routeRequest.payloadState);
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runRoute(context, webhookRoute, call);
   if (!isPromised(running)) {
@@ -107,18 +110,18 @@ export function runPendingRoute(
   // A run that is cut off still holds its payload, until it ends.
   const releaseBytes = (): void => memoryBudget.endRun(runBytes);
   running.then(releaseBytes, releaseBytes);
-  return unlessCutOff(running, attempt.cutOff).then((outcome) =>
+  return unlessCutOff(running, terms.cutOff).then((outcome) =>
     outcome === null ? null : finish(outcome));
 }
 
 /**
- * The turn of a run that may come to wait for others, such as a hook command for a slot. While it
- * waits it parses nothing, and so holds `payloadBytes` less.
+ * For a run that may come to wait for others, such as a hook command for a slot. While it waits it
+ * holds nothing parsed, so `parsedBytes` are given back.
  */
-function createTurn(
+function createWait(
   { memoryBudget }: RouteRunContext, { delivery }: PendingRoute,
-  { cutOff, parking }: RouteAttempt, payloadBytes: number,
-): RunTurn {
+  { cutOff, parking }: AttemptTerms, parsedBytes: number,
+): RunWait {
   const controller = new AbortController();
   const giveUp = (): void => controller.abort();
   if (cutOff.aborted) giveUp();
@@ -128,11 +131,11 @@ function createTurn(
     onWaiting(isWaiting) {
       if (isWaiting) {
         cutOff.addEventListener('abort', giveUp);
-        memoryBudget.endRun(payloadBytes);
+        memoryBudget.endRun(parsedBytes);
         parking.park(giveUp);
       } else {
         cutOff.removeEventListener('abort', giveUp);
-        memoryBudget.resumeRun(payloadBytes);
+        memoryBudget.resumeRun(parsedBytes);
         parking.resume();
       }
     },
@@ -141,42 +144,33 @@ function createTurn(
 
 /** `isGivenUp`: while the run waited for others. Throws what kept the action from running. */
 function finishRun(
-  { storedItem, index }: PendingRoute, { lease }: RouteAttempt, outcome: RouteOutcome,
-  isGivenUp: boolean, unparsed: UnparsedBody | null | undefined,
+  { storedItem, index }: PendingRoute, { lease }: AttemptTerms, outcome: RouteOutcome,
+  isGivenUp: boolean, payloadState: PayloadState,
 ): RunEnd {
   const { refusal } = outcome;
   if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
   if (refusal !== null && isGivenUp) return null;
   if (refusal !== null) throw refusal;
-  return { result: { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed } };
+  return { result: { storedItem, index, outcome: toRunOutcome(outcome), lease, payloadState } };
 }
 
 /** The run of a route that the webhook, which was changed meanwhile, no longer has. */
 function finishUnknownRoute(
-  { clock }: RouteRunContext, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
+  { clock }: RouteRunContext, { storedItem, index }: PendingRoute, { lease }: AttemptTerms,
 ): AttemptResult<FinishedRun> {
-  const attempt = {
+  const attempt: RunAttempt = {
     at: formatTimestamp(clock.now()), durationMs: 0, success: false,
     message: UNKNOWN_ROUTE_MESSAGE, data: {},
   };
   const outcome: RunOutcome = { end: 'failed', attempt };
-  return { result: { storedItem, index, outcome, lease, unparsed: undefined } };
+  return { result: { storedItem, index, outcome, lease, payloadState: 'unread' } };
 }
-
-type PendingRoute = {
-  readonly storedItem: StoredItem<StoredRequest>;
-  /** The same request with what a run needs of it, if it was received a moment ago. */
-  readonly recentRequest: ReturnType<RecentRequests['get']>;
-  readonly index: number;
-  readonly delivery: Delivery;
-  readonly webhook: ReadyIncomingWebhook;
-};
 
 /** null: the request is gone, the route is not pending, or the webhook is gone or disabled. */
 function findPendingRoute(context: RouteRunContext, deliveryId: string): PendingRoute | null {
   const id = parseRequestId(deliveryId);
-  // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
-  // and removes from `recentRequests` each of which a record has changed.
+  // A request in `recentRequests` is pending and is not looked up: it is dropped from there as soon
+  // as one of its records changes.
   const recentRequest = context.recentRequests.get(id);
   const storedItem = recentRequest?.stored ?? findStoredRequest(context, id);
   if (storedItem === null) return null;

@@ -11,7 +11,7 @@ import {
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { ActionContext, ActionOptions, VerifiedSender } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
-import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
+import type { ActionCall, RunWait } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../members/pass-through.ts';
 import {
   findRequestTrace, type StoredRequestHead, type StoredVerdict, type UnparsedBody,
@@ -49,15 +49,15 @@ export class IncomingActionCall implements ActionCall {
   readonly storedRequestId: string | null;
   readonly #request: CalledRequest;
   readonly #attemptNumber: number;
-  readonly #createTurn: () => RunTurn;
-  #turn: RunTurn | null = null;
+  readonly #createWait: () => RunWait;
+  #wait: RunWait | null = null;
 
   /**
-   * `createTurn` makes the turn of the run, if its action asks. `storedRequestId` is null for a
+   * `createWait` makes `wait`, if the action asks. `storedRequestId` is null for a
    * request that is not stored, or only after the run. The first attempt is 1.
    */
   constructor(
-    request: CalledRequest, createTurn: () => RunTurn, storedRequestId: string | null = null,
+    request: CalledRequest, createWait: () => RunWait, storedRequestId: string | null = null,
     attemptNumber = 1,
   ) {
     const { identifier, actionTimeoutMs, bodyReading } = request.webhook;
@@ -67,7 +67,7 @@ export class IncomingActionCall implements ActionCall {
     this.storedRequestId = storedRequestId;
     this.#request = request;
     this.#attemptNumber = attemptNumber;
-    this.#createTurn = createTurn;
+    this.#createWait = createWait;
   }
 
   get context(): ActionContext {
@@ -83,14 +83,14 @@ export class IncomingActionCall implements ActionCall {
   }
 
   /** Made at most once. */
-  get turn(): RunTurn {
-    this.#turn ??= this.#createTurn();
-    return this.#turn;
+  get wait(): RunWait {
+    this.#wait ??= this.#createWait();
+    return this.#wait;
   }
 
   /** Whether the run was given up while it waited for others. */
   get isGivenUp(): boolean {
-    return this.#turn?.cutOff?.aborted === true;
+    return this.#wait?.cutOff?.aborted === true;
   }
 
   get requestOrigin(): RequestOrigin {
@@ -133,14 +133,16 @@ function getVerified({ preset, secret }: StoredVerdict): VerifiedSender | null {
   return preset === null || secret === null ? null : { preset, secret };
 }
 
+export type PayloadState = 'unread' | 'parsed' | UnparsedBody;
+
 /** A stored request that a route runs for. */
 export class RouteRequest implements CalledRequest {
   readonly webhook: ReadyIncomingWebhook;
   readonly body: IncomingBody;
   readonly headers: IncomingHttpHeaders;
   readonly head: StoredRequestHead;
-  /** undefined: the action did not ask for the payload; null: it could be parsed. */
-  unparsed: UnparsedBody | null | undefined;
+  /** `unread`: the action did not ask for it. */
+  payloadState: PayloadState = 'unread';
   readonly #route: string;
   readonly #log: Logger;
 
@@ -170,7 +172,7 @@ export class RouteRequest implements CalledRequest {
   }
 
   notePayload(isParsed: boolean): void {
-    if (this.unparsed !== undefined || this.body.received.length === 0) return;
-    this.unparsed = isParsed ? null : this.body.explainUnparsed();
+    if (this.payloadState !== 'unread' || this.body.received.length === 0) return;
+    this.payloadState = isParsed ? 'parsed' : this.body.explainUnparsed();
   }
 }

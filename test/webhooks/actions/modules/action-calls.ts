@@ -17,6 +17,6 @@ export function createCall(
     },
     options: {}, hops: 0, trace: null, log, requestOrigin: null, storedRequestId: null,
     secretSources: [], isChainRefused: false, webhookId: 'w', timeoutMs: null,
-    configuration: 'c', turn: null,
+    configuration: 'c', wait: null,
   };
 }

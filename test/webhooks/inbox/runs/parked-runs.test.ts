@@ -25,12 +25,12 @@ class SlotInbox extends InboxSimulation {
     const action: RegisteredAction = {
       identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: [],
       limitsItsTime: true, validateOptions: () => [],
-      async run({ configuration, options, turn, storedRequestId, context }) {
+      async run({ configuration, options, wait, storedRequestId, context }) {
         const slot = await slots.take({
           configuration, max: options['single'] === true ? 1 : null,
-          order: options['coalesce'] === true ? turn?.place ?? null : null,
+          order: options['coalesce'] === true ? wait?.place ?? null : null,
           isRetry: context.attempt > 1,
-          signal: turn?.cutOff ?? null, onWaiting: (isWaiting) => turn?.onWaiting(isWaiting),
+          signal: wait?.cutOff ?? null, onWaiting: (isWaiting) => wait?.onWaiting(isWaiting),
         });
         if (slot === COALESCED) return new CoalescedResult();
         begun.push(storedRequestId ?? '');

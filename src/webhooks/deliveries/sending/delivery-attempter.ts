@@ -85,7 +85,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
       findLane: (stored) => findDeliveryLane(store, stored, this.#findKeyReader(stored.item)),
     };
     this.#unfollow = [
-      // The id of a job is a place, too: tasks behind it are held (backfill-hold.ts).
+      // A job's id is a UUIDv7, and places begin with such a time: tasks placed after the job wait.
       followRecords(store.collection(backfillCollection.name), ({ id, after }) =>
         scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
       ownership.onChange(() => {
@@ -115,10 +115,9 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   statistics(): DeliveryStatistics {
     const { scheduler, clock, webhooks } = this.#context;
     const { oldestPlace } = scheduler;
-    // A series that has no webhook, such as that of the forwards, is its own label.
-    const formatLabel = (series: string): string => {
-      const webhook = webhooks.find(series);
-      return webhook === undefined ? series : formatWebhookLabel(webhook);
+    const formatHook = (webhookIdOrLabel: string): string => {
+      const webhook = webhooks.find(webhookIdOrLabel);
+      return webhook === undefined ? webhookIdOrLabel : formatWebhookLabel(webhook);
     };
     return {
       pending: scheduler.size,
@@ -126,8 +125,8 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
       oldestPendingMs: oldestPlace === null ? 0
         : Math.max(0, clock.now() - timeOfUuidV7(oldestPlace)),
       figures: this.#counters,
-      failures: [...this.#counters.failures].map(([series, count]) =>
-        ({ hook: formatLabel(series), count })),
+      failures: [...this.#counters.failures].map(([webhookIdOrLabel, count]) =>
+        ({ hook: formatHook(webhookIdOrLabel), count })),
       inFlightByHost: scheduler.countRunningByTarget()
         .map(({ target, runningCount }) => ({ host: target, inFlight: runningCount })),
     };
@@ -136,7 +135,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   /**
    * A fan-out and an overdue event have deliveries that are still to be made, and later ones of
    * their webhooks, which are there already, must not overtake these. Such an event may have nearly
-   * all webhooks, and is written within seconds: so all deliveries wait, and no webhook is asked.
+   * all webhooks, and is written within seconds: so all deliveries wait, whomever it is for.
    */
   mayBegin(): boolean {
     const { fanOuts, delayedEvents } = this.#context;
@@ -211,9 +210,10 @@ export function computeTaskOrder(
 ): TaskOrder {
   const lane = findDeliveryLane(store, delivery, readKey);
   const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
-  // The id has the time of creation.
+  // Its place is the default then, its id.
   if (queuedAt === null) return { lane };
   const queuedAtMs = parseTimestamp(queuedAt);
+  // Until its first attempt, unless a retry by hand has made that due before its place.
   const isDelayed = queuedAtMs > nowMs && attempts.length === 0
     && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
   return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };

@@ -20,6 +20,7 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import { findOwner } from '../api-client/local-app.ts';
 import type { CommandContext } from './command-context.ts';
 import { BODY_BYTES_MAX } from '../../settings/setting-table.ts';
 import type { Io } from '../terminal/process-io.ts';
@@ -171,12 +172,15 @@ const getHeadersLimit: GetInputLimit = () => ({
 });
 
 /**
- * The limit for a body. Root reads files before it becomes the owner of the data directory and
- * reads the settings there: until then the largest limit holds, and the app rejects the rest.
+ * The limit for a body. Where a server may run the largest limit holds, and the server rejects what
+ * is more than its own. The same holds for root, who reads files before it becomes the owner of the
+ * data directory and reads the settings there.
  */
 function getBodyLimit(context: CommandContext): InputLimit {
-  const bytesMax = context.identity.needsSwitch ? BODY_BYTES_MAX
-    : context.loadSettings().settings.server.maxBodyBytes;
+  const { identity, serverUrl } = context;
+  const isOthers = serverUrl !== null || identity.needsSwitch
+    || findOwner(context.enterDataAsOwner()) !== null;
+  const bytesMax = isOthers ? BODY_BYTES_MAX : context.loadSettings().settings.server.maxBodyBytes;
   return { bytesMax, problem: `it is larger than ${bytesMax} bytes, the server.maxBodyBytes` };
 }
 

@@ -120,6 +120,8 @@ for (const way of WAYS) {
       assert.match(stdout, /^X-Hub-Signature-256: \$X_HUB_SIGNATURE_256$/m);
       const ofNone = await place.run(['request:show', FOURTH, '--curl']);
       assert.match(ofNone.stderr, /its webhook was removed/);
+      const [base] = /http:\/\/localhost:\d+\//.exec(stdout) ?? [];
+      assert.ok(base !== undefined && ofNone.stdout.includes(base), ofNone.stdout);
       assert.equal(`${(await place.json(['request:show', FIRST, '--curl']))['curl']}\n`, stdout);
       for (const output of [shown.stdout, stdout]) assert.ok(!output.includes('planted'));
       assert.equal((await place.run(['request:show', FIRST, '--curl', '--body'])).code, 2);

@@ -55,7 +55,14 @@ for (const way of WAYS) {
     assert.match(secret, /^[0-9a-f]{64}$/);
     const shown = await place.run(['incomingwebhook:show', '--identifier', 'deploy']);
     assert.match(shown.stdout, /^curl:$[^]*X-Signature: sha256=[^]*^PHP:$[^]*curl_init/m);
-    assert.match(shown.stderr, /server\.baseUri is not set; URLs begin with http:\/\//);
+    const note = /^hookshelf: URLs begin with http:\S+, which .* reach: see server\.baseUri$/m;
+    assert.match(shown.stderr, note);
+    // The base URI of this command is not the server's.
+    if (way !== 'without a server') {
+      const environment = { HOOKSHELF_SERVER_BASE_URI: 'https://mine.example' };
+      const again = await place.run(['incomingwebhook:show', 'deploy'], { environment });
+      assert.match(again.stderr, note);
+    }
     assert.ok(!shown.stdout.includes(secret));
     const hook = await place.json(['incomingwebhook:show', '--id', 'deploy']);
     assert.deepEqual([hook['hasSecret'], hook['allowedMethods'], hook['enabled']],

@@ -154,19 +154,19 @@ function getSecretShape(webhook: JsonObject): SecretShape {
   return requireSecretShape(chooseSecretShape(webhook));
 }
 
-/** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */
+/** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is local. */
 async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, formatValue(webhook['identifier']))}/examples`;
   const examples = parseObject((await apiClient.request({ method: 'GET', path })).body);
   const { origin } = new URL(formatValue(examples['url']));
-  if (context.loadSettings().settings.server.baseUri === null && isLocalOrigin(origin)) {
-    context.output.note(`server.baseUri is not set; URLs begin with ${origin}`);
+  if (isLocalOrigin(origin)) {
+    context.output.note(
+      `URLs begin with ${origin}, which other machines cannot reach: see server.baseUri`);
   }
   return examples;
 }
 
-// The server may have a base URI from settings that this command does not see.
 function isLocalOrigin(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
 }

@@ -78,8 +78,8 @@ async function resolveBaseUrl(
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     context.output.note('its webhook was removed');
-    const { baseUri, port } = context.loadSettings().settings.server;
-    return baseUri ?? `http://localhost:${port}`;
+    const { body } = await apiClient.request({ method: 'GET', path: '/api/status' });
+    return formatValue(parseObject(parseObject(body)['server'])['baseUri']);
   }
 }
 

@@ -223,14 +223,22 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
     }
   }
   const [first] = inventory.journals;
-  // The journal of generation 1 continues the empty state.
-  if (first === undefined || first === 1) {
+  if (first === undefined || await continuesEmptyState(source, first)) {
     const collections = createCollections(specs, limits);
     return { collections, generation: 0, sequence: 0, snapshotErrors };
   }
   const name = snapshotName(specs[0]?.name ?? '', first);
   throw snapshotErrors[0] ?? missingError
     ?? missingFileError(name, 'and its journal goes on from it');
+}
+
+/** Only the journal of generation 1 does, unless a replacement has written it. */
+async function continuesEmptyState(
+  { directory, files }: RecoverySource, generation: number,
+): Promise<boolean> {
+  if (generation !== 1) return false;
+  const { sequence } = await readJournalStart(files, join(directory, journalName(generation)));
+  return sequence === null || sequence === 0;
 }
 
 /** Loads a snapshot set. Returns its sequence, or the name of a file that is missing. */

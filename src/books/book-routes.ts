@@ -2,12 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
-import { quote } from '../base/text/error-message.ts';
 import type { Schema } from '../base/schema.ts';
 import { ANY_TYPE } from '../server/accept.ts';
 import { checkNotCompressed, readMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
-import { parseChoiceParameter, parseQuery } from '../server/query.ts';
+import { parseQuery, readQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
@@ -149,7 +148,7 @@ function listRoute(list: BookSender): HttpRoute {
   };
 }
 
-const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
+const IMPORT_PARAMETERS = [
   {
     name: 'format', in: 'query',
     schema: { kind: 'string', values: READ_FORMATS.map(({ name }) => name) },
@@ -189,7 +188,7 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
     name: 'verbose', in: 'query', schema: { kind: 'boolean' },
     description: 'Name each new or changed book by its `title`, and in `members` what changes.',
   },
-];
+] as const satisfies readonly ParameterSpec[];
 
 const PREFER_PARAMETER: ParameterSpec = {
   name: 'Prefer', in: 'header', schema: { kind: 'string' },
@@ -233,9 +232,8 @@ function importRoute(catalog: Catalog): HttpRoute {
     },
     responses: [IMPORT_RESPONSE, ...problemResponses(400, 415, 422)],
     handle(exchange) {
-      const query = parseQuery(exchange.search, IMPORT_PARAMETERS.map(({ name }) => name));
-      const format = parseChoiceParameter(query, 'format', READ_FORMATS.map(({ name }) => name));
-      const mode = parseImportMode(query);
+      const { format, ...modeParameters } = readQuery(exchange.search, IMPORT_PARAMETERS);
+      const mode = toImportMode(modeParameters);
       checkNotCompressed(exchange.request);
       const kind: ImportBody = format === null
         ? { mediaType: readMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
@@ -252,25 +250,19 @@ function prefersMinimal({ headers }: IncomingMessage): boolean {
     one.replace(/[\s"]/g, '').toLowerCase() === 'return=minimal');
 }
 
-function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {
-  const named = parseChoiceParameter(query, 'onMatch', ON_MATCH);
-  const onMatch = combineOnMatch(named, isTrue(query, 'replace'));
+function toImportMode(
+  { onMatch: named, match, replace, allTypes, dryRun, verbose }:
+  Omit<ReturnType<typeof readQuery<(typeof IMPORT_PARAMETERS)[number]>>, 'format'>,
+): ImportMode {
+  const onMatch = combineOnMatch(named, replace === true);
   if (onMatch === null) {
     throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${named}\``);
   }
-  const match = query.get('match');
-  const matches = match === undefined ? [] : parseMatches(match);
+  const matches = match === null ? [] : parseMatches(match);
   if (typeof matches === 'string') throw new AppError('malformed', `\`match\` ${matches}`);
   return {
     matches,
     onMatch,
-    hasAllTypes: isTrue(query, 'allTypes'), isDryRun: isTrue(query, 'dryRun'),
-    isVerbose: isTrue(query, 'verbose'),
+    hasAllTypes: allTypes === true, isDryRun: dryRun === true, isVerbose: verbose === true,
   };
-}
-
-function isTrue(query: ReadonlyMap<string, string>, name: string): boolean {
-  const text = query.get(name) ?? 'false';
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw new AppError('malformed', `\`${name}\` must be true or false, not ${quote(text)}`);
 }

@@ -9,7 +9,7 @@ import type { ObjectSchema, Schema } from '../base/schema.ts';
 import { quote } from '../base/text/error-message.ts';
 import { isUuid } from '../base/uuid.ts';
 import { problemResponses } from '../server/problem.ts';
-import { parseIntegerParameter, parseQuery } from '../server/query.ts';
+import { readQuery } from '../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import type { EpochPosition } from '../store/epochs.ts';
 import type { FollowerPlace, FollowerView } from './follower.ts';
@@ -56,11 +56,11 @@ export function createFollowerRegistry(options: FollowOptions): FollowerRegistry
   };
 }
 
-const text: Schema = { kind: 'string' };
-const uuid: Schema = { kind: 'string', format: 'uuid' };
+const text = { kind: 'string' } as const satisfies Schema;
+const uuid = { kind: 'string', format: 'uuid' } as const satisfies Schema;
 const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-const PARAMETERS: readonly ParameterSpec[] = [
+const PARAMETERS = [
   {
     name: 'after', in: 'query', schema: count, isRequired: true,
     description: 'The last transaction of the copy',
@@ -77,7 +77,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
     name: 'name', in: 'query', schema: { ...text, maxLength: FOLLOWER_NAME_LENGTH_MAX },
     description: 'What the follower is called in the status',
   },
-];
+] as const satisfies readonly ParameterSpec[];
 
 const HEADERS = ['Content-Type', 'application/jsonl', 'Cache-Control', 'no-store, no-transform',
   'X-Accel-Buffering', 'no'] as const;
@@ -175,20 +175,17 @@ function progressRoute(load: LoadFollowers): HttpRoute {
 function parseFollowRequest(
   exchange: Exchange,
 ): { readonly place: FollowerPlace; readonly position: EpochPosition } {
-  const query = parseQuery(exchange.search, PARAMETERS.map(({ name }) => name));
-  const sequence = parseIntegerParameter(query, 'after', 0, Number.MAX_SAFE_INTEGER);
-  const [epoch, copy] = [query.get('epoch') ?? '', query.get('copy') ?? ''];
-  if (sequence === null || epoch === '' || !isUuid(copy)) {
+  const { after: sequence, epoch, copy, name } = readQuery(exchange.search, PARAMETERS);
+  if (sequence === null || !epoch || copy === null || !isUuid(copy)) {
     throw new AppError('malformed', '`after`, `epoch` and `copy` must be given: data:follow asks '
       + 'with them');
   }
-  const name = query.get('name') ?? '';
-  if (name.length > FOLLOWER_NAME_LENGTH_MAX) {
+  if (name !== null && name.length > FOLLOWER_NAME_LENGTH_MAX) {
     throw new AppError('malformed', `\`name\` has at most ${FOLLOWER_NAME_LENGTH_MAX} characters, `
       + `not as in ${quote(name)}`);
   }
   return {
-    place: { copy, name: name === '' ? exchange.clientAddress : name,
+    place: { copy, name: name || exchange.clientAddress,
       address: exchange.clientAddress },
     position: { epoch, sequence },
   };

@@ -6,7 +6,7 @@ import {
   arraySchema, objectSchema, jsonResponse, TEXT, COUNT, TIME,
 } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
-import { parseChoiceParameter, parseIntegerParameter, parseQuery } from '../server/query.ts';
+import { readQuery } from '../server/query.ts';
 import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import type { LogLines } from './log-lines.ts';
 import type { Statistics, StatisticsWindow } from './statistics.ts';
@@ -191,15 +191,17 @@ const RUNS = objectSchema('RunSeries', {
 });
 const DELIVERIES = objectSchema('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
 
+const STATISTICS_PARAMETERS = [{
+  name: 'window', in: 'query', description: 'How far back; 1h when absent',
+  schema: { kind: 'string', values: WINDOWS },
+}] as const satisfies readonly ParameterSpec[];
+
 function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
     summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
       + 'the last day by quarter of an hour, in all and by webhook',
-    parameters: [{
-      name: 'window', in: 'query', description: 'How far back; 1h when absent',
-      schema: { kind: 'string', values: WINDOWS },
-    }],
+    parameters: STATISTICS_PARAMETERS,
     responses: [
       jsonResponse('Counters of the window; those from before `since`, the start of the process, '
         + 'are lost', objectSchema('Statistics', {
@@ -213,8 +215,8 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
       ...problemResponses(400),
     ],
     handle(exchange) {
-      const query = parseQuery(exchange.search, ['window']);
-      const report = statistics.report(parseChoiceParameter(query, 'window', WINDOWS) ?? '1h');
+      const { window } = readQuery(exchange.search, STATISTICS_PARAMETERS);
+      const report = statistics.report(window ?? '1h');
       const hooks = report.hooks.map(({ hook: webhookId, ...series }) =>
         ({ hook: webhookId, ...describeWebhook(webhookId), ...series }));
       exchange.sendJson(200, { ...report, hooks });
@@ -222,7 +224,7 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
   };
 }
 
-const LOG_PARAMETERS: readonly ParameterSpec[] = [
+const LOG_PARAMETERS = [
   {
     name: 'level', in: 'query', description: 'Lines of this level and graver ones',
     schema: { kind: 'string', values: LOG_LEVELS },
@@ -232,7 +234,7 @@ const LOG_PARAMETERS: readonly ParameterSpec[] = [
     schema: { kind: 'string', maxLength: ID_LENGTH_MAX },
   },
   { name: 'after', in: 'query', description: 'Lines after that number', schema: COUNT },
-];
+] as const satisfies readonly ParameterSpec[];
 
 function logRoute({ logLines }: MonitoringDeps): HttpRoute {
   return {
@@ -247,12 +249,8 @@ function logRoute({ logLines }: MonitoringDeps): HttpRoute {
       ...problemResponses(400),
     ],
     handle(exchange) {
-      const query = parseQuery(exchange.search, LOG_PARAMETERS.map(({ name }) => name));
-      exchange.sendJson(200, logLines.read({
-        level: parseChoiceParameter(query, 'level', LOG_LEVELS),
-        requestId: query.get('requestId') ?? null,
-        after: parseIntegerParameter(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
-      }));
+      const { level, requestId, after } = readQuery(exchange.search, LOG_PARAMETERS);
+      exchange.sendJson(200, logLines.read({ level, requestId, after: after ?? 0 }));
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problemResponses } from '../server/problem.ts';
-import { PAGE_LIMIT_MAX, parseIntegerParameter, parseQuery } from '../server/query.ts';
+import { PAGE_LIMIT_MAX, readQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { decodeIdCursor, encodeIdCursor } from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
@@ -18,11 +18,11 @@ type ListRepository = Pick<Repository, 'size' | 'walk' | 'count'>;
 /** A query parameter that selects records. */
 export type CollectionFilter = {
   readonly parameter: ParameterSpec;
-  /** Parses the parameter to a predicate of keys; null selects every record. Throws `malformed`. */
-  readonly read: (query: ReadonlyMap<string, string>) => ((id: string) => boolean) | null;
+  /** Makes a predicate of keys of the parameter's value. */
+  readonly select: (value: string) => (id: string) => boolean;
 };
 
-const PARAMETERS: readonly ParameterSpec[] = [
+const PARAMETERS = [
   {
     name: 'limit', in: 'query', description: 'At most so many records',
     schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
@@ -31,7 +31,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
     name: 'cursor', in: 'query', description: 'Where to go on, from a `Link` header',
     schema: { kind: 'string' },
   },
-];
+] as const satisfies readonly ParameterSpec[];
 
 export function collectionRoute(
   resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, repository: ListRepository,
@@ -57,12 +57,14 @@ export function collectionRoute(
 async function sendCollection(
   exchange: Exchange, path: string, repository: ListRepository, filter: CollectionFilter | null,
 ): Promise<void> {
-  const filterNames = filter === null ? [] : [filter.parameter.name];
-  const query = parseQuery(exchange.search, ['limit', 'cursor', ...filterNames]);
-  const limit = parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX);
-  const matches = filter?.read(query) ?? null;
-  const count = matches === null ? repository.size : repository.count(matches);
-  const next = repository.walk(decodeIdCursor(query.get('cursor')), matches ?? undefined);
+  const { limit, cursor, ...others } =
+    readQuery(exchange.search, filter === null ? PARAMETERS : [...PARAMETERS, filter.parameter]);
+  const filterValues = Object.entries(others)
+    .flatMap(([name, value]) => value === null ? [] : [[name, String(value)] as const]);
+  const [[, selected] = []] = filterValues;
+  const matches = selected === undefined ? undefined : filter?.select(selected);
+  const count = matches === undefined ? repository.size : repository.count(matches);
+  const next = repository.walk(decodeIdCursor(cursor), matches);
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -79,10 +81,8 @@ async function sendCollection(
   }
   const last = page.at(-1);
   if (current !== null && last !== undefined) {
-    const filterParameters = filterNames.flatMap((name) => {
-      const value = query.get(name);
-      return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}&`];
-    });
+    const filterParameters =
+      filterValues.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
     const position = `limit=${limit}&cursor=${encodeIdCursor(last.id)}`;
     const url = exchange.linkTo(`${path}?${filterParameters.join('')}${position}`);
     headers.push('Link', `<${url}>; rel="next"`);

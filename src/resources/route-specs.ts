@@ -5,9 +5,11 @@ import type { Exchange, ParameterSpec, ResponseSpec } from '../server/http-route
 
 export const JSON_TYPE = 'application/json';
 
-export const TEXT: Schema = { kind: 'string' };
-export const TIME: Schema = { kind: 'string', format: 'date-time' };
-export const COUNT: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+export const TEXT = { kind: 'string' } as const satisfies Schema;
+export const TIME = { kind: 'string', format: 'date-time' } as const satisfies Schema;
+export const COUNT = {
+  kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER,
+} as const satisfies Schema;
 
 /** Only the limit of bodies bounds it: measuring it again would cost as much as storing it. */
 export const ANY_JSON: Schema =

@@ -1,6 +1,9 @@
 /** Parses query strings strictly: no unknown or undecodable parameter is ignored. */
 import { AppError } from '../base/errors.ts';
+import type { Schema } from '../base/schema.ts';
+import type { AnswerOf } from '../base/schema-types.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
+import type { ParameterSpec } from './http-route.ts';
 
 /** Records on a page. */
 export const PAGE_LIMIT_MAX = 1000;
@@ -21,6 +24,31 @@ export function parseQuery(
     values.set(name, value);
   });
   return values;
+}
+
+/**
+ * The values of a raw query as the rows of its parameters describe them; null: absent. Throws
+ * `malformed` as `parseQuery`, and for what is no value of its parameter. Lengths are not bounded:
+ * a text that is too long matches nothing.
+ */
+export function readQuery<const Row extends ParameterSpec>(
+  search: string, rows: readonly Row[],
+): { readonly [Each in Row as Each['name']]: AnswerOf<Each['schema']> | null } {
+  const query = parseQuery(search, rows.map(({ name }) => name));
+  return Object.fromEntries(rows.map(({ name, schema }) =>
+    [name, readParameter(query, name, schema)])) as never;
+}
+
+function readParameter(
+  query: ReadonlyMap<string, string>, name: string, schema: Schema,
+): string | number | boolean | null {
+  if (schema.kind === 'integer') {
+    return parseIntegerParameter(query, name, schema.minimum, schema.maximum);
+  }
+  if (schema.kind === 'boolean') return parseFlagParameter(query, name);
+  const values = schema.kind === 'string' ? schema.values : undefined;
+  return values === undefined ? query.get(name) ?? null
+    : parseChoiceParameter(query, name, values);
 }
 
 /**
@@ -87,6 +115,14 @@ export function parseIntegerParameter(
   if (value >= minimum && value <= maximum) return value;
   throw malformed(
     `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quote(text)}`);
+}
+
+function parseFlagParameter(query: ReadonlyMap<string, string>, name: string): boolean | null {
+  const text = query.get(name);
+  if (text === undefined || text === 'true' || text === 'false') {
+    return text === undefined ? null : text === 'true';
+  }
+  throw malformed(`\`${name}\` must be true or false, not ${quote(text)}`);
 }
 
 /** A parameter that is one of `values`, or null when it is absent. */

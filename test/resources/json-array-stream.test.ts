@@ -62,7 +62,7 @@ test('a cursor leads back to the key that it was made from', () => {
   for (const id of ['a', '018f-x', 'A.b_c~-9', 'x'.repeat(128)]) {
     assert.equal(decodeIdCursor(encodeIdCursor(id)), id);
   }
-  assert.equal(decodeIdCursor(undefined), null);
+  assert.equal(decodeIdCursor(null), null);
 });
 
 test('refuses a cursor that names no key', () => {

@@ -13,7 +13,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import {
-  DUPLICATE_KEYS, DUPLICATE_MEMBERS, FACETS, bookFilterParameters, correctionHeaders,
+  DUPLICATE_MEMBERS, FACETS, bookFilterParameters, correctionHeaders, duplicatesParameter,
   typosParameter,
 } from '../query/query-parameters.ts';
 import type { AggregateDeps, AggregateOptions } from './match-scan.ts';
@@ -108,12 +108,7 @@ function duplicatesRoute(deps: AggregateDeps): HttpRoute {
     operationId: 'listDuplicateBooks',
     summary: 'Books that have the same ISBN, or the same title and first author, in groups',
     access: 'read',
-    parameters: [{
-      name: 'by', in: 'query', isRequired: true,
-      schema: { kind: 'string', values: DUPLICATE_KEYS },
-      description: '`isbn`, or `title`: title and first author. Books whose `bookEdition` differs '
-        + 'are no duplicates.',
-    }],
+    parameters: [duplicatesParameter],
     responses: [
       jsonResponse('The groups, streamed, in the order of their least ids', arraySchema(
         duplicatesSchema)),

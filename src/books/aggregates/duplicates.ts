@@ -13,13 +13,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import type { Exchange, Pull } from '../../server/http-route.ts';
-import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
+import { readQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import { NumberList } from '../list/sort-columns.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
-import { DUPLICATE_KEYS, DUPLICATE_MEMBERS, malformed } from '../query/query-parameters.ts';
+import { DUPLICATE_MEMBERS, duplicatesParameter, malformed } from '../query/query-parameters.ts';
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
@@ -47,7 +47,7 @@ const SLOTS_PER_YIELD = 1024;
 
 /** Handles `GET /api/books/duplicates`. Throws `malformed`. */
 export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): Promise<void> {
-  const by = parseChoiceParameter(parseQuery(exchange.search, ['by']), 'by', DUPLICATE_KEYS);
+  const { by } = readQuery(exchange.search, [duplicatesParameter]);
   if (by === null) {
     throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in '
       + 'common');

@@ -6,6 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { suggestName } from '../../base/text/error-message.ts';
 import type { Schema } from '../../base/schema.ts';
+import type { AnswerOf } from '../../base/schema-types.ts';
 import {
   PAGE_LIMIT_MAX, REPETITIONS_MAX, parseRepeatableQuery, surplusParameter,
 } from '../../server/query.ts';
@@ -21,9 +22,14 @@ export const FACETS =
   ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'] as const;
 export type Facet = (typeof FACETS)[number];
 
-/** The properties by which books can be duplicates. */
-export const DUPLICATE_KEYS = ['isbn', 'title'] as const;
-export type DuplicateKey = (typeof DUPLICATE_KEYS)[number];
+/** The parameter of duplicates: by which properties books can be such. */
+export const duplicatesParameter = {
+  name: 'by', in: 'query', isRequired: true,
+  schema: { kind: 'string', values: ['isbn', 'title'] },
+  description: '`isbn`, or `title`: title and first author. Books whose `bookEdition` differs '
+    + 'are no duplicates.',
+} as const satisfies ParameterSpec;
+export type DuplicateKey = AnswerOf<typeof duplicatesParameter.schema>;
 /** The members of a book in a group of duplicates. */
 export const DUPLICATE_MEMBERS: readonly string[] =
   ['id', 'title', 'authors', 'isbn', 'bookEdition', 'updatedAt'];

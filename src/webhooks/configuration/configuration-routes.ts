@@ -8,7 +8,7 @@ import {
 import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.ts';
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
+import { readQuery } from '../../server/query.ts';
 import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { PLAN_SIGNS, createDocumentSchema } from './document-schema.ts';
@@ -30,10 +30,10 @@ export function configurationRoutes(
   return [exportRoute(useService), applyRoute(useService)];
 }
 
-const ONLY_APPLIED: ParameterSpec = {
+const ONLY_APPLIED = {
   name: 'onlyApplied', in: 'query', schema: { kind: 'string', values: ['true', 'false'] },
   description: '`true`: only the records that an apply has created',
-};
+} as const satisfies ParameterSpec;
 
 /** With references in place of secrets, so the models of the records do not describe it. */
 const EXPORT_SCHEMA = objectSchema('ExportedConfiguration',
@@ -54,10 +54,8 @@ function exportRoute(useService: UseService): HttpRoute {
       ...problemResponses(400),
     ],
     handle(exchange) {
-      const query = parseQuery(exchange.search, [ONLY_APPLIED.name]);
-      const isOnlyApplied =
-        parseChoiceParameter(query, ONLY_APPLIED.name, ['true', 'false']) === 'true';
-      return useService((service) => service.export(exchange, isOnlyApplied));
+      const { onlyApplied } = readQuery(exchange.search, [ONLY_APPLIED]);
+      return useService((service) => service.export(exchange, onlyApplied === 'true'));
     },
   };
 }

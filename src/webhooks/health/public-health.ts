@@ -6,9 +6,8 @@ import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
-import { parseChoiceParameter } from '../../server/query.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs } from './health.ts';
+import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
@@ -154,9 +153,6 @@ export function stateFilter(
       description: 'Those in this state; `failing` also those that a failure has switched off',
       schema: { kind: 'string', values: states },
     },
-    read(query) {
-      const state = parseChoiceParameter(query, 'state', states);
-      return state === null ? null : (id) => monitor.isListedAs(id, state);
-    },
+    select: (state) => (id) => monitor.isListedAs(id, state as PublicState),
   };
 }

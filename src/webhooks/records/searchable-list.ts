@@ -132,7 +132,7 @@ function parseListQuery<Item, Filter>(
     filter: resolve?.(filter) ?? filter,
     order: parseChoiceParameter(query, 'order', ORDERS),
     limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),
-    from: decodeIdCursor(query.get('cursor')),
+    from: decodeIdCursor(query.get('cursor') ?? null),
   };
 }
 

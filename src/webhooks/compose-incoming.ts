@@ -23,7 +23,7 @@ import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-
 import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
 import { RequestService } from './inbox/request-service.ts';
-import { requestQueue } from './inbox/request-changes.ts';
+import { requestSpec } from './inbox/request-changes.ts';
 import type { LongLane } from './work/lanes.ts';
 import { RequestRunner, RUNS_MAX } from './inbox/runs/request-runner.ts';
 import { createRemovalListener, type RemovalListener } from './work/end-pending.ts';
@@ -75,7 +75,7 @@ export function composeIncoming(
       capacity.reserve(transaction, estimateStoredBytes(request)),
   });
   const retention =
-    new QueueRetention(context, requestQueue, requestRetention(states, inbox));
+    new QueueRetention(context, requestSpec, requestRetention(states, inbox));
   const eventIds = createExpiringEventIds(context);
   const scheduler = new Scheduler(clock, {
     runningMax: RUNS_MAX, runningPerQueueMax: incoming.maxInFlightPerHook,

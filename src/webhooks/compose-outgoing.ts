@@ -13,7 +13,7 @@ import { FanOuts } from './deliveries/fan-out.ts';
 import { SystemEvents } from './deliveries/system-events.ts';
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { DeliveryService } from './deliveries/delivery-service.ts';
-import { deliveryQueue } from './deliveries/delivery-changes.ts';
+import { deliverySpec } from './deliveries/delivery-changes.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
@@ -36,7 +36,7 @@ import { QueueRetention } from './work/queue-retention.ts';
 import { QueueWorker } from './work/queue-worker.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
-type Queue = {
+type EventParts = {
   readonly fanOuts: FanOuts;
   readonly delayedEvents: DelayedEvents;
   readonly delayedEventWorker: QueueWorker<DelayedEvent, string>;
@@ -63,10 +63,10 @@ type Outgoing = {
   close(graceMs: number): Promise<void>;
 };
 
-export function composeQueue(
+export function composeEvents(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
-): Queue {
+): EventParts {
   const { store, clock, log } = context;
   const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
@@ -88,15 +88,15 @@ export function composeQueue(
 
 export function composeOutgoing(
   context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
-    readonly webhooks: OutgoingWebhookIndex; readonly queue: Queue;
+    readonly webhooks: OutgoingWebhookIndex; readonly eventParts: EventParts;
     readonly health: HealthMonitor; readonly requests: RequestLookup;
   },
 ): Outgoing {
   const { store, clock } = context;
   const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, health, requests } = shared;
-  const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
-  const { delayedEventWorker } = shared.queue;
+  const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.eventParts;
+  const { delayedEventWorker } = shared.eventParts;
   const bodies = createBodyMaker(shared);
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -111,7 +111,7 @@ export function composeOutgoing(
   const removal = createRemovalListener(context, scheduler, attempter.webhookQueues.ending);
   const storeWatch = new StoreFailureEvents(context, systemEvents);
   const retention = new QueueRetention(
-    context, deliveryQueue, deliveryRetention(outgoing, store, eventUse));
+    context, deliverySpec, deliveryRetention(outgoing, store, eventUse));
   const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
   const deliveries = new DeliveryService(context, {

@@ -50,7 +50,7 @@ import { jobRoutes } from './bulk/job-routes.ts';
 import { Jobs } from './bulk/jobs.ts';
 import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
-import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
+import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import {
@@ -143,16 +143,16 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const { store, log, makeId } = context;
   const { keys = null, isDeniedTarget = () => false } = options;
   const indexes = openIndexes(context, options);
-  const queue = composeQueue(context, options, indexes);
-  const { events, systemEvents } = queue;
+  const eventParts = composeEvents(context, options, indexes);
+  const { events, systemEvents } = eventParts;
   const health = createMonitors(context, indexes);
   const actions = makeRegistry(context, options, events);
   const runner = makeRunner(context, options);
   const configuredActions = { configurations: indexes.configurations, actions, runner };
   const lookup = createRequestLookup(store, indexes.incoming);
   const outgoing = composeOutgoing(context, options, {
-    ...configuredActions, webhooks: indexes.outgoing, queue, health: health.outgoing,
-    requests: lookup,
+    ...configuredActions, webhooks: indexes.outgoing, eventParts,
+    health: health.outgoing, requests: lookup,
   });
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
@@ -162,7 +162,8 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const searches = new Searches(context);
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const jobs = new Jobs(context, createJobKinds(context, {
-    ...queue, ...outgoing, requests, findSearched: lookup.findSearched, webhooks: indexes.outgoing,
+    ...eventParts, ...outgoing, requests, findSearched: lookup.findSearched,
+    webhooks: indexes.outgoing,
   }));
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);

@@ -8,7 +8,7 @@ import { isTemporary } from '../../base/errors.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
 import type { RecordSelection } from './job-kind.ts';
 import { stageJobChange } from './stage-job.ts';
-import { takeChunk } from '../work/queue-spec.ts';
+import { takeChunk } from '../work/item-spec.ts';
 import type { RelayContext } from '../relay-context.ts';
 
 /** Most records in one transaction, which takes a few milliseconds. */

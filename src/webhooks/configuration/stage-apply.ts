@@ -17,7 +17,7 @@ import type { Repository } from '../../resources/repository.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
-import { isSameMemory } from '../work/queue-spec.ts';
+import { isSameMemory } from '../work/item-spec.ts';
 import { overlapSecrets } from '../members/rotate-secret.ts';
 import {
   describeMembers, listChangedMembers, type ConfigurationPlan, type PlannedChange,

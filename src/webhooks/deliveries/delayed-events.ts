@@ -30,7 +30,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
-import { CHUNK_ITEMS_MAX, type StoredItem } from '../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX, type StoredItem } from '../work/item-spec.ts';
 import type { Attempter, TaskRecords } from '../work/queue-worker.ts';
 import { computeDueMs } from '../work/retry-time.ts';
 import type { Scheduler } from '../work/scheduler.ts';

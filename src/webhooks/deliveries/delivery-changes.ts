@@ -4,7 +4,7 @@
  */
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
-import { isSameMemory, type QueueSpec } from '../work/queue-spec.ts';
+import { isSameMemory, type ItemSpec } from '../work/item-spec.ts';
 import type { Removal } from '../records/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery, readEventId } from './delivery-codec.ts';
@@ -28,7 +28,7 @@ export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identi
 export type DeliveryTotals =
   { readonly [Name in OutgoingStatus | Exclude<Removal, 'deleted'> | 'accepted']: number };
 
-export const deliveryQueue: QueueSpec<Delivery> = {
+export const deliverySpec: ItemSpec<Delivery> = {
   noun: 'deliveries',
   collection: deliveryCollection,
   idOf: ({ identifier }) => identifier,

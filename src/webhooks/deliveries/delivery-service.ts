@@ -10,7 +10,7 @@ import type { RelayContext } from '../relay-context.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { changeItem, removeItems } from '../work/change-items.ts';
 import { addAccepted, readRemovals } from '../records/removals.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../work/item-spec.ts';
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
 import type { SearchWalk } from '../records/searches.ts';
@@ -36,7 +36,7 @@ import {
   getDelivery, isWebhookGone, stageResend, stageRetry, type ResendMode,
 } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
-import { deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
+import { deliverySpec, type DeliveryTotals } from './delivery-changes.ts';
 
 type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
@@ -170,7 +170,7 @@ export class DeliveryService {
       if (status === 'delivered' || status === 'failed') {
         throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
       }
-      return changeItem(deliveryQueue, transaction, identifier,
+      return changeItem(deliverySpec, transaction, identifier,
         (before) => cancelIfPending(before, nowMs), stored)?.after ?? stored.item;
     });
   }
@@ -200,7 +200,7 @@ export class DeliveryService {
   }
 
   totals(): DeliveryTotals {
-    const { agedOut } = readRemovals(findCommitted(this.#context.store), deliveryQueue.noun);
+    const { agedOut } = readRemovals(findCommitted(this.#context.store), deliverySpec.noun);
     return addAccepted({ ...this.#parts.capacity.countByStatus(), agedOut });
   }
 
@@ -266,7 +266,7 @@ function retryChunk(
     const wanted = deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));
     capacity.reserve(transaction, wanted.length, 0);
     return wanted.filter(({ identifier }) =>
-      changeItem(deliveryQueue, transaction, identifier, (before) =>
+      changeItem(deliverySpec, transaction, identifier, (before) =>
         before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length;
   });
 }
@@ -280,7 +280,7 @@ function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number)
     throw new AppError('conflict', `event ${id} has begun; what it still has to deliver ends with `
       + '`delivery:cancel`, or `POST /api/deliveries/{identifier}/cancel`');
   }
-  removeItems(deliveryQueue, transaction, [delivery], 'agedOut');
+  removeItems(deliverySpec, transaction, [delivery], 'agedOut');
   deleteEvent(transaction, id);
 }
 

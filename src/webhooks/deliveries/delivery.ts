@@ -15,7 +15,7 @@ import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import type { StoredItem } from '../work/queue-spec.ts';
+import type { StoredItem } from '../work/item-spec.ts';
 import {
   addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
 } from '../work/retry-time.ts';

@@ -17,7 +17,7 @@ import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK_ITEMS_MAX } from '../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX } from '../work/item-spec.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import { deriveDeliveryIds } from './delivery.ts';
 import {

@@ -18,7 +18,7 @@ import type { Change, FindRecord, Transaction } from '../../store/store-port.ts'
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
-import { CHUNK_ITEMS_MAX } from '../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX } from '../work/item-spec.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 

@@ -20,7 +20,7 @@ import {
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import { decodeForward, encodeForward, eventCollection, findEventRecord } from './event-record.ts';
-import { deliveryQueue, stageDelivery } from './delivery-changes.ts';
+import { deliverySpec, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
@@ -58,7 +58,7 @@ export function stageRetry(
   const eventRecord = getEventRecord(transaction, stored);
   if (status !== 'pending') reserveRoom(transaction, stored, eventRecord, 'retry', capacity);
   const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
-  return changeItem(deliveryQueue, transaction, identifier, change, stored)?.after ?? stored.item;
+  return changeItem(deliverySpec, transaction, identifier, change, stored)?.after ?? stored.item;
 }
 
 /**

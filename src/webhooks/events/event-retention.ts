@@ -8,7 +8,7 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Transaction } from '../../store/store-port.ts';
-import { CHUNK_ITEMS_MAX, takeChunk } from '../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk } from '../work/item-spec.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { delayedEventCollection } from '../deliveries/delayed-events.ts';

@@ -9,8 +9,8 @@ import { deliveryCollection, type Delivery } from '../deliveries/delivery.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
-  isSameMemory, type QueueSpec, type StoredItem,
-} from '../work/queue-spec.ts';
+  isSameMemory, type ItemSpec, type StoredItem,
+} from '../work/item-spec.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
   decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes, requestCollection,
@@ -18,7 +18,7 @@ import {
 import { deleteEventId } from './event-ids.ts';
 import { requestBodyCollection, type StoredRequest } from '../incoming/stored-request.ts';
 
-export const requestQueue: QueueSpec<StoredRequest> = {
+export const requestSpec: ItemSpec<StoredRequest> = {
   noun: 'requests',
   collection: requestCollection,
   idOf: ({ id }) => id,

@@ -28,7 +28,7 @@ import {
 } from '../incoming/stored-request.ts';
 import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
-import { addRequest, requestQueue } from './request-changes.ts';
+import { addRequest, requestSpec } from './request-changes.ts';
 import type { RequestStates, RequestTotals } from './request-states.ts';
 
 /** Values drawn before a transaction, which may run again. `id` is for a copy. */
@@ -108,7 +108,7 @@ export class RequestService {
     const nowMs = this.#context.clock.now();
     return this.#change(id, expect, (transaction, before) => {
       if (pinned === null || before.pinned === pinned) return before;
-      const changed = changeItem(requestQueue, transaction, id, (request) =>
+      const changed = changeItem(requestSpec, transaction, id, (request) =>
         ({ ...withUpdatedAt(request, nowMs), pinned }));
       return changed?.after ?? before;
     });
@@ -121,7 +121,7 @@ export class RequestService {
   remove(id: string, expect?: Precondition): Promise<void> {
     return this.#change(id, expect, (transaction, { status }) => {
       if (status === 'pending') throw stillPendingError(id);
-      removeItems(requestQueue, transaction, [id], 'deleted');
+      removeItems(requestSpec, transaction, [id], 'deleted');
     });
   }
 
@@ -155,7 +155,7 @@ export class RequestService {
     }
     const names = chooseRoutes(request, available, routes);
     if (isStored && !isNew) {
-      const changed = changeItem(requestQueue, transaction, id, (before) =>
+      const changed = changeItem(requestSpec, transaction, id, (before) =>
         retryRequest(before, names, inputs.nowMs));
       return changed?.after ?? request;
     }
@@ -171,7 +171,7 @@ export class RequestService {
   }
 
   totals(): RequestTotals {
-    const removals = readRemovals(findCommitted(this.#context.store), requestQueue.noun);
+    const removals = readRemovals(findCommitted(this.#context.store), requestSpec.noun);
     return addAccepted({ ...this.#parts.states.countByStatus(), ...removals });
   }
 

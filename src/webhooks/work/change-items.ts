@@ -2,7 +2,7 @@
 import { findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { QueueLease } from './ownership.ts';
-import type { ItemChange, QueueSpec, RemovalSpec, StoredItem } from './queue-spec.ts';
+import type { ItemChange, ItemSpec, RemovalSpec, StoredItem } from './item-spec.ts';
 import { stageRemovals, type Removal } from '../records/removals.ts';
 
 /** An item before and after a change that is staged. */
@@ -19,7 +19,7 @@ export function hasFailed({ before, after }: ChangedItem<{ readonly status: stri
  * are unchanged.
  */
 export function changeItem<Item>(
-  { collection, read, isCurrent, stageChange }: QueueSpec<Item>, transaction: Transaction,
+  { collection, read, isCurrent, stageChange }: ItemSpec<Item>, transaction: Transaction,
   id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
 ): ChangedItem<Item> | undefined {
   const find = findStaged(transaction);
@@ -48,12 +48,12 @@ export type AttemptWrite<Item> = {
  * item is gone, when `change` leaves it as it is, and when the lease has ended.
  */
 export function writeAttempt<Item>(
-  store: Store, queue: QueueSpec<Item>,
+  store: Store, spec: ItemSpec<Item>,
   { stored, lease, change, stageMore }: AttemptWrite<Item>,
 ): Promise<ChangedItem<Item> | undefined> {
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return undefined;
-    const changed = changeItem(queue, transaction, queue.idOf(stored.item), change, stored);
+    const changed = changeItem(spec, transaction, spec.idOf(stored.item), change, stored);
     if (changed !== undefined) stageMore?.(transaction, changed);
     return changed;
   });

@@ -2,7 +2,7 @@
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from './queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from './item-spec.ts';
 
 /** How the items of a queue end with its webhook. An item may have several tasks. */
 export type Ending = {

@@ -9,7 +9,7 @@ import type { Collection, FindRecord } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { removeItems } from './change-items.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, type RemovalSpec } from './queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, type RemovalSpec } from './item-spec.ts';
 
 /** How and when an item has ended. */
 export type ItemEnd = {
@@ -64,7 +64,7 @@ const DROPPED_PER_TURN = 1000;
 
 export class QueueRetention {
   readonly #context: RelayContext;
-  readonly #queue: RemovalSpec;
+  readonly #spec: RemovalSpec;
   readonly #rules: RetentionRules;
   readonly #records: Collection;
   readonly #sweeper: Sweeper;
@@ -76,12 +76,12 @@ export class QueueRetention {
   #finishedCount = 0;
   #finishedBytes = 0;
 
-  constructor(context: RelayContext, queue: RemovalSpec, rules: RetentionRules) {
+  constructor(context: RelayContext, spec: RemovalSpec, rules: RetentionRules) {
     this.#context = context;
-    this.#queue = queue;
+    this.#spec = spec;
     this.#rules = rules;
-    this.#records = context.store.collection(queue.collection.name);
-    this.#sweeper = new Sweeper({ ...context, noun: queue.noun }, () => this.#sweepAll());
+    this.#records = context.store.collection(spec.collection.name);
+    this.#sweeper = new Sweeper({ ...context, noun: spec.noun }, () => this.#sweepAll());
     this.#unfollow = rules.follow((change) => this.#applyChange(change));
   }
 
@@ -166,13 +166,13 @@ export class QueueRetention {
     await this.#context.store.transact((transaction) => {
       const find = findStaged(transaction);
       const endedItems = chunk.filter((item) => this.#isStillEnded(item, find));
-      removeItems(this.#queue, transaction, endedItems.map(({ id }) => id), 'agedOut');
+      removeItems(this.#spec, transaction, endedItems.map(({ id }) => id), 'agedOut');
     });
   }
 
   /** Whether the record is there, and was not written since the item ended. */
   #isStillEnded({ id, endedAtMs }: EndedItem, find: FindRecord): boolean {
-    const bytes = find(this.#queue.collection.name, id);
+    const bytes = find(this.#spec.collection.name, id);
     return bytes !== undefined && this.#rules.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 

@@ -24,7 +24,7 @@ import type { RelayContext } from '../relay-context.ts';
 import { endPending, type Ending } from './end-pending.ts';
 import { LaneUpdates } from './lane-updates.ts';
 import type { QueueLease } from './ownership.ts';
-import type { StoredItem } from './queue-spec.ts';
+import type { StoredItem } from './item-spec.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
 /** Says that a task waits as it is: there was no attempt. */

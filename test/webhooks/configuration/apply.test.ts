@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns, type Steps, type Turns } from '../../../src/base/turns.ts';
-import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/work/item-spec.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { longTest } from '../../support/long.ts';
 

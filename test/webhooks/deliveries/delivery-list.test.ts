@@ -4,7 +4,7 @@ import {
   ALL_OUTGOING, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { changeItem } from '../../../src/webhooks/work/change-items.ts';
-import { deliveryQueue, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
+import { deliverySpec, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   createDelivery, failIfPending, type DeliveryStatus,
@@ -77,7 +77,7 @@ test('a list has no delivery that ceased to match while the list was made', asyn
   const listing = list.page({ ...ALL_OUTGOING, status: 'pending' },
     { after: null, limit: 10, isNewestFirst: false, decode: decodeDelivery });
   // It was the only pending one, and is the only failed one from now on.
-  await store.transact((transaction) => changeItem(deliveryQueue, transaction, lastId,
+  await store.transact((transaction) => changeItem(deliverySpec, transaction, lastId,
     (before) => failIfPending(before, Date.parse(at))));
   assert.deepEqual((await listing).map(({ identifier }) => identifier), []);
 });

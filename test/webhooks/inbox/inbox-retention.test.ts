@@ -12,7 +12,7 @@ import { changeItem } from '../../../src/webhooks/work/change-items.ts';
 import { readRemovals } from '../../../src/webhooks/records/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
-import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
 import { QueueRetention } from '../../../src/webhooks/work/queue-retention.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -51,7 +51,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
 }> {
   const store = createMemoryStore(webhookCollections);
   const clock = new ManualClock(START_MS);
-  const retention = new QueueRetention(createContext({ store, clock }), requestQueue,
+  const retention = new QueueRetention(createContext({ store, clock }), requestSpec,
     requestRetention(new RequestStates(store), { ...INBOX, ...limits }));
   retention.start();
   context.after(() => retention.close());
@@ -79,7 +79,7 @@ test('finished requests go after their days, failed ones after theirs, others ne
     assert.deepEqual(kept(store), [3, 4, 9]);
     await pass(clock, 24 * DAY_MS);
     assert.deepEqual(kept(store), [4, 9]);
-    assert.deepEqual(readRemovals(findCommitted(store), requestQueue.noun),
+    assert.deepEqual(readRemovals(findCommitted(store), requestSpec.noun),
       { agedOut: 4, deleted: 0 });
   });
 
@@ -128,7 +128,7 @@ test('what was written since stays', async (context) => {
   const { store, clock, add } = await inbox(context);
   await add(1, { status: 'done' });
   await pass(clock, 6 * DAY_MS);
-  await store.transact((transaction) => changeItem(requestQueue, transaction, idOf(1), (before) =>
+  await store.transact((transaction) => changeItem(requestSpec, transaction, idOf(1), (before) =>
     ({ ...before, updatedAt: formatTimestamp(clock.now()) })));
   await pass(clock, 2 * DAY_MS);
   assert.deepEqual(kept(store), [1]);
@@ -141,7 +141,7 @@ test('a request that failed before it was done goes in the sweep for which both 
     const { store, clock, add } = await inbox(context);
     await add(1, { status: 'failed' });
     await pass(clock, 25 * DAY_MS);
-    await store.transact((transaction) => changeItem(requestQueue, transaction, idOf(1), (before) =>
+    await store.transact((transaction) => changeItem(requestSpec, transaction, idOf(1), (before) =>
       ({
         ...before, updatedAt: formatTimestamp(clock.now()),
         routes: before.routes.map((route) => ({ ...route, status: 'delivered' as const })),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changeRoutes, type StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
-import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
 import { readRemovals } from '../../../src/webhooks/records/removals.ts';
@@ -25,7 +25,7 @@ const totalsOf = (store: MemoryStore): object => {
   const states = new RequestStates(store);
   try {
     return {
-      ...states.countByStatus(), ...readRemovals(findCommitted(store), requestQueue.noun),
+      ...states.countByStatus(), ...readRemovals(findCommitted(store), requestSpec.noun),
     };
   } finally {
     states.close();
@@ -42,12 +42,12 @@ test('totals follow a request from arrival to its end', async () => {
   await store.transact((transaction) => addRequest(transaction, request, LARGE));
   assert.deepEqual(totalsOf(store), { ...NO_TOTALS, pending: 1 });
   const changed = await store.transact((transaction) =>
-    changeItem(requestQueue, transaction, id, done));
+    changeItem(requestSpec, transaction, id, done));
   assert.deepEqual([changed?.after.status, totalsOf(store)], ['done', { ...NO_TOTALS, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
   assert.deepEqual(writes, ['deliveries'], 'the request is not written again');
   const remove = (ids: readonly string[]): Promise<number> => store.transact((transaction) =>
-    removeItems(requestQueue, transaction, ids, 'agedOut'));
+    removeItems(requestSpec, transaction, ids, 'agedOut'));
   assert.deepEqual([await remove([]), store.collection('requests').size], [0, 1]);
   assert.equal(await remove([id, id]), 1);
   const sizes = ['requests', 'request-bodies', 'deliveries'].map((name) =>
@@ -64,7 +64,7 @@ test('a pending and a pinned request can be deleted', async () => {
     const request = makeStoredRequest({ given });
     await store.transact((transaction) => addRequest(transaction, request, Buffer.from('{}')));
     const remove = (): Promise<number> => store.transact((transaction) =>
-      removeItems(requestQueue, transaction, [request.id], 'deleted'));
+      removeItems(requestSpec, transaction, [request.id], 'deleted'));
     assert.deepEqual([await remove(), await remove()], [1, 0]);
     assert.deepEqual(totalsOf(store), { ...NO_TOTALS, deleted: 1 });
   }
@@ -82,7 +82,7 @@ test('a request that was read before is read again once one of its deliveries ha
     const changed: StoredRequest[] = [];
     for (const _ of [1, 2]) {
       await store.transact((transaction) =>
-        changeItem(requestQueue, transaction, request.id, (before) => {
+        changeItem(requestSpec, transaction, request.id, (before) => {
           changed.push(before);
           return done(before);
         }, stored));
@@ -109,7 +109,7 @@ test('the state of a request follows its records, whichever of them has changed'
     const steps = [
       () => store.transact((transaction) => void addRequest(transaction, request, LARGE)),
       ...[done, pin, addRoute, done].map((change) => () => store.transact((transaction) =>
-        void changeItem(requestQueue, transaction, id, change))),
+        void changeItem(requestSpec, transaction, id, change))),
     ];
     for (const step of steps) {
       await step();
@@ -118,7 +118,7 @@ test('the state of a request follows its records, whichever of them has changed'
     }
     assert.ok(states.bytesTotal > LARGE.length);
     await store.transact((transaction) =>
-      removeItems(requestQueue, transaction, [id], 'deleted'));
+      removeItems(requestSpec, transaction, [id], 'deleted'));
     assert.deepEqual([states.find(id), states.bytesTotal], [null, 0]);
   }
 });

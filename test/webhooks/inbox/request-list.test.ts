@@ -5,7 +5,7 @@ import {
   REQUEST_STATUSES, type StoredRequest,
 } from '../../../src/webhooks/incoming/stored-request.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
-import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
@@ -62,8 +62,8 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     else {
       await store.transact((transaction) => {
         addRequest(transaction, made, Buffer.from('{}'));
-        if (round % 3 === 0) removeItems(requestQueue, transaction, [old], 'deleted');
-        if (round % 3 === 1) changeItem(requestQueue, transaction, old, finish);
+        if (round % 3 === 0) removeItems(requestSpec, transaction, [old], 'deleted');
+        if (round % 3 === 1) changeItem(requestSpec, transaction, old, finish);
       });
       kept.set(id, made);
       const before = kept.get(old);

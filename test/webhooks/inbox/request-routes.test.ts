@@ -3,7 +3,7 @@ import { before, after, beforeEach, test } from 'node:test';
 import { requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { removeItems } from '../../../src/webhooks/work/change-items.ts';
-import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
 import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
@@ -17,7 +17,7 @@ after(() => relay.close());
 beforeEach(async () => {
   const ids = idsOf(await list(''));
   await relay.store.transact((transaction) =>
-    removeItems(requestQueue, transaction, ids, 'deleted'));
+    removeItems(requestSpec, transaction, ids, 'deleted'));
 });
 
 const ids = Array.from({ length: 20 }, (_, index) =>

@@ -10,7 +10,7 @@ import type { Transaction } from '../../../store/store-port.ts';
 import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../delivery.ts';
-import { deliveryQueue } from '../delivery-changes.ts';
+import { deliverySpec } from '../delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../event-record.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
@@ -68,7 +68,7 @@ async function writeOutcome(
   if (webhook !== undefined && isDisabledWhenFailing(webhook) && end !== 'notAsked') {
     return writeAndSwitch(context, write, webhook, end === 'delivered', nowMs);
   }
-  return (await writeAttempt(context.store, deliveryQueue, write))?.after;
+  return (await writeAttempt(context.store, deliverySpec, write))?.after;
 }
 
 /** Says what the result of an attempt changes: the delivery, the health, and system events. */
@@ -211,7 +211,7 @@ async function writeAndSwitch(
   const { failurePeriod } = context.health.find(identifier);
   const mayEnable = isDelivered && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
-  const changed = await writeAttempt(context.store, deliveryQueue, {
+  const changed = await writeAttempt(context.store, deliverySpec, {
     ...write,
     stageMore(transaction, changed) {
       isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);

@@ -10,7 +10,7 @@ import { createTaskRecords } from '../delivery-codec.ts';
 import {
   cancelIfPending, deliveryCollection, type Delivery, type StoredDelivery,
 } from '../delivery.ts';
-import { deliveryQueue } from '../delivery-changes.ts';
+import { deliverySpec } from '../delivery-changes.ts';
 import { backfillCollection, decodeHoldingJobId } from '../backfill-hold.ts';
 import type { DelayedEvents } from '../delayed-events.ts';
 import type { FanOuts } from '../fan-out.ts';
@@ -77,7 +77,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
         isOrphaned: (key) =>
           !key.startsWith(FORWARD_PREFIX) && webhooks.find(key) === undefined,
         stageEnd(transaction, id, nowMs) {
-          changeItem(deliveryQueue, transaction, id, (before) => cancelIfPending(before, nowMs));
+          changeItem(deliverySpec, transaction, id, (before) => cancelIfPending(before, nowMs));
         },
         message: 'deliveries of a removed webhook wait to be cancelled',
       },

@@ -8,9 +8,9 @@ import { disableGoneWebhook } from '../../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import { failIfPending, type Delivery } from '../delivery.ts';
-import { deliveryQueue } from '../delivery-changes.ts';
+import { deliverySpec } from '../delivery-changes.ts';
 import { changeItem, type AttemptWrite } from '../../work/change-items.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/item-spec.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
@@ -71,7 +71,7 @@ async function failAllAndDisable(
   const nowMs = clock.now();
   const fail = (transaction: Transaction, ids: readonly string[]): void => {
     const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
-    for (const id of ids) changeItem(deliveryQueue, transaction, id, change);
+    for (const id of ids) changeItem(deliverySpec, transaction, id, change);
   };
   let chunk = takeOthers(context, webhookId, identifier);
   while (!chunk.isLast) {
@@ -87,7 +87,7 @@ async function failAllAndDisable(
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
-    const changed = changeItem(deliveryQueue, transaction, identifier, change);
+    const changed = changeItem(deliverySpec, transaction, identifier, change);
     if (isTargetGone) fail(transaction, chunk.ids);
     const isDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
     if (changed !== undefined) stageMore?.(transaction, changed);
@@ -105,7 +105,7 @@ function takeOthers(
 ): { readonly ids: readonly string[]; readonly isLast: boolean } {
   const others = scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1)
     .filter((id) => id !== attemptedId);
-  const ids = takeChunk(others, createSizeLookup(store.collection(deliveryQueue.collection.name)));
+  const ids = takeChunk(others, createSizeLookup(store.collection(deliverySpec.collection.name)));
   return { ids, isLast: ids.length === others.length && others.length < CHUNK_ITEMS_MAX };
 }
 

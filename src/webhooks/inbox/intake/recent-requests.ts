@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { estimateHeadBytes, type StoredRequest } from '../../incoming/stored-request.ts';
-import { isSameMemory, type StoredItem } from '../../work/queue-spec.ts';
+import { isSameMemory, type StoredItem } from '../../work/item-spec.ts';
 
 type RecentRequest = {
   readonly stored: StoredItem<StoredRequest>;

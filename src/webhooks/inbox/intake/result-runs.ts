@@ -16,7 +16,7 @@ import { logRun } from '../../actions/run-log.ts';
 import type { EventPublisher } from '../../deliveries/event-publisher.ts';
 import { afterAttemptOffSchedule, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../work/change-items.ts';
-import { requestQueue } from '../request-changes.ts';
+import { requestSpec } from '../request-changes.ts';
 import { changeRoutes, type StoredRequest } from '../../incoming/stored-request.ts';
 import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
@@ -122,7 +122,7 @@ export class ResultRuns {
     const status = refusal === null ? findSentStatus(request, response) : statusOf(refusal.code);
     const answer = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
     await store.transact((transaction) => {
-      changeItem(requestQueue, transaction, requestId, (before) =>
+      changeItem(requestSpec, transaction, requestId, (before) =>
         applyRepeatedRun(before, outcomes, answer, nowMs));
       this.#services.health.stage(transaction, webhook.identifier);
     });

@@ -10,8 +10,8 @@ import { eventIdCollection, findEventId, putEventId } from '../event-ids.ts';
 import { createRouteDeliveries, resetForRetry } from '../../deliveries/delivery.ts';
 import { changeRoutes, computeStatus, type StoredRequest } from '../../incoming/stored-request.ts';
 import { changeItem } from '../../work/change-items.ts';
-import { addRequest, requestQueue } from '../request-changes.ts';
-import type { StoredItem } from '../../work/queue-spec.ts';
+import { addRequest, requestSpec } from '../request-changes.ts';
+import type { StoredItem } from '../../work/item-spec.ts';
 import {
   buildAcceptedResponse, findSentStatus, type WebhookResponse,
 } from '../../incoming/receiving/webhook-response.ts';
@@ -67,7 +67,7 @@ export function stageAccepted(
   }
   const bytes = transaction.find(requestCollection.name, originalId);
   if (bytes !== undefined && readRequestStatus(bytes, findStaged(transaction)) === 'failed') {
-    changeItem(requestQueue, transaction, originalId, (before) =>
+    changeItem(requestSpec, transaction, originalId, (before) =>
       markFailedRoutesDue(before, arrival.nowMs));
     return { response: buildAcceptedResponse(originalId, ''), duplicate: null };
   }

@@ -23,7 +23,7 @@ import { requestCollection } from '../request-codec.ts';
 import {
   changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../../incoming/stored-request.ts';
-import { requestQueue } from '../request-changes.ts';
+import { requestSpec } from '../request-changes.ts';
 import type { Scheduler } from '../../work/scheduler.ts';
 import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
 import type { Responsiveness } from '../../work/task.ts';
@@ -73,7 +73,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
         isOrphaned: (key) => webhooks.find(key) === undefined,
         stageEnd(transaction, id, nowMs) {
           changeItem(
-            requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
+            requestSpec, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
         },
         message: 'requests of a removed webhook wait to be failed',
       },
@@ -161,7 +161,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
     const writesResultAlone = success && routes.length === 1 && health.isStateCommitted(webhookId);
-    const changed = await writeAttempt(this.#context.store, requestQueue, {
+    const changed = await writeAttempt(this.#context.store, requestSpec, {
       stored: storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, changed) => {
         const isFailed = hasFailed(changed);

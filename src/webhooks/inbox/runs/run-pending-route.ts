@@ -24,7 +24,7 @@ import { getRequestBody } from '../request-body.ts';
 import { decodeRequest, listRouteRecords, requestCollection } from '../request-codec.ts';
 import type { Delivery, RunAttempt, RunOutcome } from '../../deliveries/delivery.ts';
 import { requestBodyCollection, type StoredRequest } from '../../incoming/stored-request.ts';
-import type { StoredItem } from '../../work/queue-spec.ts';
+import type { StoredItem } from '../../work/item-spec.ts';
 import type { AttemptResult, Parking } from '../../work/queue-worker.ts';
 import { placeOf } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';

@@ -9,8 +9,8 @@ import type {
   Collection, CollectionSpec, FindRecord, Transaction,
 } from '../../store/store-port.ts';
 
-/** Describes one durable queue. */
-export type QueueSpec<Item> = {
+/** Describes the items of one durable queue. */
+export type ItemSpec<Item> = {
   /** The items' name in the plural, for messages and as the key of their record of removals. */
   readonly noun: string;
   readonly collection: CollectionSpec;
@@ -26,7 +26,7 @@ export type QueueSpec<Item> = {
 };
 
 /** The members of a queue that a removal of its items needs, whatever they are. */
-export type RemovalSpec = Pick<QueueSpec<unknown>, 'noun' | 'collection' | 'stageRemoval'>;
+export type RemovalSpec = Pick<ItemSpec<unknown>, 'noun' | 'collection' | 'stageRemoval'>;
 
 /** An item and the bytes it was decoded from. These bytes never change. */
 export type StoredItem<Item> = {

@@ -182,13 +182,23 @@ function formatEscapeCommand(scheme: Scheme): string[] {
   return text === '$signature' ? [] : [`signature="${text}"`];
 }
 
-/** The signature with its prefix, or among pairs with the time; a token is never among pairs. */
+/**
+ * The signature with its prefix, or among pairs with the time, as it stands between double quotes;
+ * a token is never among pairs.
+ */
 function formatSignatureText(
   { algorithm, signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
 ): string {
-  if (algorithm === 'token' || param === undefined) return `${prefix}$signature`;
-  const timePair = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp${split}`;
-  return `${timePair}${param}=${prefix}$signature`;
+  const signature = `${quoteWithin(prefix)}$signature`;
+  if (algorithm === 'token' || param === undefined) return signature;
+  const timePair = timestamp?.param === undefined ? ''
+    : `${quoteWithin(timestamp.param)}=$timestamp${split}`;
+  return `${timePair}${quoteWithin(param)}=${signature}`;
+}
+
+/** A text as it stands between double quotes: what a shell might expand there is quoted apart. */
+function quoteWithin(text: string): string {
+  return text.replace(/[^\w .,:;=+/-]+/g, (characters) => `"${shellQuote(characters)}"`);
 }
 
 /**
@@ -237,7 +247,7 @@ function listSchemeHeaders(
     if (!('header' in source)) return [];
     if (name === 'id' && names.includes(source.header.toLowerCase())) return [];
     const text = name === 'signature' ? formatSignatureText(scheme) : `$${name}`;
-    return [[name, `${source.header}: ${text}`] as const];
+    return [[name, `${quoteWithin(source.header)}: ${text}`] as const];
   });
 }
 

@@ -157,7 +157,8 @@ async function fetchCurl(request: PublicRequest): Promise<string> {
   const { query, headers } = callerSession.may('write')
     ? await getJson<PublicRequest>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
-  const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];
+  // Without -g curl would read brackets in the query as a range, and send many requests.
+  const lines = [`curl -g -X ${shellQuote(method)} ${shellQuote(url)}`];
   for (const [name, value] of headers) {
     if (OMITTED_HEADERS.includes(name.toLowerCase())) continue;
     lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);

@@ -201,6 +201,13 @@ test('says which variables to allow, and gives the line', async () => {
   assert.doesNotMatch(none, /ACTIONS_ENVIRONMENT/);
 });
 
+test('what is pasted into a shell has the name of a hook in quotes, in a comment too', async () => {
+  const hook = { ...HOOK, id: "a'$(touch owned)", ...signed('s') };
+  const { stderr } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
+    { input: JSON.stringify([hook]) });
+  assert.match(stderr, /^export \w+='…' # what stands at '\/0\/.* of a'\\''\$\(touch owned\)'$/m);
+});
+
 test('exits with 0 when all has a counterpart, and reads standard input', async () => {
   const { code, stdout } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
     { input: JSON.stringify([HOOK]) });

@@ -52,8 +52,9 @@ function formatNeeds(
 ): string[] {
   const allowed = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
   return [
+    // In zsh, where a person types, `#` begins no comment.
     ...variables.map(({ name, hook, pointer }) =>
-      `export ${name}='…' # what stands at ${pointer} of ${hook}`),
+      `export ${name}='…' # what stands at ${shellQuote(`${pointer} of ${hook}`)}`),
     `export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"`,
     'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
     ...commandPaths.map((path) => `ln -s ${formatPath(path)} ${FOLDER}/`),

@@ -56,7 +56,7 @@ type Outgoing = {
   listLongLanes(max: number): readonly LongLane[];
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
-  /** The wait of a webhook for a place at its host; null: it does not wait, or not for long. */
+  /** null: it does not wait, or not for long. */
   findHostWait(webhookId: string): HostWait | null;
   listHostWaits(): readonly (HostWait & { readonly hook: string })[];
   start(): void;

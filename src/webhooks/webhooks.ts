@@ -130,7 +130,7 @@ export interface Webhooks {
   statistics(): DeliveryStatistics;
   /** Lists up to `max` lanes of keys that hold back many deliveries or runs, the longest first. */
   listLongLanes(max: number): readonly LongLane[];
-  /** Lists the outgoing webhooks that have waited long for a place at their host. */
+  /** Lists the outgoing webhooks that have waited long for a permit of their host. */
   listHostWaits(): readonly (HostWait & { readonly hook: string })[];
   /** Rejected calls of incoming webhooks, by webhook and check. */
   rejections(): readonly RejectionCount[];

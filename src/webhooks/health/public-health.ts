@@ -49,10 +49,7 @@ const waitSchema = describeObject({
   },
 });
 
-/**
- * A webhook's wait, of five seconds or more, for a place at its host: a host has as many places as
- * attempts may be under way there at once.
- */
+/** A webhook's wait, of five seconds or more, for a permit of its host. */
 export type HostWait = AnswerOf<typeof waitSchema>;
 
 export const healthMember = {

@@ -1,6 +1,7 @@
 /** What a webhook means for its requests that are run in the background. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { MemoryBudget } from '../../../../src/base/memory-budget.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { Held, InboxSimulation } from './inbox.ts';
 
@@ -88,6 +89,28 @@ describe('limits', () => {
     for (let count = 0; count < 4; count += 1) ids.push(await inbox.accept(hook));
     await inbox.clock.advance(MINUTE_MS);
     assert.deepEqual(inbox.runs.map(({ request }) => request), [ids[0], ...ids]);
+  });
+
+  test('a run without memory for its payload is not tried again until there is some', async () => {
+    let tryCount = 0;
+    class CountingBudget extends MemoryBudget {
+      override beginRun(bytes: number): boolean {
+        tryCount += 1;
+        return super.beginRun(bytes);
+      }
+    }
+    // A single run has room, however large it is.
+    const inbox = new InboxSimulation({ memoryBudget: new CountingBudget(1) });
+    const held = new Held();
+    inbox.act = held.act;
+    const hook = await inbox.addWebhook();
+    await inbox.accept(hook);
+    await inbox.accept(hook);
+    await inbox.clock.advance(1000);
+    assert.deepEqual([inbox.runs.length, tryCount], [1, 2]);
+    held.end();
+    await inbox.clock.advance(0);
+    assert.deepEqual([inbox.runs.length, tryCount], [2, 3]);
   });
 
   test('one webhook has as many at once as it may, all together 64', async () => {

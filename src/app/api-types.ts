@@ -6,11 +6,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { AnswerOf, InputOf } from '../base/schema-types.ts';
 import type { Book, BookInput } from '../books/book.ts';
-import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
-import type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
+import type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
+import type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
 import type { configurationSchema } from '../webhooks/actions/action-configuration.ts';
 import type { incomingSchema } from '../webhooks/incoming/incoming-webhook.ts';
-import type { SenderSetup } from '../webhooks/diagnostics/webhook-examples.ts';
+import type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-routes.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
 import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
@@ -20,7 +20,9 @@ import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.t
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
 import type { SendResult } from '../webhooks/deliveries/sending/webhook-sender.ts';
 
-export type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
+export type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
+export type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-routes.ts';
+export type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 export type {
   PublicEvent as KeptEvent, PublicEventWithDeliveries as KeptEventWithDeliveries,
@@ -40,26 +42,6 @@ export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
 export type OutgoingWebhookInput = InputOf<typeof outgoingSchema> & KeyInput;
 export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
 export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
-export type ActionDescription = {
-  readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
-  readonly options: readonly OptionDoc[];
-  /** The name of the file of a custom action; null: it is built in, or the program's own. */
-  readonly module: string | null;
-  /** Until when it is switched off, as it has ended the worker of the modules; null: it is not. */
-  readonly switchedOffUntil: string | null;
-};
-export type IncomingWebhookExamples = {
-  readonly identifier: string; readonly pathSegment: string; readonly hasSecret: boolean;
-  readonly url: string;
-  /** null: only the sender can sign. */
-  readonly curl: string | null;
-  /** null where the webhook has a `verification`. */
-  readonly php: string | null;
-  readonly setup: SenderSetup | null;
-  /** Why there is no `curl`; null where there is one. */
-  readonly curlObstacle: string | null;
-};
-
 /** A configuration document: each record whole, all of them applied or none. */
 export type ConfigurationInput = {
   readonly actionConfigurations?:

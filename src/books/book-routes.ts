@@ -69,7 +69,7 @@ const JSON_OBJECT: Schema =
   { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
 /** The formats that a client would parse; the others are text. */
 const SCHEMAS: ReadonlyMap<string, Schema> =
-  new Map([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
+  new Map<string, Schema>([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
 
 const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
   .filter(({ name }) => name !== 'json')

@@ -1,6 +1,7 @@
 /** Pieces of route descriptions: schemas, responses and parameters that many routes share. */
 import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
-import type { ObjectSchema, Schema } from '../base/schema.ts';
+import type { Schema } from '../base/schema.ts';
+import type { AnswerOf, SchemaOf } from '../base/schema-types.ts';
 import type { Exchange, ParameterSpec, ResponseSpec } from '../server/http-route.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -11,26 +12,51 @@ export const COUNT = {
   kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER,
 } as const satisfies Schema;
 
-/** Only the limit of bodies bounds it: measuring it again would cost as much as storing it. */
-export const ANY_JSON: Schema =
-  { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX };
+export const FLAG = { kind: 'boolean' } as const satisfies Schema;
 
-export function arraySchema(items: Schema): Schema {
+/** Only the limit of bodies bounds it: measuring it again would cost as much as storing it. */
+export const ANY_JSON = {
+  kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX,
+} as const satisfies Schema;
+
+export function arraySchema<const Items extends Schema>(
+  items: Items,
+): { readonly kind: 'array'; readonly items: Items; readonly maxItems: number } {
   return { kind: 'array', items, maxItems: Number.MAX_SAFE_INTEGER };
 }
 
+/** A member of a response: its schema, and what it means where its name does not say it. */
+type AnswerMember = Schema | readonly [schema: Schema, description: string];
+type AnswerMembers = Readonly<Record<string, AnswerMember>>;
+
 /** An object in a response: `nullable` members may be null, `optional` ones absent. */
-export function objectSchema(
-  name: string, members: Readonly<Record<string, Schema>>,
+export function objectSchema<
+  const Members extends AnswerMembers, const Nullable extends keyof Members & string = never,
+  const Optional extends keyof Members & string = never,
+>(
+  name: string, members: Members,
   { nullable = [], optional = [] }: {
-    readonly nullable?: readonly string[]; readonly optional?: readonly string[];
+    readonly nullable?: readonly Nullable[]; readonly optional?: readonly Optional[];
   } = {},
-): ObjectSchema {
-  const entries = Object.entries(members).map(([member, schema]) => [member, {
-    schema, isNullable: nullable.includes(member), isRequired: !optional.includes(member),
-  }]);
+): SchemaOf<AnswerShape<Members, Nullable, Optional>> {
+  const nullableNames = new Set<string>(nullable);
+  const optionalNames = new Set<string>(optional);
+  const entries = Object.entries(members).map(([member, described]) => {
+    const [schema, description] = 'kind' in described ? [described] : described;
+    return [member, {
+      schema, description, isNullable: nullableNames.has(member),
+      isRequired: !optionalNames.has(member),
+    }];
+  });
   return { kind: 'object', name, members: Object.fromEntries(entries) };
 }
+
+type AnswerShape<Members extends AnswerMembers, Nullable, Optional> =
+  & { readonly [Name in Exclude<keyof Members, Optional>]: AnswerValue<Members, Name, Nullable> }
+  & { readonly [Name in keyof Members & Optional]?: AnswerValue<Members, Name, Nullable> };
+type AnswerValue<Members extends AnswerMembers, Name extends keyof Members, Nullable> =
+  | AnswerOf<Members[Name] extends readonly [infer Described, string] ? Described : Members[Name]>
+  | (Name extends Nullable ? null : never);
 
 export function jsonResponse(description: string, schema: Schema, status = 200): ResponseSpec {
   return { status, description, mediaType: JSON_TYPE, schema };

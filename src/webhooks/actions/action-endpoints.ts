@@ -1,14 +1,27 @@
 /** The HTTP endpoints of action configurations, and of the actions that they can name. */
 import { formatTimestampOrNull } from '../../base/clock.ts';
+import type { JsonSchema } from '../../base/schema.ts';
+import type { AnswerOf, SchemaOf } from '../../base/schema-types.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
-  ANY_JSON, TEXT, listResponse, objectSchema, sendList,
+  ANY_JSON, FLAG, TEXT, TIME, listResponse, objectSchema, sendList,
 } from '../../resources/route-specs.ts';
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { ActionRegistry } from './action-registry.ts';
+import type { ActionRegistry, OptionDoc } from './action-registry.ts';
 import { configurationResource } from './action-configuration.ts';
+
+const OPTIONS: SchemaOf<readonly OptionDoc[], JsonSchema> = ANY_JSON;
+
+const actionSchema = objectSchema('ActionDescription', {
+  identifier: TEXT, label: TEXT, isBuiltIn: FLAG, options: OPTIONS,
+  module: [TEXT, 'The file of a custom action; null: it is built in, or the program\'s own'],
+  switchedOffUntil: [TIME, 'Until when it is off, as it ended the worker of the modules; null: '
+    + 'it is not'],
+}, { nullable: ['module', 'switchedOffUntil'] });
+
+export type ActionDescription = AnswerOf<typeof actionSchema>;
 
 export function createActionEndpoints(
   actions: ActionRegistry, records: Repository,
@@ -21,14 +34,10 @@ export function createActionEndpoints(
 }
 
 function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
-  const item = objectSchema('ActionDescription', {
-    identifier: TEXT, label: TEXT, isBuiltIn: { kind: 'boolean' },
-    options: ANY_JSON, module: TEXT, switchedOffUntil: TEXT,
-  }, { nullable: ['module', 'switchedOffUntil'] });
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
-    responses: [listResponse('Every action', item)],
+    responses: [listResponse('Every action', actionSchema)],
     handle: (exchange) => sendList(exchange,
       actions.list().map(({ identifier, label, isBuiltIn, options, module }) => ({
         identifier, label, isBuiltIn, options, module: module?.fileName ?? null,

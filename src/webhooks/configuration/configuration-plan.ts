@@ -4,30 +4,9 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { maskSecrets } from '../members/mask-secrets.ts';
 import { findValidPrevious } from '../members/rotate-secret.ts';
-import type { PLAN_SIGNS } from './document-schema.ts';
+import type { PlannedChange } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
 import type { RecordKind } from './record-kinds.ts';
-
-export type PlannedChange = {
-  readonly sign: (typeof PLAN_SIGNS)[number];
-  /** The noun of the record's kind. */
-  readonly kind: string;
-  readonly name: string;
-  /** With `~`: the members that change, and `secret removed`. */
-  readonly members?: readonly string[];
-  /** With `~`: what becomes of each of them, without secrets. */
-  readonly details?: readonly string[];
-  /** What the change does that nobody may mean: it is done only where the caller confirms it. */
-  readonly confirm?: readonly string[];
-  /** With `-`: how many requests or deliveries wait for the webhook, if any do. */
-  readonly waiting?: number;
-};
-
-export type ConfigurationPlan = {
-  readonly changes: readonly PlannedChange[];
-  /** How many records of the document are stored as it says them. */
-  readonly unchanged: number;
-};
 
 /** Stands among the changed members in place of `secret` when there will be none. */
 export const SECRET_REMOVED = 'secret removed';

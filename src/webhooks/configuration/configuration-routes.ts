@@ -1,9 +1,8 @@
 /** `/api/configuration`: the configuration as one document, read and applied. */
 import { lazyImport } from '../../base/lazy-import.ts';
-import type { ObjectSchema } from '../../base/schema.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
 import {
-  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, COUNT,
+  ANY_JSON, JSON_TYPE, arraySchema, jsonResponse, objectSchema,
 } from '../../resources/route-specs.ts';
 import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.ts';
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
@@ -11,7 +10,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { readQuery } from '../../server/query.ts';
 import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { PLAN_SIGNS, createDocumentSchema } from './document-schema.ts';
+import { createDocumentSchema, planSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
@@ -60,17 +59,6 @@ function exportRoute(useService: UseService): HttpRoute {
   };
 }
 
-const CHANGE_SCHEMA: ObjectSchema = objectSchema('PlannedChange', {
-  sign: { kind: 'string', values: PLAN_SIGNS },
-  kind: { kind: 'string', values: RECORD_KINDS.map(({ noun }) => noun) },
-  name: TEXT, members: arraySchema(TEXT), details: arraySchema(TEXT), confirm: arraySchema(TEXT),
-  waiting: { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-}, { optional: ['members', 'details', 'confirm', 'waiting'] });
-
-const PLAN_SCHEMA = objectSchema('ConfigurationPlan', {
-  changes: arraySchema(CHANGE_SCHEMA), unchanged: COUNT,
-});
-
 function applyRoute(useService: UseService): HttpRoute {
   return {
     method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
@@ -91,7 +79,7 @@ function applyRoute(useService: UseService): HttpRoute {
     },
     responses: [
       {
-        ...jsonResponse('What was done; with `dryRun`, what would be', PLAN_SCHEMA),
+        ...jsonResponse('What was done; with `dryRun`, what would be', planSchema),
         headers: { ETag: 'The tag after it; with `dryRun` the one that the plan is for' },
       },
       ...problemResponses(400, 409, 412, 413, 415, 422, 503, 507),

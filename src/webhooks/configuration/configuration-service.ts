@@ -14,7 +14,7 @@ import type { Exchange } from '../../server/http-route.ts';
 import type { OptionsChecks } from '../actions/options-checks.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { parseDocument, type ConfigurationDocument } from './configuration-document.ts';
-import type { ConfigurationPlan } from './configuration-plan.ts';
+import type { ConfigurationPlan } from './document-schema.ts';
 import { exportConfiguration } from './export-configuration.ts';
 import {
   parseAhead, stageApply, type ApplicableDocument, type ConfiguredRecords, type StagedApply,

@@ -3,11 +3,38 @@
  * is loaded at the first of them.
  */
 import type { MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import type { AnswerOf } from '../../base/schema-types.ts';
+import { COUNT, TEXT, arraySchema, objectSchema } from '../../resources/route-specs.ts';
 import { slugSchema } from '../members/members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
-/** `+`: a record is created; `~`: it is changed; `-`: it is deleted. */
-export const PLAN_SIGNS = ['+', '~', '-'] as const;
+const changeSchema = objectSchema('PlannedChange', {
+  sign: [
+    { kind: 'string', values: ['+', '~', '-'] },
+    '`+`: the record is created; `~`: it is changed; `-`: it is deleted',
+  ],
+  kind: { kind: 'string', values: RECORD_KINDS.map(({ noun }) => noun) },
+  name: TEXT,
+  members: [arraySchema(TEXT), 'With `~`: those that change, and `secret removed`'],
+  details: [arraySchema(TEXT), 'With `~`: what becomes of each of them, without secrets'],
+  confirm: [
+    arraySchema(TEXT),
+    'What the change does that nobody may mean: it is done only where the caller confirms it',
+  ],
+  waiting: [
+    { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    'With `-`: how many requests or deliveries wait for the webhook, if any do',
+  ],
+}, { optional: ['members', 'details', 'confirm', 'waiting'] });
+
+/** What an apply does, or would do. */
+export const planSchema = objectSchema('ConfigurationPlan', {
+  changes: arraySchema(changeSchema),
+  unchanged: [COUNT, 'How many records of the document are stored as it says them'],
+});
+
+export type PlannedChange = AnswerOf<typeof changeSchema>;
+export type ConfigurationPlan = AnswerOf<typeof planSchema>;
 
 const DEFAULT_SET = 'default';
 /** The limit for the records of one kind. */

@@ -19,9 +19,8 @@ import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
 import { isSameMemory } from '../work/item-spec.ts';
 import { overlapSecrets } from '../members/rotate-secret.ts';
-import {
-  describeMembers, listChangedMembers, type ConfigurationPlan, type PlannedChange,
-} from './configuration-plan.ts';
+import { describeMembers, listChangedMembers } from './configuration-plan.ts';
+import type { ConfigurationPlan, PlannedChange } from './document-schema.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
 

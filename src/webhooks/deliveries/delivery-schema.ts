@@ -59,7 +59,7 @@ const members = {
 const nullable = [
   'hook', 'hookName', 'target', 'event', 'eventId', 'request', 'route', 'nextAttemptAt',
   'waitsFor', 'resendOf',
-];
+] as const;
 
 export const deliverySchema = objectSchema('Delivery', members, { nullable });
 

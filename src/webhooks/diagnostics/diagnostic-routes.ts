@@ -7,9 +7,10 @@ import { isIP } from 'node:net';
 import type { FieldError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, Schema } from '../../base/schema.ts';
+import type { AnswerOf } from '../../base/schema-types.ts';
 import { timeSchema } from '../../base/time.ts';
 import {
-  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, listResponse, objectSchema,
+  ANY_JSON, FLAG, JSON_TYPE, TEXT, arraySchema, jsonResponse, listResponse, objectSchema,
 } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -57,6 +58,21 @@ function refuseBesideRequest(description: JsonObject): FieldError[] {
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
 }
 
+const examplesSchema = objectSchema('IncomingWebhookExamples', {
+  identifier: TEXT, pathSegment: TEXT, hasSecret: FLAG, url: TEXT,
+  curl: [TEXT, 'null: only the sender can sign'],
+  php: [TEXT, 'null where the webhook has a `verification`'],
+  curlObstacle: [TEXT, 'Why there is no call to copy; null: there is one'],
+  setup: objectSchema('SenderSetup', {
+    preset: TEXT, sender: TEXT, url: [TEXT, 'To register at the sender'], pasteUrl: TEXT,
+    pasteSecret: TEXT, documentation: TEXT,
+    unconfirmed: [TEXT, 'What is known from memory or a third party alone; null: nothing'],
+    canSign: [FLAG, 'false: the secret is a public key, so that only the sender can sign'],
+  }, { nullable: ['unconfirmed'] }),
+}, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] });
+
+export type IncomingWebhookExamples = AnswerOf<typeof examplesSchema>;
+
 /** Gives calls to copy, and says how to set up the sender. */
 function examplesRoute(sources: DiagnosisSources): HttpRoute {
   return {
@@ -65,15 +81,7 @@ function examplesRoute(sources: DiagnosisSources): HttpRoute {
     summary: 'Ready-to-run calls of one incoming webhook, and how to set up its sender',
     parameters: [createKeyParameter(incomingResource)],
     responses: [
-      jsonResponse('The examples', objectSchema('IncomingWebhookExamples', {
-        identifier: TEXT, pathSegment: TEXT, hasSecret: { kind: 'boolean' }, url: TEXT,
-        curl: TEXT, php: TEXT,
-        curlObstacle: { kind: 'string', description: 'Why there is no call to copy' },
-        setup: objectSchema('SenderSetup', {
-          preset: TEXT, sender: TEXT, url: TEXT, pasteUrl: TEXT, pasteSecret: TEXT,
-          documentation: TEXT, unconfirmed: TEXT, canSign: { kind: 'boolean' },
-        }, { nullable: ['unconfirmed'] }),
-      }, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] })),
+      jsonResponse('The examples', examplesSchema),
       ...problemResponses(404),
     ],
     handle: (exchange) => loadHandlers(({ sendExamples }) => sendExamples(exchange, sources)),

@@ -9,7 +9,7 @@ import { makeCustomSample } from './custom-sample.ts';
 import { withEventId } from './sample-body.ts';
 
 /** How to set up the webhook at its sender. */
-export type SenderSetup = {
+type SenderSetup = {
   readonly preset: string;
   readonly sender: string;
   /** The URL to register at the sender. */

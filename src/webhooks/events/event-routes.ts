@@ -1,18 +1,13 @@
 /** The HTTP routes that show events: the list, one event, and its payload. */
 import { parseTimestamp } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import type { Schema } from '../../base/schema.ts';
 import { Representation } from '../../resources/representation.ts';
-import {
-  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, pathParameter, COUNT, TIME,
-} from '../../resources/route-specs.ts';
+import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
-import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
@@ -20,42 +15,11 @@ import type { Searches } from '../records/searches.ts';
 import { eventFields, type EventFilter } from './event-fields.ts';
 import { eventResource } from './event-resource.ts';
 import type { EventService } from './event-service.ts';
-import type { PublicEvent } from './public-event.ts';
+import { eventWithDeliveriesSchema, keptEventSchema, type PublicEvent } from './public-event.ts';
 
 const { path: PATH, noun: NOUN } = eventResource;
 const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the event');
-
-const members: Readonly<Record<string, Schema>> = {
-  id: TEXT, createdAt: TIME, name: TEXT,
-  source: {
-    kind: 'string', values: EVENT_SOURCE_NAMES,
-    description: 'Who made it: a change of the catalog, a caller of the API, a command on the '
-      + 'machine of the server, an action, or hookshelf itself (`own`)',
-  },
-  key: TEXT,
-  deliverAt: {
-    kind: 'string', format: 'date-time',
-    description: 'When its deliveries begin; null: at once',
-  },
-  hops: COUNT, payloadBytes: COUNT, heard: { kind: 'boolean' },
-};
-const nullable = ['key', 'deliverAt'];
-
-const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
-
-const eventDeliverySchema = objectSchema('EventDelivery', {
-  identifier: TEXT, hook: TEXT,
-  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
-  status: {
-    kind: 'string', values: OUTGOING_STATUSES,
-    description: 'null: the delivery is not kept any more',
-  },
-}, { nullable: ['hook', 'hookName', 'status'] });
-
-const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
-  ...members, deliveries: arraySchema(eventDeliverySchema),
-}, { nullable });
 
 export function eventRoutes(
   service: EventService, searches: Searches,

@@ -1,42 +1,55 @@
 /** An event as callers see it, made from its record without parsing the payload. */
+import type { AnswerOf } from '../../base/schema-types.ts';
+import {
+  COUNT, FLAG, TEXT, TIME, arraySchema, objectSchema,
+} from '../../resources/route-specs.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';
-import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
+import {
+  OUTGOING_STATUSES, deliveryCollection, type OutgoingStatus,
+} from '../deliveries/delivery.ts';
 import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, isEventHeard, readPayloadBytes, type EventSource,
+  decodeEventDeliveries, decodeEventHead, isEventHeard, readPayloadBytes, EVENT_SOURCE_NAMES,
 } from '../deliveries/event-record.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 
-export type PublicEvent = {
-  readonly id: string;
-  readonly createdAt: string;
-  readonly name: string;
-  readonly source: EventSource;
-  readonly key: string | null;
-  /** When its deliveries begin, if later than it was made. */
-  readonly deliverAt: string | null;
-  readonly hops: number;
-  readonly payloadBytes: number;
-  /** Whether it has or had a delivery. */
-  readonly heard: boolean;
-};
+const members = {
+  id: TEXT, createdAt: TIME, name: TEXT,
+  source: {
+    kind: 'string', values: EVENT_SOURCE_NAMES,
+    description: 'Who made it: a change of the catalog, a caller of the API, a command on the '
+      + 'machine of the server, an action, or hookshelf itself (`own`)',
+  },
+  key: TEXT,
+  deliverAt: {
+    kind: 'string', format: 'date-time',
+    description: 'When its deliveries begin; null: at once',
+  },
+  hops: COUNT, payloadBytes: COUNT, heard: [FLAG, 'Whether it has or had a delivery'],
+} as const;
+const nullable = ['key', 'deliverAt'] as const;
 
-type EventDelivery = {
-  readonly identifier: string;
-  /** null: it is not known any more. */
-  readonly hook: string | null;
-  /** null: the webhook has no name, or is not known. */
-  readonly hookName: string | null;
-  /** null: the delivery is not kept any more. */
-  readonly status: DeliveryStatus | null;
-};
+export const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
 
-export type PublicEventWithDeliveries = PublicEvent & {
-  /** The first ones, in the order in which they were made. */
-  readonly deliveries: readonly EventDelivery[];
-};
+const eventDeliverySchema = objectSchema('EventDelivery', {
+  identifier: TEXT, hook: [TEXT, 'null: it is not known any more'],
+  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
+  status: {
+    kind: 'string', values: OUTGOING_STATUSES,
+    description: 'null: the delivery is not kept any more',
+  },
+}, { nullable: ['hook', 'hookName', 'status'] });
+
+export const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
+  ...members,
+  deliveries: [arraySchema(eventDeliverySchema), 'The first ones, in the order they were made'],
+}, { nullable });
+
+export type PublicEvent = AnswerOf<typeof keptEventSchema>;
+type EventDelivery = AnswerOf<typeof eventDeliverySchema>;
+export type PublicEventWithDeliveries = AnswerOf<typeof eventWithDeliveriesSchema>;
 
 const DELIVERIES_SHOWN_MAX = 100;
 
@@ -67,6 +80,7 @@ export function listEventDeliveries(
     const { hook, status } = bytes === undefined ? { hook: webhookId, status: null }
       : decodeDelivery(bytes);
     const hookName = hook === null ? null : webhooks.find(hook)?.name ?? null;
-    return { identifier, hook, hookName, status };
+    // Those to routes, of which alone one is coalesced, are of no event.
+    return { identifier, hook, hookName, status: status as OutgoingStatus | null };
   });
 }

@@ -17,7 +17,7 @@ import type { DocumentProblem } from './document-problems.ts';
 import { listReferences } from './document-references.ts';
 import { describePlan, isDestructive, planList } from './plan-view.ts';
 import { ReferenceFields } from './reference-fields.ts';
-import type { ConfigurationPlan } from '../../../webhooks/configuration/configuration-plan.ts';
+import type { ConfigurationPlan } from '../../../webhooks/configuration/document-schema.ts';
 
 const PATH = '/api/configuration';
 const FILE_NAME = 'shelf.json';

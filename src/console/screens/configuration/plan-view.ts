@@ -2,8 +2,11 @@
 import { h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import type {
-  ConfigurationPlan, PlannedChange, SECRET_REMOVED as PLANNED_REMOVAL,
+  SECRET_REMOVED as PLANNED_REMOVAL,
 } from '../../../webhooks/configuration/configuration-plan.ts';
+import type {
+  ConfigurationPlan, PlannedChange,
+} from '../../../webhooks/configuration/document-schema.ts';
 
 /** Stands among the members of a change; the console takes only types from the server. */
 const SECRET_REMOVED: typeof PLANNED_REMOVAL = 'secret removed';

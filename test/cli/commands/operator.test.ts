@@ -132,7 +132,7 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     const look = async (environment: Environment): Promise<Map<string, Finding>> => {
       const { stdout } = await place.run(['doctor', '--json'], { environment });
       const findings = JSON.parse(stdout) as Finding[];
-      return new Map(findings.map((finding) => [finding.check, finding]));
+      return new Map(findings.toReversed().map((finding) => [finding.check, finding]));
     };
     const port = String(await closedPort());
     const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
@@ -190,6 +190,7 @@ test('doctor finds the server', () => inPlace('through a server', async (place) 
   // Nor are the settings of this command.
   assert.match(stdout, /^certificate +ok +none is set: plain HTTP$/m);
   assert.match(stdout, /^settings +failed +of this command: .*server\.tlsCert.* needs/m);
+  assert.match(stdout, /^settings +ok +of the server that runs .*: /m);
 }));
 
 test('doctor names webhooks on * that do not hear all about hookshelf, and fails not for it', () =>

@@ -82,8 +82,9 @@ const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
 
 /** Exit code 1 when a check failed. */
 export async function runDoctor(context: CommandContext): Promise<number> {
-  const { subject, settingsFinding } = await findSubject(context);
-  const findings: NamedFinding[] = [{ check: 'settings', ...settingsFinding }];
+  const { subject, findings: settingsFindings } = await findSubject(context);
+  const findings: NamedFinding[] =
+    settingsFindings.map((finding) => ({ check: 'settings', ...finding }));
   for (const [name, check] of Object.entries(CHECKS)) {
     if (context.serverUrl !== null && MACHINE_CHECKS.includes(name)) continue;
     findings.push({ check: name, ...await tryCheck(check, subject) });
@@ -100,45 +101,43 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-type SettingsFinding = {
-  readonly subject: DoctorSubject; readonly settingsFinding: DoctorFinding;
-};
-
-/** Wrong settings of this command are a finding, and the rest can still be checked. */
-async function findSubject(context: CommandContext): Promise<SettingsFinding> {
-  const own = tryToLoad(context);
-  const ownSettings = 'problem' in own ? loadSettings().settings : own.settings;
-  const ownFinding = 'problem' in own ? failed(`of this command: ${own.problem}`, '')
-    : own.warnings.map(({ problem, fix }) => warning(problem, fix))[0];
+/** What is looked at, and whose settings these are. */
+async function findSubject(context: CommandContext): Promise<{
+  readonly subject: DoctorSubject; readonly findings: readonly DoctorFinding[];
+}> {
+  const { loaded, findings } = loadOwnSettings(context);
   try {
     const server = await findRunningServer(context);
-    const rows = server?.settings ?? ('problem' in own ? [] : listPublicSettings(own));
-    const source = `of ${describeSource(server, context)}: ${describeOrigins(rows)}`;
+    const settings = server === null ? loaded.settings
+      : parsePublicSettings(server.settings, server.name);
+    const origins = describeOrigins(server?.settings ?? listPublicSettings(loaded));
     return {
-      subject: {
-        context, getServer: () => server,
-        settings: server === null ? ownSettings : parsePublicSettings(server.settings, server.name),
-      },
-      settingsFinding: ownFinding ?? ok(source),
+      subject: { context, settings, getServer: () => server },
+      findings: [...findings, ok(`of ${describeSource(server, context)}: ${origins}`)],
     };
   } catch (thrown) {
     if (context.serverUrl !== null) throw thrown;
     const getServer = (): never => {
       throw thrown;
     };
+    const problem = `of this command, as the server's are not known (${messageOf(thrown)})`;
     return {
-      subject: { context, settings: ownSettings, getServer },
-      settingsFinding: ownFinding
-        ?? warning(`of this command, as the server's are not known (${messageOf(thrown)})`, ''),
+      subject: { context, settings: loaded.settings, getServer },
+      findings: [...findings, warning(problem, '')],
     };
   }
 }
 
-function tryToLoad(context: CommandContext): LoadedSettings | { readonly problem: string } {
+/** The settings of this command; the defaults where they are wrong, to check the rest. */
+function loadOwnSettings(context: CommandContext): {
+  readonly loaded: LoadedSettings; readonly findings: readonly DoctorFinding[];
+} {
   try {
-    return context.loadSettings();
+    const loaded = context.loadSettings();
+    return { loaded, findings: loaded.warnings.map(({ problem, fix }) => warning(problem, fix)) };
   } catch (thrown) {
-    return { problem: messageOf(thrown) };
+    const problem = `of this command: ${messageOf(thrown)}`;
+    return { loaded: loadSettings(), findings: [failed(problem, '')] };
   }
 }
 

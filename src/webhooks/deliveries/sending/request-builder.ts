@@ -231,6 +231,8 @@ async function makeAndStoreBody(
   await capacity.reserveBodyWhile(recordBytes, () => context.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return;
+    // An attempt that began after ours had been cut off may have sent its body.
+    if (transaction.find(deliveryBodyCollection.name, identifier) !== undefined) return;
     transaction.put(deliveryBodyCollection.name, identifier, record);
   }));
   return null;

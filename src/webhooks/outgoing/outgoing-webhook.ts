@@ -3,7 +3,6 @@ import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import {
   EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, createNameTest, explainInvalidEventName,
-  isEventName,
 } from '../../base/event-name.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { describeObject } from '../../base/schema-types.ts';
@@ -45,7 +44,7 @@ const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
   description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
     + 'those about hookshelf itself',
-  canonical: (value) => isTrigger(value) ? value : null,
+  canonical: (value) => createNameTest(value) === null ? null : value,
   explain: explainInvalidTrigger,
 };
 
@@ -63,7 +62,7 @@ export const outgoingSchema = describeObject({
   members: {
     // A body may repeat the identifier; it must be the one in the path.
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
-    ...timestampMembers,
+    ...timestampMembers, // createdAt, updatedAt
     name: {
       schema: nameSchema,
       description: 'What people call it; stands wherever its identifier may. Unique among outgoing '
@@ -80,9 +79,9 @@ export const outgoingSchema = describeObject({
       schema: headersSchema,
       description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
     },
-    ...bodyMembers,
+    ...bodyMembers, // payloadTemplate, contentType, format
     enabled: { schema: { kind: 'boolean' }, default: true },
-    ...disablingMembers,
+    ...disablingMembers, // disabledReason, disabledAt
     actionConfiguration: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 },
       description: 'The action whose result is sent instead of the payload',
@@ -141,8 +140,8 @@ export const outgoingSchema = describeObject({
       schema: clientCertificateSchema,
       description: 'A certificate that the target is shown over TLS. Shown without its key',
     },
-    ...secretMembers,
-    ...signingMembers,
+    ...secretMembers, // secret, hasSecret
+    ...signingMembers, // signing, publicKey
     previousSecret: previousSecretMember,
     health: healthMember,
   },
@@ -175,11 +174,6 @@ export function missesSystemEvents(webhook: Triggers): boolean {
   const tests = triggers.filter((trigger) => trigger !== EVERY_EVENT).map(createNameTest);
   return triggers.includes(EVERY_EVENT)
     && SYSTEM_EVENTS.some((name) => !tests.some((isHeard) => isHeard?.(name) === true));
-}
-
-function isTrigger(value: string): boolean {
-  return value === EVERY_EVENT
-    || isEventName(value.endsWith('.*') ? value.slice(0, -2) : value);
 }
 
 /** Checks the rules that the schemas of single members cannot say. */

@@ -68,7 +68,7 @@ for (const [members, pointer] of REFUSED) {
 }
 
 test('listens for one name, several or every one, by one member', async () => {
-  const several = { targetUrl, triggerEvents: ['order.*', 'paid', '*', ...namesOf(47)] };
+  const several = { targetUrl, triggerEvents: ['order.*', 'a .*', 'paid', '*', ...namesOf(46)] };
   const made = await relay.ask('POST', PATH, several);
   assert.equal(made.status, 201, made.text);
   assert.deepEqual(made.json['triggerEvents'], several.triggerEvents);

@@ -68,11 +68,14 @@ type ResponseMessage = {
   readonly body: Uint8Array;
 };
 
-/** What `execute` returned: `toActionResult` checks it. */
+/**
+ * What `execute` returned: `toActionResult` checks it. For a member of a wrong type stands another
+ * that is refused as well: null for `success`, 0 for `message`, 0 for `data` once it is rebuilt.
+ */
 export type OutcomeMessage = {
   readonly success: unknown;
   readonly message: unknown;
-  /** What its JSON says; undefined: it is neither object nor array, or cannot be JSON. */
+  /** What its JSON says; absent: it is neither object nor array, or cannot be JSON. */
   readonly data?: unknown;
   /** Why the data cannot be JSON; null: it can. */
   readonly dataError: ThrownMessage | null;

@@ -19,6 +19,8 @@ import type {
   ThrownMessage, WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
+// In the main thread.
+
 /** The text of the worker's program. */
 export function createWorkerProgram(): string {
   const functions = [
@@ -43,6 +45,22 @@ export function createWorkerProgram(): string {
   ].join('\n');
 }
 
+/** The outcome as the action would have returned it here; null: it is none. */
+export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
+  if (outcome === null) return null;
+  const { success, message, data, dataError } = outcome;
+  if (dataError === null && data === undefined) return { success, message, data: 0 };
+  if (typeof data === 'object' && data !== null) return { success, message, data };
+  // An object that gives the JSON of the one in the worker, or throws what that has thrown.
+  const toJSON = (): unknown => {
+    if (dataError !== null) throw rebuildThrown(dataError);
+    return data;
+  };
+  return { success, message, data: { toJSON } };
+}
+
+// In the worker.
+
 type WorkerPort = {
   postMessage(report: WorkerReport): void;
   on(event: 'message', listener: (order: WorkerOrder) => void): void;
@@ -56,6 +74,8 @@ type ActionInstance = {
 type PendingRequest = {
   readonly resolve: (response: TargetResponse) => void;
   readonly reject: (reason: unknown) => void;
+  /** Stops listening to its signal, which may live for longer. */
+  readonly unlisten: () => void;
 };
 
 /** What the program has from other files, and the loader of modules. */
@@ -95,14 +115,17 @@ function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: Worker
 }
 
 function followOrder(state: WorkerState, order: WorkerOrder): void {
-  if (order.order === 'run') state.whenBegun = state.whenBegun.then(() => beginRuns(state, order));
-  else if (order.order === 'respond') settleRequest(state, order.requestId, order);
-  else if (order.order === 'ping') {
-    const bufferBytes = process.memoryUsage().arrayBuffers;
-    state.port.postMessage({ report: 'alive', pingId: order.pingId, bufferBytes });
+  switch (order.order) {
+    case 'load': return void loadModule(state, order);
+    case 'validate': return checkModuleOptions(state, order);
+    case 'run':
+      state.whenBegun = state.whenBegun.then(() => beginRuns(state, order));
+      return;
+    case 'respond': return settleRequest(state, order.requestId, order);
+    case 'ping': return state.port.postMessage({
+      report: 'alive', pingId: order.pingId, bufferBytes: process.memoryUsage().arrayBuffers,
+    });
   }
-  else if (order.order === 'validate') checkModuleOptions(state, order);
-  else void loadModule(state, order);
 }
 
 async function loadModule(
@@ -161,13 +184,14 @@ async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },
 ): Promise<void> {
   const msMax = 2;
-  let start = 0;
+  let offset = 0;
   let startedMs = performance.now();
   const takeBytes = (length: number): Buffer => {
-    start += length;
+    const begin = offset;
+    offset += length;
     // In memory of its own: an action that keeps a few bytes must not keep those of a whole turn,
     // and the `buffer` of a body shows no other. `Buffer.from` of bytes takes them from a pool.
-    return Buffer.from(bytes.slice(start - length, start).buffer);
+    return Buffer.from(bytes.slice(begin, offset).buffer);
   };
   for (const run of JSON.parse(runs) as readonly ModuleRun[]) {
     const body = takeBytes(run.bodyLength);
@@ -243,7 +267,6 @@ function encodeOutcome(outcome: unknown): string {
   }
   const others = JSON.stringify({
     success: typeof outcome.success === 'boolean' ? outcome.success : null,
-    // A number stands for what is no text: `toActionResult` refuses both.
     message: message === null || typeof message === 'string' ? message : 0,
     dataError,
   });
@@ -325,10 +348,11 @@ function sendRequest(
       },
     });
     Atomics.add(unansweredKiB, 0, state.requestKiB(body));
-    requests.set(requestId, { resolve, reject });
     const abort = (): void => port.postMessage({ report: 'abort', requestId });
+    const unlisten = (): void => signal?.removeEventListener('abort', abort);
+    requests.set(requestId, { resolve, reject, unlisten });
     if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
+    else signal?.addEventListener('abort', abort);
   });
 }
 
@@ -336,6 +360,7 @@ function settleRequest(state: WorkerState, requestId: number, end: RequestSettle
   const request = state.requests.get(requestId);
   state.requests.delete(requestId);
   if (request === undefined) return;
+  request.unlisten();
   if ('thrown' in end) {
     const error = rebuildThrown(end.thrown);
     if (typeof error === 'object' && error !== null) state.requestIds.set(error, requestId);
@@ -365,6 +390,36 @@ function markExit({ marks: { exitingModule }, places }: WorkerState): void {
     }
   }
 }
+
+/**
+ * A copy of a value without what no other thread can have. `budget` is what is left of the values
+ * of a line, which is cut like those of the log itself; `above` holds what `value` stands in.
+ */
+function toPlainValue(
+  value: unknown, budget: { values: number }, above: readonly object[],
+): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.length > 16 || above.includes(value)) return '…';
+  const isDate = Object.prototype.toString.call(value) === '[object Date]';
+  if (isDate || isErrorValue(value) || ArrayBuffer.isView(value)) {
+    try {
+      return structuredClone(value);
+    } catch {
+      return describeThrown(value, null).text;
+    }
+  }
+  const names = Object.keys(value);
+  const copy: Record<string, unknown> = {};
+  for (const name of names.slice(0, budget.values)) {
+    budget.values -= 1;
+    copy[name] = toPlainValue(Reflect.get(value, name), budget, [...above, value]);
+    if (budget.values <= 0) break;
+  }
+  return Array.isArray(value) ? Object.values(copy) : copy;
+}
+
+// In both.
 
 /** Whether a line of a stack trace, or the URL of a script, names the file. */
 export function isInFile(frame: string, url: string): boolean {
@@ -422,49 +477,6 @@ export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown 
   }
   if (cause !== null) error.cause = rebuildThrown(cause);
   return error;
-}
-
-/** The outcome as the action would have returned it here; null: it is none. */
-export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
-  if (outcome === null) return null;
-  const { success, message, data, dataError } = outcome;
-  // A number stands for what is neither object nor array: `toActionResult` refuses both.
-  if (dataError === null && data === undefined) return { success, message, data: 0 };
-  if (typeof data === 'object' && data !== null) return { success, message, data };
-  // An object that gives the JSON of the one in the worker, or throws what that has thrown.
-  const toJSON = (): unknown => {
-    if (dataError !== null) throw rebuildThrown(dataError);
-    return data;
-  };
-  return { success, message, data: { toJSON } };
-}
-
-/**
- * A copy of a value without what no other thread can have. `budget` is what is left of the values
- * of a line, which is cut like those of the log itself; `above` holds what `value` stands in.
- */
-function toPlainValue(
-  value: unknown, budget: { values: number }, above: readonly object[],
-): unknown {
-  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
-  if (typeof value !== 'object' || value === null) return value;
-  if (above.length > 16 || above.includes(value)) return '…';
-  const isDate = Object.prototype.toString.call(value) === '[object Date]';
-  if (isDate || isErrorValue(value) || ArrayBuffer.isView(value)) {
-    try {
-      return structuredClone(value);
-    } catch {
-      return describeThrown(value, null).text;
-    }
-  }
-  const names = Object.keys(value);
-  const copy: Record<string, unknown> = {};
-  for (const name of names.slice(0, budget.values)) {
-    budget.values -= 1;
-    copy[name] = toPlainValue(Reflect.get(value, name), budget, [...above, value]);
-    if (budget.values <= 0) break;
-  }
-  return Array.isArray(value) ? Object.values(copy) : copy;
 }
 
 /** Bytes of their own: a view would be copied with all that lies beside it in memory. */

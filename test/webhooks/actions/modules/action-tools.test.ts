@@ -1,10 +1,12 @@
 /** What modules log and send through the worker, beside the same class in this thread. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createLogger, createTaggedLogger, silentLogger } from '../../../../src/base/log.ts';
+import type { HttpRequest } from '../../../../src/client/http-client.ts';
 import { createActionRegistry } from '../../../../src/webhooks/actions/action-registry.ts';
 import type {
   ActionRegistry, ActionSource,
@@ -21,6 +23,7 @@ const folder = join(root, 'actions');
 const file = join(folder, 'tools.mjs');
 mkdirSync(folder, { mode: 0o700 });
 writeFileSync(file, `
+import { getEventListeners } from 'node:events';
 const circle = { text: 'p', call() {} };
 for (let n = 0; n < 10; n += 1) circle['self' + n] = circle;
 const BODIES = {
@@ -41,6 +44,15 @@ const BODIES = {
       log.info('got', { statusCode }));
   }, 20),
   sends: ({ http }) => http.request({ method: 'GET', url: 'http://host/sends' }),
+  signals: async ({ log, http }) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    await http.request({ method: 'GET', url: 'http://host/', signal });
+    const listeners = getEventListeners(signal, 'abort').length;
+    const request = http.request({ method: 'GET', url: 'http://host/hangs', signal });
+    controller.abort();
+    log.info('m', { listeners, reason: await request.catch(({ message }) => message) });
+  },
   hostile: () => { throw new Proxy({}, { has() { throw new Error('has'); } }); },
 };
 export default class {
@@ -59,8 +71,10 @@ const serviceLog = createLogger({
 });
 const sentHeaders: unknown[] = [];
 const http = {
-  async request({ headers }: { readonly headers?: unknown }) {
+  async request({ headers, url, signal }: HttpRequest) {
     sentHeaders.push(headers);
+    while (String(url).endsWith('/hangs') && signal?.aborted === false) await once(signal, 'abort');
+    if (signal?.aborted === true) throw new Error('aborted');
     return { statusCode: 204, headers: {}, body: Buffer.alloc(0) };
   },
 };
@@ -94,7 +108,7 @@ async function run(registry: ActionRegistry, body: string): Promise<string[]> {
 }
 
 for (const body of [
-  'values', 'functions', 'circles', 'messages', 'errors', 'nothing', 'secrets',
+  'values', 'functions', 'circles', 'messages', 'errors', 'nothing', 'secrets', 'signals',
 ]) {
   test(`what a module logs reads as what a class logs (${body})`, async () => {
     const lines = await run(inWorker, body);

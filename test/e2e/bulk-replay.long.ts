@@ -43,7 +43,7 @@ function keepFailed(data: string, hook: string): Promise<void> {
       await store.transact((transaction) => {
         for (const id of ids) {
           const given = {
-            id, hook, receivedAt: AT, updatedAt: AT, status: 'failed', routes: [FAILED],
+            id, hook, receivedAt: AT, updatedAt: AT, status: 'failed', deliveries: [FAILED],
             pinned: true,
           } as const;
           addRequest(transaction, makeStoredRequest({ body: BODY, given }), BODY);
@@ -151,7 +151,7 @@ test('a bulk replay goes on through kill -9, and repeats and skips nothing', (t)
       const copies = requests.filter(({ replayOf }) => replayOf !== null);
       assert.equal(copies.length, COUNT, 'one for each');
       assert.deepEqual(copies.map(({ replayOf }) => replayOf).sort(), originals, 'none twice');
-      assert.ok(copies.every(({ routes: [route] }) => route?.attempts.length === 1), 'run once');
+      assert.ok(copies.every(({ deliveries: [one] }) => one?.attempts.length === 1), 'run once');
     } finally {
       await server.stop('SIGKILL');
     }

@@ -31,7 +31,7 @@ type FailedRequest = {
   readonly event: string | null;
   readonly receivedAt: string;
   readonly headers: readonly (readonly [string, string])[];
-  readonly routes: readonly Pick<Delivery, 'route' | 'status' | 'attemptCount' | 'attempts'>[];
+  readonly deliveries: readonly Pick<Delivery, 'route' | 'status' | 'attemptCount' | 'attempts'>[];
 };
 
 type DisabledWebhook = {
@@ -162,12 +162,12 @@ function describeDelivery(delivery: Delivery, hookName: string | null): object {
 }
 
 function describeRequest(
-  { id, hook, event, receivedAt, routes }: FailedRequest, hookName: string | null,
+  { id, hook, event, receivedAt, deliveries }: FailedRequest, hookName: string | null,
 ): object {
-  const failedRoutes = routes.filter(({ status }) => status === 'failed');
+  const failedDeliveries = deliveries.filter(({ status }) => status === 'failed');
   return {
     id, hook, hookName, event, receivedAt,
-    routes: failedRoutes.map(({ route, attemptCount, attempts }) =>
+    routes: failedDeliveries.map(({ route, attemptCount, attempts }) =>
       ({ name: route, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
   };
 }

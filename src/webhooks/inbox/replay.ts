@@ -8,9 +8,9 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
 import {
-  createRouteDeliveries, createRouteDelivery, resetForRetry, routeNameOf,
+  countsAsQueued, createRouteDeliveries, createRouteDelivery, resetForRetry, routeNameOf,
 } from '../deliveries/delivery.ts';
-import { changeRoutes, type StoredRequest } from '../incoming/stored-request.ts';
+import { changeDeliveries, type StoredRequest } from '../incoming/stored-request.ts';
 
 export type ReplayOptions = {
   /** null: the default routes, see `chooseRoutes`. */
@@ -30,15 +30,15 @@ export function retryRequest(
   before: StoredRequest, names: readonly string[], nowMs: number,
 ): StoredRequest {
   const at = formatTimestamp(nowMs);
-  const existingNames = before.routes.map(routeNameOf);
+  const existingNames = before.deliveries.map(routeNameOf);
   const newNames = names.filter((name) => !existingNames.includes(name));
-  const after = changeRoutes(before, nowMs, (routes, updatedAt) => {
-    const retriedRoutes = routes.map((route) =>
-      names.includes(routeNameOf(route)) ? resetForRetry(route, nowMs, updatedAt) : route);
-    // An added route goes to the end: the id of an old request would put it before all that wait.
-    const addedRoutes = newNames.map((name, position) =>
-      createRouteDelivery(before, routes.length + position, name, at, at));
-    return [...retriedRoutes, ...addedRoutes];
+  const after = changeDeliveries(before, nowMs, (deliveries, updatedAt) => {
+    const retried = deliveries.map((delivery) =>
+      names.includes(routeNameOf(delivery)) ? resetForRetry(delivery, nowMs, updatedAt) : delivery);
+    // An added one goes to the end: the id of an old request would put it before all that wait.
+    const added = newNames.map((name, position) =>
+      createRouteDelivery(before, deliveries.length + position, name, at, at));
+    return [...retried, ...added];
   });
   return { ...after, isReplay: true };
 }
@@ -51,7 +51,7 @@ export function copyRequest(
   const at = formatTimestamp(inputs.nowMs);
   return {
     ...source, id: inputs.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
-    routes: createRouteDeliveries({ id: inputs.id, hook: source.hook }, names, at),
+    deliveries: createRouteDeliveries({ id: inputs.id, hook: source.hook }, names, at),
     answered: null, duplicateOf: null, replayOf: source.id, isReplay: true,
     inlineBody: createInlineBody(body),
   };
@@ -74,10 +74,10 @@ export function chooseRoutes(
     if (errors.length > 0) throw invalid(errors);
     return requestedNames;
   }
-  const { status, routes } = request;
+  const { status, deliveries } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
   const defaultNames = isUnfinished
-    ? routes.filter((route) => route.status === 'pending' || route.status === 'failed')
+    ? deliveries.filter((delivery) => countsAsQueued(delivery.status))
       .map(routeNameOf)
       .filter((name) => names.includes(name))
     : available.listMatching();

@@ -13,7 +13,7 @@ import {
 } from '../work/item-spec.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
-  decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes, requestCollection,
+  decodeRequest, encodeRequest, listDeliveryRecords, readStatusWithDeliveries, requestCollection,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
 import { requestBodyCollection, type StoredRequest } from '../incoming/stored-request.ts';
@@ -32,15 +32,15 @@ export const requestSpec: ItemSpec<StoredRequest> = {
 export function addRequest(
   transaction: Transaction, request: StoredRequest, body: Buffer,
 ): StoredItem<StoredRequest> {
-  const { id, inlineBody, routes } = request;
+  const { id, inlineBody, deliveries } = request;
   // When the request is applied, its body must be there, and when a delivery is, its request.
   if (inlineBody === null) {
     transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
   const bytes = putRecord(transaction, request);
   // The put of a request implies its deliveries as they begin (`requestCollection.imply`).
-  const isImplied = routes.every((route) => isAsMade(route, request.receivedAt));
-  const partBytes = routes.map((route) => stageDelivery(transaction, route, isImplied));
+  const isImplied = deliveries.every((delivery) => isAsMade(delivery, request.receivedAt));
+  const partBytes = deliveries.map((delivery) => stageDelivery(transaction, delivery, isImplied));
   return { item: request, bytes, partBytes };
 }
 
@@ -57,10 +57,10 @@ function isCurrent(
   { item, bytes: storedBytes, partBytes = [] }: StoredItem<StoredRequest>, bytes: Buffer,
   find: FindRecord,
 ): boolean {
-  // A route is only added together with a change of the request's record.
-  return isSameMemory(storedBytes, bytes) && partBytes.every((storedRoute, index) => {
-    const route = find(deliveryCollection.name, createRouteDeliveryId(item.id, index));
-    return route !== undefined && isSameMemory(storedRoute, route);
+  // A delivery is only added together with a change of the request's record.
+  return isSameMemory(storedBytes, bytes) && partBytes.every((storedDelivery, index) => {
+    const delivery = find(deliveryCollection.name, createRouteDeliveryId(item.id, index));
+    return delivery !== undefined && isSameMemory(storedDelivery, delivery);
   });
 }
 
@@ -68,14 +68,14 @@ function isCurrent(
 function stageChange(
   transaction: Transaction, request: StoredRequest, before: StoredRequest,
 ): void {
-  let isRouteWritten = false;
-  for (const [index, route] of request.routes.entries()) {
-    if (before.routes[index] === route) continue;
-    stageDelivery(transaction, route);
-    isRouteWritten = true;
+  let isDeliveryWritten = false;
+  for (const [index, delivery] of request.deliveries.entries()) {
+    if (before.deliveries[index] === delivery) continue;
+    stageDelivery(transaction, delivery);
+    isDeliveryWritten = true;
   }
   // If no record differs, `updatedAt` alone has changed, and the request's record gets it.
-  if (!isRouteWritten || !hasSameRecord(request, before)) putRecord(transaction, request);
+  if (!isDeliveryWritten || !hasSameRecord(request, before)) putRecord(transaction, request);
 }
 
 function putRecord(transaction: Transaction, request: StoredRequest): Buffer {
@@ -89,13 +89,13 @@ function putRecord(transaction: Transaction, request: StoredRequest): Buffer {
 function hasSameRecord(left: StoredRequest, right: StoredRequest): boolean {
   return left.pinned === right.pinned && left.answered === right.answered
     && left.isReplay === right.isReplay && left.unparsed === right.unparsed
-    && (left.routes.length === 0) === (right.routes.length === 0);
+    && (left.deliveries.length === 0) === (right.deliveries.length === 0);
 }
 
 function stageRemoval(transaction: Transaction, id: string, bytes: Buffer): void {
   const find = findStaged(transaction);
-  const routes = listRouteRecords(id, find);
-  const status = readStatusWithRoutes(bytes, routes);
+  const routes = listDeliveryRecords(id, find);
+  const status = readStatusWithDeliveries(bytes, routes);
   // The event was not handled, and may come again.
   if (status === 'failed' || status === 'pending') {
     deleteEventId(transaction, decodeRequest(bytes, find));

@@ -46,8 +46,8 @@ export const requestCollection: CollectionSpec = {
 };
 
 /** The status of a record whose deliveries say what became of the request. */
-const ACCEPTED = 'accepted';
-const RECORD_STATUSES = [ACCEPTED, 'filtered', 'duplicate'] as const;
+const HAS_DELIVERIES = 'accepted';
+const RECORD_STATUSES = [HAS_DELIVERIES, 'filtered', 'duplicate'] as const;
 type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 const requestHead = new RecordHead(requestCollection, RECORD_STATUSES);
@@ -66,7 +66,7 @@ const REQUIRED_TEXTS = [
   'id', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
 ] as const;
 
-type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
+type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'deliveries' | 'status'>
   & Pick<StoredRequest, 'id' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
   | 'bodyBytes' | 'bodySha256' | 'client'> & {
     readonly status: RecordStatus;
@@ -76,7 +76,7 @@ type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status
 
 /** Whether the request of a record has deliveries of its own. */
 function hasDeliveries(bytes: Buffer): boolean {
-  return requestHead.readStatus(bytes) === ACCEPTED;
+  return requestHead.readStatus(bytes) === HAS_DELIVERIES;
 }
 
 /**
@@ -88,11 +88,11 @@ export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
   const record = parseRecord(bytes, bodyCommaAt);
   const head = fillInMembers(record, bytes, bodyCommaAt);
   const { status } = record;
-  if (status !== ACCEPTED) return { ...head, status, routes: [] };
-  const routes = listRouteRecords(head.id, find).map(decodeDelivery);
-  const updatedAt = routes.reduce((latest, route) =>
-    route.updatedAt > latest ? route.updatedAt : latest, head.updatedAt);
-  return { ...head, routes, updatedAt, status: computeStatus(routes) };
+  if (status !== HAS_DELIVERIES) return { ...head, status, deliveries: [] };
+  const deliveries = listDeliveryRecords(head.id, find).map(decodeDelivery);
+  const updatedAt = deliveries.reduce((latest, delivery) =>
+    delivery.updatedAt > latest ? delivery.updatedAt : latest, head.updatedAt);
+  return { ...head, deliveries, updatedAt, status: computeStatus(deliveries) };
 }
 
 /** Finds a committed request with its deliveries. */
@@ -105,7 +105,7 @@ export function findCommittedRequest(
 }
 
 /** Lists the records of a request's deliveries, in the order of its routes. */
-export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] {
+export function listDeliveryRecords(requestId: string, find: FindRecord): Buffer[] {
   const records: Buffer[] = [];
   for (;;) {
     const id = createRouteDeliveryId(requestId, records.length);
@@ -115,7 +115,7 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
   }
 }
 
-/** Decodes the record of a request without its deliveries, which say its status and routes. */
+/** Decodes the record of a request without its deliveries, which say its status. */
 export function decodeRequestHead(bytes: Buffer): StoredRequestHead {
   const bodyCommaAt = findBodyComma(bytes);
   return fillInMembers(parseRecord(bytes, bodyCommaAt), bytes, bodyCommaAt);
@@ -204,10 +204,9 @@ export function encodeRequest(request: StoredRequest): Buffer {
 function encodeBeforeBody(request: StoredRequest): string {
   const { id, updatedAt, receivedAt, pinned, hook, method, path, query, headers } = request;
   const { signatures, bodySha256, client, host, protocol, event, eventId, verdict } = request;
-  const { answered, duplicateOf, replayOf, unparsed, routes } = request;
-  // With routes, the deliveries say the status.
-  const status = routes.length === 0 ? request.status : ACCEPTED;
-  assert(isRecordStatus(status), 'a request without routes is filtered or a duplicate');
+  const { answered, duplicateOf, replayOf, unparsed, deliveries } = request;
+  const status = deliveries.length === 0 ? request.status : HAS_DELIVERIES;
+  assert(isRecordStatus(status), 'a request without deliveries is filtered or a duplicate');
   let json = `${requestHead.encode(id, status, updatedAt)},"pinned":${pinned}`;
   if (receivedAt !== updatedAt) json += `,"receivedAt":"${receivedAt}"`;
   json += `,"hook":"${hook}","method":${encodeString(method)},"path":${encodeString(path)}`;
@@ -234,8 +233,10 @@ function encodeBeforeBody(request: StoredRequest): string {
   if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
   if (request.isReplay) json += ',"isReplay":true';
   if (unparsed !== null) json += `,"unparsed":${JSON.stringify(unparsed)}`;
-  if (routes.length > 1 || (routes[0] !== undefined && routes[0].route !== DEFAULT_ROUTE)) {
-    json += `,"routes":${JSON.stringify(routes.map(routeNameOf))}`;
+  const [first] = deliveries;
+  // Must stay the last: see `countWrittenDeliveries`.
+  if (deliveries.length > 1 || (first !== undefined && first.route !== DEFAULT_ROUTE)) {
+    json += `,"routes":${JSON.stringify(deliveries.map(routeNameOf))}`;
   }
   return `${json},"bodyBytes":${request.bodyBytes}`;
 }
@@ -251,22 +252,24 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
 
 /** Reads the status of a stored request, without parsing more than it must. */
 export function readRequestStatus(bytes: Buffer, find: FindRecord): StoredStatus {
-  return readStatusWithRoutes(
-    bytes, hasDeliveries(bytes) ? listRouteRecords(readRequestId(bytes), find) : []);
+  return readStatusWithDeliveries(
+    bytes, hasDeliveries(bytes) ? listDeliveryRecords(readRequestId(bytes), find) : []);
 }
 
-/** Does as `readRequestStatus`. `routes` are the records of the request's deliveries. */
-export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): StoredStatus {
+/** Does as `readRequestStatus`. `deliveries` are the records of the request's deliveries. */
+export function readStatusWithDeliveries(
+  bytes: Buffer, deliveries: readonly Buffer[],
+): StoredStatus {
   const status = requestHead.readStatus(bytes);
-  return status === ACCEPTED ? combineStatuses(
-    routes.map((route) => deliveryHead.readStatus(route))) : status;
+  return status === HAS_DELIVERIES ? combineStatuses(
+    deliveries.map((delivery) => deliveryHead.readStatus(delivery))) : status;
 }
 
 /**
  * Counts the deliveries that a request had when its record was written, without parsing. Of the
- * members that may stand before `bodyBytes` only `routes` is a list; a name has no comma.
+ * members that may stand directly before `bodyBytes` only `routes` is a list; a name has no comma.
  */
-export function countWrittenRoutes(bytes: Buffer): number {
+export function countWrittenDeliveries(bytes: Buffer): number {
   if (!hasDeliveries(bytes)) return 0;
   const end = bytes.indexOf(BODY_BYTES_MARK) - 1;
   if (bytes[end] !== CLOSING_BRACKET) return 1;
@@ -301,11 +304,11 @@ export function estimateStoredBytes(request: StoredRequest): number {
 }
 
 /**
- * Reads the milliseconds since the epoch of the request's last change, without parsing. `routes`
- * are the records of its deliveries.
+ * Reads the milliseconds since the epoch of the request's last change, without parsing.
+ * `deliveries` are the records of its deliveries.
  */
-export function readRequestUpdatedMs(bytes: Buffer, routes: readonly Buffer[]): number {
+export function readRequestUpdatedMs(bytes: Buffer, deliveries: readonly Buffer[]): number {
   const ownMs = requestHead.readUpdatedMs(bytes);
-  return routes.reduce((latestMs, record) =>
+  return deliveries.reduce((latestMs, record) =>
     Math.max(latestMs, deliveryHead.readUpdatedMs(record)), ownMs);
 }

@@ -8,7 +8,7 @@ import {
 } from '../work/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import {
-  countWrittenRoutes, hasBodyRecord, listRouteRecords, requestCollection,
+  countWrittenDeliveries, hasBodyRecord, listDeliveryRecords, requestCollection,
 } from './request-codec.ts';
 import type { RequestTotals } from './request-states.ts';
 import { requestBodyCollection } from '../incoming/stored-request.ts';
@@ -40,7 +40,7 @@ async function findIncompleteRequests(store: Store): Promise<string[]> {
     if (hasBodyRecord(bytes) && bodies.findSlot(id) === -1) {
       problems.push(`request ${id} has lost its body`);
     }
-    if (listRouteRecords(id, find).length < countWrittenRoutes(bytes)) {
+    if (listDeliveryRecords(id, find).length < countWrittenDeliveries(bytes)) {
       problems.push(`request ${id} has lost deliveries`);
     }
     return 'searched';

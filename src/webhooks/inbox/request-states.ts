@@ -15,8 +15,8 @@ import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { Removal } from '../records/removals.ts';
 import {
-  countWrittenRoutes, hasBodyRecord, listRouteRecords, readIsPinned, readRequestId,
-  readRequestUpdatedMs, readStatusWithRoutes, requestCollection,
+  countWrittenDeliveries, hasBodyRecord, listDeliveryRecords, readIsPinned, readRequestId,
+  readRequestUpdatedMs, readStatusWithDeliveries, requestCollection,
 } from './request-codec.ts';
 import {
   STORED_STATUSES, combineStatuses, requestBodyCollection, type StoredStatus,
@@ -28,7 +28,7 @@ export type RequestTotals =
 export type RequestState = {
   readonly status: StoredStatus;
   readonly isPinned: boolean;
-  readonly hasOneRoute: boolean;
+  readonly hasOneDelivery: boolean;
   readonly updatedMs: number;
   /** The bytes of its record, its body and its deliveries. */
   readonly bytes: number;
@@ -45,7 +45,7 @@ const SLOTS_MIN = 1024;
 /** The code of a slot without a request. The others are a status, and bits. */
 const EMPTY = 0;
 const PINNED = 0x80;
-const ONE_ROUTE = 0x40;
+const ONE_DELIVERY = 0x40;
 
 export class RequestStates {
   readonly #requests: Collection;
@@ -69,7 +69,7 @@ export class RequestStates {
       // The deliveries that are there already are read with their requests. Those of a new request
       // are applied after it, and its state is that of all of them.
       store.collection(deliveryCollection.name).onChange((change) => {
-        if (isRouteDeliveryId(change.id)) this.#applyRoute(change);
+        if (isRouteDeliveryId(change.id)) this.#applyDelivery(change);
       }),
     ];
   }
@@ -112,19 +112,19 @@ export class RequestStates {
     this.#listeners.clear();
   }
 
-  #applyRoute({ id, before, after }: Change): void {
+  #applyDelivery({ id, before, after }: Change): void {
     const requestId = parseRequestId(id);
     const slot = this.#requests.findSlot(requestId);
     const bytes = this.#requests.bytesAt(slot);
     // A delivery may be removed after its request.
     if (bytes === undefined) return;
     const state = this.#read(slot);
-    if (state?.hasOneRoute !== true || before === null || after === null) {
+    if (state?.hasOneDelivery !== true || before === null || after === null) {
       return this.#set(requestId, slot, readRequestState(bytes, this.#find));
     }
     this.#set(requestId, slot, {
       status: combineStatuses([deliveryHead.readStatus(after)]), isPinned: state.isPinned,
-      hasOneRoute: true,
+      hasOneDelivery: true,
       updatedMs: Math.max(state.updatedMs, deliveryHead.readUpdatedMs(after)),
       bytes: state.bytes + after.length - before.length,
     });
@@ -148,7 +148,7 @@ export class RequestStates {
     if (code === EMPTY) return null;
     return {
       status: decodeStatus(code), isPinned: (code & PINNED) !== 0,
-      hasOneRoute: (code & ONE_ROUTE) !== 0,
+      hasOneDelivery: (code & ONE_DELIVERY) !== 0,
       updatedMs: this.#updatedMs[slot] ?? 0, bytes: this.#bytes[slot] ?? 0,
     };
   }
@@ -167,24 +167,25 @@ export class RequestStates {
  */
 export function readRequestState(bytes: Buffer, find: FindRecord): RequestState | null {
   const id = readRequestId(bytes);
-  const routes = listRouteRecords(id, find);
-  if (routes.length < countWrittenRoutes(bytes)) return null;
-  const routeBytes = routes.reduce((sum, { length }) => sum + length, 0);
+  const deliveries = listDeliveryRecords(id, find);
+  if (deliveries.length < countWrittenDeliveries(bytes)) return null;
+  const deliveryBytes = deliveries.reduce((sum, { length }) => sum + length, 0);
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {
-    status: readStatusWithRoutes(bytes, routes), isPinned: readIsPinned(bytes),
-    hasOneRoute: routes.length === 1,
-    updatedMs: readRequestUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
+    status: readStatusWithDeliveries(bytes, deliveries), isPinned: readIsPinned(bytes),
+    hasOneDelivery: deliveries.length === 1,
+    updatedMs: readRequestUpdatedMs(bytes, deliveries),
+    bytes: bytes.length + bodyBytes + deliveryBytes,
   };
 }
 
-function encodeState({ status, isPinned, hasOneRoute }: RequestState): number {
+function encodeState({ status, isPinned, hasOneDelivery }: RequestState): number {
   return STORED_STATUSES.indexOf(status) + 1 + (isPinned ? PINNED : 0)
-    + (hasOneRoute ? ONE_ROUTE : 0);
+    + (hasOneDelivery ? ONE_DELIVERY : 0);
 }
 
 function decodeStatus(code: number): StoredStatus {
-  const status = STORED_STATUSES[(code & ~(PINNED | ONE_ROUTE)) - 1];
+  const status = STORED_STATUSES[(code & ~(PINNED | ONE_DELIVERY)) - 1];
   assert(status !== undefined, 'a slot has no status');
   return status;
 }

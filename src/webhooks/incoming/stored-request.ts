@@ -52,8 +52,8 @@ export type StoredRequest = {
   /** Whether the same event id came before, unsigned and with another body. */
   readonly eventIdReused: boolean;
   readonly verdict: StoredVerdict;
-  /** Its deliveries to the routes of its webhook. */
-  readonly routes: readonly Delivery[];
+  /** To the routes of its webhook; on the wire and on disk the member is `routes`. */
+  readonly deliveries: readonly Delivery[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
   /** The id of the request that an operator replayed by making this copy of it; else null. */
@@ -66,8 +66,8 @@ export type StoredRequest = {
   readonly inlineBody: InlineBody | null;
 };
 
-/** A request without what its deliveries say: its status and routes. */
-export type StoredRequestHead = Omit<StoredRequest, 'status' | 'routes'>;
+/** A request without what its deliveries say: its status and themselves. */
+export type StoredRequestHead = Omit<StoredRequest, 'status' | 'deliveries'>;
 
 /** A request as callers see it. */
 export type PublicRequest = Pick<StoredRequest,
@@ -119,20 +119,20 @@ export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): T
 }
 
 /**
- * Returns the request with other deliveries to routes, from which its status follows. `change` is
+ * Returns the request with other deliveries, from which its status follows. `change` is
  * given the time of the new version, which the deliveries that it changes share with the request.
  */
-export function changeRoutes(
+export function changeDeliveries(
   request: StoredRequest, nowMs: number,
-  change: (routes: readonly Delivery[], updatedAt: string) => readonly Delivery[],
+  change: (deliveries: readonly Delivery[], updatedAt: string) => readonly Delivery[],
 ): StoredRequest {
   const updatedAt = nextVersionTime(request.updatedAt, nowMs);
-  const routes = change(request.routes, updatedAt);
-  return { ...request, updatedAt, routes, status: computeStatus(routes) };
+  const deliveries = change(request.deliveries, updatedAt);
+  return { ...request, updatedAt, deliveries, status: computeStatus(deliveries) };
 }
 
-export function computeStatus(routes: readonly Delivery[]): StoredStatus {
-  return combineStatuses(routes.map(({ status }) => status));
+export function computeStatus(deliveries: readonly Delivery[]): StoredStatus {
+  return combineStatuses(deliveries.map(({ status }) => status));
 }
 
 /** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
@@ -161,9 +161,9 @@ export function toPublicRequest(request: StoredRequest, hookName: string | null)
     id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
     bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
-    routes: request.routes.map((route) => ({
-      name: routeNameOf(route), status: shownStatusOf(route), attempts: route.attempts,
-      nextAttemptAt: route.nextAttemptAt,
+    routes: request.deliveries.map((delivery) => ({
+      name: routeNameOf(delivery), status: shownStatusOf(delivery), attempts: delivery.attempts,
+      nextAttemptAt: delivery.nextAttemptAt,
     })),
     answered, duplicateOf, replayOf, pinned,
     ...unparsed === null ? {}

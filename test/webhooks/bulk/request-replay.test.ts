@@ -31,7 +31,7 @@ class Place {
         addRequest(transaction, makeStoredRequest({
           body, given: {
             id: idOf(number), hook: this.hook, receivedAt: at(number), updatedAt: at(number),
-            routes: [FAILED], status: 'failed', ...given,
+            deliveries: [FAILED], status: 'failed', ...given,
           },
         }), body);
       }
@@ -86,7 +86,7 @@ async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
 
 test('runs again what failed, each once', () => withPlace(async (place) => {
   await place.keep(0, 250);
-  await place.keep(250, 3, { status: 'done', routes: [DONE] });
+  await place.keep(250, 3, { status: 'done', deliveries: [DONE] });
   const job = await place.replayed({ status: 'failed' });
   assert.deepEqual(job, {
     id: job['id'], kind: 'request-replay', status: 'done', total: 250, done: 250, failed: 0,
@@ -118,7 +118,7 @@ test('a dry run counts and changes nothing', () => withPlace(async (place) => {
 
 test('takes those that the filter means', () => withPlace(async (place) => {
   await place.keep(0, 2, { event: 'push' });
-  await place.keep(2, 2, { status: 'done', routes: [DONE] });
+  await place.keep(2, 2, { status: 'done', deliveries: [DONE] });
   await place.keep(4, 2, { hook: '01890000-0000-7000-8000-00000000000b' });
   const cases: readonly (readonly [object, number])[] = [
     [{}, 6], [{ status: 'failed' }, 4], [{ status: 'done' }, 2], [{ event: 'push' }, 2],

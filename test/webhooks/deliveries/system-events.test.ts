@@ -264,7 +264,7 @@ test('a request that one of these events has caused is not told of', () => {
   const tell = (headers: readonly [string, string][]): void =>
     systemEvents.requestFailed(transaction, { nowMs: 0, seed: '' }, {
       id: 'r1', hook: 'h1', event: 'paid', receivedAt: '2026-01-01T00:00:00.000Z', headers,
-      routes: [
+      deliveries: [
         { route: 'a', status: 'delivered', attemptCount: 1, attempts: [] },
         { route: 'b', status: 'failed', attemptCount: 5, attempts: [RUN] },
       ],

@@ -87,9 +87,9 @@ test('a request of which some routes are done is a failed one, and is so from th
   async (context) => {
     const { store, clock, add } = await inbox(context);
     const at = formatTimestamp(clock.now());
-    const routes = (['delivered', 'failed', 'delivered'] as const).map((status) =>
+    const deliveries = (['delivered', 'failed', 'delivered'] as const).map((status) =>
       makeRoute({ status, nextAttemptAt: null }, at));
-    await add(1, { status: 'failed', routes });
+    await add(1, { status: 'failed', deliveries });
     await pass(clock, 8 * DAY_MS);
     assert.deepEqual(kept(store), [1]);
     await pass(clock, 24 * DAY_MS);
@@ -144,7 +144,8 @@ test('a request that failed before it was done goes in the sweep for which both 
     await store.transact((transaction) => changeItem(requestSpec, transaction, idOf(1), (before) =>
       ({
         ...before, updatedAt: formatTimestamp(clock.now()),
-        routes: before.routes.map((route) => ({ ...route, status: 'delivered' as const })),
+        deliveries: before.deliveries.map((delivery) =>
+          ({ ...delivery, status: 'delivered' as const })),
       })));
     await pass(clock, 8 * DAY_MS);
     assert.deepEqual(kept(store), []);

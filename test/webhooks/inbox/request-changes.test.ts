@@ -1,7 +1,9 @@
 /** Changes of kept requests: the totals, and bodies apart, follow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeRoutes, type StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
+import {
+  changeDeliveries, type StoredRequest,
+} from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
@@ -59,7 +61,7 @@ test('totals follow a request from arrival to its end', async () => {
 });
 
 test('a pending and a pinned request can be deleted', async () => {
-  for (const given of [{}, { pinned: true, status: 'filtered', routes: [] }] as const) {
+  for (const given of [{}, { pinned: true, status: 'filtered', deliveries: [] }] as const) {
     const store = newStore();
     const request = makeStoredRequest({ given });
     await store.transact((transaction) => addRequest(transaction, request, Buffer.from('{}')));
@@ -97,12 +99,12 @@ test('the state of a request follows its records, whichever of them has changed'
   const states = new RequestStates(store);
   const find = findCommitted(store);
   const one = makeRoute({ route: 'a' });
-  for (const routes of [[one], [one, makeRoute({ route: 'b' })]]) {
-    const request = makeStoredRequest({ body: LARGE, given: { routes } });
+  for (const deliveries of [[one], [one, makeRoute({ route: 'b' })]]) {
+    const request = makeStoredRequest({ body: LARGE, given: { deliveries } });
     const { id } = request;
     const pin = (before: StoredRequest): StoredRequest => ({ ...before, pinned: true });
     const addRoute = (before: StoredRequest): StoredRequest =>
-      changeRoutes(before, 0, (old, updatedAt) => [...old, {
+      changeDeliveries(before, 0, (old, updatedAt) => [...old, {
         ...makeRoute({ route: 'c', updatedAt }),
         identifier: createRouteDeliveryId(id, old.length),
       }]);

@@ -6,7 +6,7 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  countWrittenRoutes, decodeRequest, encodeRequest, readIsPinned, listRouteRecords,
+  countWrittenDeliveries, decodeRequest, encodeRequest, readIsPinned, listDeliveryRecords,
   estimateStoredBytes, readRequestStatus, readRequestUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
@@ -31,11 +31,11 @@ const BODIES: Readonly<Record<string, Buffer>> = {
 function encodeRecords(
   request: StoredRequest,
 ): { readonly bytes: Buffer; readonly find: FindRecord } {
-  const deliveries = new Map(request.routes.map((route) =>
-    [route.identifier, Buffer.from(encodeDelivery(route))]));
+  const records = new Map(request.deliveries.map((delivery) =>
+    [delivery.identifier, Buffer.from(encodeDelivery(delivery))]));
   return {
     bytes: Buffer.from(encodeRequest(request)),
-    find: (collection, id) => collection === 'deliveries' ? deliveries.get(id) : undefined,
+    find: (collection, id) => collection === 'deliveries' ? records.get(id) : undefined,
   };
 }
 
@@ -50,14 +50,14 @@ describe('a stored request', () => {
   test('says how many deliveries it has, without them', () => {
     const named = makeRoute({ route: 'a' });
     const unparsed = { reason: 'is no JSON: "],["', fittingFormat: null };
-    for (const routes of [[makeRoute()], [named], [makeRoute(), named, named]]) {
+    for (const deliveries of [[makeRoute()], [named], [makeRoute(), named, named]]) {
       for (const members of [{}, { unparsed }, { answered: { status: 200, afterMs: 1 } }]) {
-        const request = makeStoredRequest({ given: { ...members, routes } });
-        assert.equal(countWrittenRoutes(encodeRequest(request)), routes.length);
+        const request = makeStoredRequest({ given: { ...members, deliveries } });
+        assert.equal(countWrittenDeliveries(encodeRequest(request)), deliveries.length);
       }
     }
     const filtered = makeStoredRequest({ given: { status: 'filtered', unparsed } });
-    assert.equal(countWrittenRoutes(encodeRequest(filtered)), 0);
+    assert.equal(countWrittenDeliveries(encodeRequest(filtered)), 0);
   });
 
   for (const [name, body] of Object.entries(BODIES)) {
@@ -88,9 +88,9 @@ describe('a stored request', () => {
       status: 'delivered', attempts: [attempt], nextAttemptAt: null, attemptCount: 1,
     });
     for (const body of [Buffer.from('real'), Buffer.alloc(20_000, 'y')]) {
-      const request = makeStoredRequest({ body, given: { routes: [route], status: 'done' } });
+      const request = makeStoredRequest({ body, given: { deliveries: [route], status: 'done' } });
       const decoded = decodeAgain(request);
-      assert.deepEqual(decoded.routes, [route]);
+      assert.deepEqual(decoded.deliveries, [route]);
       const apart = Buffer.from(encodeBodyRecord(request.id, body));
       assert.deepEqual(
         getRequestBody(decoded, () => body.length > 10_000 ? apart : undefined), body);
@@ -103,7 +103,7 @@ describe('a stored request', () => {
         const updatedAt = '2026-03-04T05:06:07.089Z';
         const request = makeStoredRequest({ given: { status, pinned, updatedAt } });
         const { bytes, find } = encodeRecords(request);
-        const updatedMs = readRequestUpdatedMs(bytes, listRouteRecords(request.id, find));
+        const updatedMs = readRequestUpdatedMs(bytes, listDeliveryRecords(request.id, find));
         assert.deepEqual([readRequestStatus(bytes, find), readIsPinned(bytes), updatedMs],
           [status, pinned, Date.parse(updatedAt)]);
       }
@@ -134,14 +134,14 @@ describe('a stored request', () => {
     const later = '2026-02-01T00:00:00.000Z';
     const route = (status: Delivery['status'], updatedAt = AT): Delivery =>
       makeRoute({ status, updatedAt, nextAttemptAt: status === 'pending' ? AT : null });
-    for (const [routes, status] of [
+    for (const [deliveries, status] of [
       [[route('delivered'), route('pending', later)], 'pending'],
       [[route('failed', later), route('delivered')], 'failed'],
       [[route('delivered', later), route('coalesced')], 'done'],
     ] as const) {
-      const { bytes, find } = encodeRecords(makeStoredRequest({ given: { routes } }));
+      const { bytes, find } = encodeRecords(makeStoredRequest({ given: { deliveries } }));
       const { id, status: actual, updatedAt } = decodeRequest(bytes, find);
-      const updatedMs = readRequestUpdatedMs(bytes, listRouteRecords(id, find));
+      const updatedMs = readRequestUpdatedMs(bytes, listDeliveryRecords(id, find));
       assert.deepEqual([actual, updatedAt, readRequestStatus(bytes, find), updatedMs],
         [status, later, status, Date.parse(later)]);
     }
@@ -169,11 +169,11 @@ describe('a stored request', () => {
     const verdict = {
       preset: 'github', accepted: true, failedCheck: null, secret: 'previous', signedAt: null,
     } as const;
-    const request = makeStoredRequest({ given: { routes: [failing, done], verdict } });
+    const request = makeStoredRequest({ given: { deliveries: [failing, done], verdict } });
     const json = encodeRequest(request).toString();
     const decoded = decodeAgain(request);
-    assert.deepEqual([decoded.routes, decoded.verdict], [request.routes, verdict]);
-    assert.deepEqual(Object.keys(decoded.routes[1]?.attempts[0] ?? {}),
+    assert.deepEqual([decoded.deliveries, decoded.verdict], [request.deliveries, verdict]);
+    assert.deepEqual(Object.keys(decoded.deliveries[1]?.attempts[0] ?? {}),
       ['at', 'durationMs', 'success', 'message', 'data']);
     assert.match(json, /"verdict":\{"accepted":true,"preset":"github","secret":"previous"\},/);
   });

@@ -248,9 +248,9 @@ const DONE = makeRoute({ status: 'delivered', nextAttemptAt: null, attemptCount:
 
 for (const status of ['done', 'failed', 'duplicate', 'filtered', 'pending'] as const) {
   test(`a ${status} request is run again as the same one`, async () => {
-    const routes = status === 'done' ? [DONE]
+    const deliveries = status === 'done' ? [DONE]
       : status === 'failed' ? [{ ...DONE, status, failures: 3 }] : [];
-    const pending = status === 'pending' ? { routes: [{ ...DONE, status }] } : { routes };
+    const pending = status === 'pending' ? { deliveries: [{ ...DONE, status }] } : { deliveries };
     const id = await keep(0, { status, ...pending });
     const answer = await replay(id);
     assert.equal(answer.status, 202, answer.text);

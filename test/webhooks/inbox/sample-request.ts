@@ -5,7 +5,9 @@ import {
   afterAttempt, createRouteDelivery, type Delivery, type RunAttempt,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { changeRoutes, type StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
+import {
+  changeDeliveries, type StoredRequest,
+} from '../../../src/webhooks/incoming/stored-request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const ID = '01890000-0000-7000-8000-000000000001';
@@ -16,7 +18,7 @@ export function makeStoredRequest(
     readonly body?: Buffer; readonly given?: Partial<StoredRequest>;
   },
 ): StoredRequest {
-  const { id = ID, hook = HOOK, routes = makeRoutes(given) } = given;
+  const { id = ID, hook = HOOK, deliveries = makeDeliveries(given) } = given;
   return {
     id, receivedAt: AT, updatedAt: AT, status: 'pending', pinned: false, hook,
     method: 'POST', path: '/webhook/in/hook', query: '',
@@ -29,9 +31,9 @@ export function makeStoredRequest(
     answered: null, duplicateOf: null, replayOf: null,
     isReplay: false, unparsed: null,
     inlineBody: createInlineBody(body), ...given,
-    // One route may be given for many requests.
-    routes: routes.map((route, index) =>
-      ({ ...route, identifier: createRouteDeliveryId(id, index), request: id, hook })),
+    // One delivery may be given for many requests.
+    deliveries: deliveries.map((delivery, index) =>
+      ({ ...delivery, identifier: createRouteDeliveryId(id, index), request: id, hook })),
   };
 }
 
@@ -45,12 +47,12 @@ export function runAll(
   request: StoredRequest, nowMs: number, more: Partial<RunAttempt> = {},
 ): StoredRequest {
   const attempt = { at: AT, durationMs: 1, success: true, message: null, data: null, ...more };
-  return changeRoutes(request, nowMs, (routes, updatedAt) => routes.map((route) =>
-    afterAttempt(route, { end: 'delivered', attempt }, [], nowMs, 0, updatedAt)));
+  return changeDeliveries(request, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
+    afterAttempt(delivery, { end: 'delivered', attempt }, [], nowMs, 0, updatedAt)));
 }
 
-/** The one route of a request with that status. */
-function makeRoutes(
+/** The one delivery of a request with that status. */
+function makeDeliveries(
   { status = 'pending', receivedAt = AT }: Partial<StoredRequest>,
 ): readonly Delivery[] {
   if (status === 'pending') return [makeRoute({}, receivedAt)];

@@ -19,10 +19,10 @@ import { redactHead } from './stored-head.ts';
 import { X_SIGNATURE_PRESET } from '../../incoming/verification-member.ts';
 
 /**
- * The members of a stored request that its processing sets: status, runs of routes and answer, and
+ * The members of a stored request that its processing sets: status, deliveries and answer, and
  * whether it repeats an earlier request or its event id.
  */
-type RequestOutcome = Pick<StoredRequest, 'id' | 'status' | 'routes'> & Partial<
+type RequestOutcome = Pick<StoredRequest, 'id' | 'status' | 'deliveries'> & Partial<
   Pick<StoredRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
 
 const MESSAGE_LENGTH_MAX = 1024;
@@ -49,7 +49,7 @@ export function buildRejectedRequest(
   const preset = webhook.sender?.preset.name ?? (webhook.hasSecret ? X_SIGNATURE_PRESET : null);
   const declaredBytes = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0);
-  const state: RequestOutcome = { id, status: 'rejected', routes: [] };
+  const state: RequestOutcome = { id, status: 'rejected', deliveries: [] };
   return buildRequest(exchange, webhook, { body, bodyBytes, atMs }, state, {
     event: null, eventId: null, unparsed: null,
     verdict: { preset, accepted: false, failedCheck, secret: null, signedAt: null },
@@ -135,7 +135,7 @@ function buildRequest(
     eventId: findings.eventId,
     eventIdReused: state.eventIdReused ?? false,
     verdict: findings.verdict,
-    routes: state.routes,
+    deliveries: state.deliveries,
     answered: state.answered ?? null,
     duplicateOf: state.duplicateOf ?? null,
     // A replay (inbox/replay.ts) sets isReplay, and replayOf only in a copy that it makes.

@@ -237,11 +237,11 @@ export function hasOtherBody(
 
 /** The data of the response that a finished request had. */
 function encodeDuplicateData(
-  { webhook }: AdmittedRequest, { id, routes }: StoredRequest,
+  { webhook }: AdmittedRequest, { id, deliveries }: StoredRequest,
 ): string {
   if (webhook.answer === 'accepted') return encodeJson({ request: id });
-  const data = routes.map((route) =>
-    [routeNameOf(route), route.attempts.at(-1)?.data ?? {}] as const);
+  const data = deliveries.map((delivery) =>
+    [routeNameOf(delivery), delivery.attempts.at(-1)?.data ?? {}] as const);
   return encodeJson(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }

@@ -75,7 +75,7 @@ export class InboxWriter {
     status: number,
   ): Promise<void> {
     await this.#writeIfPossible(buildAdmittedRequest(request, {
-      id: this.#context.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
+      id: this.#context.makeId(), deliveries: [], status: 'duplicate', duplicateOf: requestId,
       answered: this.#buildAnswered(request, status), eventIdReused: isIdReused,
     }), request, { status });
   }
@@ -124,11 +124,11 @@ export class InboxWriter {
     const origin = { id: requestId, hook: webhook.identifier };
     // Written once, with its end: this is its first version. A sender that hears of a failed run
     // sends the request again, so it is not tried again here.
-    const routes = outcomes.map((outcome, index) =>
+    const deliveries = outcomes.map((outcome, index) =>
       afterLastAttempt(createRouteDelivery(origin, index, outcome.name, at),
         toRunOutcome(outcome), receivedAtMs, at));
     return buildAdmittedRequest(request, {
-      id: requestId, routes, status: computeStatus(routes),
+      id: requestId, deliveries, status: computeStatus(deliveries),
       answered: this.#buildAnswered(request, status),
       eventIdReused: event?.isIdReused ?? false,
     });

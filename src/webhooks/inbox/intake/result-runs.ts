@@ -17,7 +17,7 @@ import type { EventPublisher } from '../../deliveries/event-publisher.ts';
 import { afterAttemptOffSchedule, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { requestSpec } from '../request-changes.ts';
-import { changeRoutes, type StoredRequest } from '../../incoming/stored-request.ts';
+import { changeDeliveries, type StoredRequest } from '../../incoming/stored-request.ts';
 import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
   type WebhookResponse,
@@ -107,8 +107,8 @@ export class ResultRuns {
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
-    const failedRoutes = failedRequest.routes.filter(({ status }) => status === 'failed');
-    const outcomes = await Promise.all(failedRoutes.map(async (delivery) => {
+    const failed = failedRequest.deliveries.filter(({ status }) => status === 'failed');
+    const outcomes = await Promise.all(failed.map(async (delivery) => {
       const name = routeNameOf(delivery);
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
@@ -148,7 +148,7 @@ export class ResultRuns {
       }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
       if (success && this.#context.log.isWritten?.('debug') === false) continue;
-      const { attemptCount = 0 } = previous?.routes.find(({ route }) => route === name) ?? {};
+      const { attemptCount = 0 } = previous?.deliveries.find(({ route }) => route === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;
       logRun(this.#services, exchange.log, 'the action of an incoming webhook was run', {
         labels: { ...labels, route: name, attempt: attemptCount + 1 },
@@ -259,20 +259,20 @@ function applyRepeatedRun(
   answer: StoredRequest['answered'], nowMs: number,
 ): StoredRequest {
   // If an operator has replayed the request meanwhile, it is run until it succeeds.
-  return changeRoutes({ ...before, answered: answer }, nowMs, (routes, updatedAt) =>
-    routes.map((route) => {
-      const outcome = outcomes.find(({ name }) => name === route.route);
-      return outcome === undefined ? route
-        : afterAttemptOffSchedule(route, toRunOutcome(outcome), nowMs, updatedAt);
+  return changeDeliveries({ ...before, answered: answer }, nowMs, (deliveries, updatedAt) =>
+    deliveries.map((delivery) => {
+      const outcome = outcomes.find(({ name }) => name === delivery.route);
+      return outcome === undefined ? delivery
+        : afterAttemptOffSchedule(delivery, toRunOutcome(outcome), nowMs, updatedAt);
     }));
 }
 
 /** The outcomes of all routes in order: of this run, else of the last one. */
 function combineOutcomes(
-  { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
+  { deliveries }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {
-  return routes.map((route) =>
-    outcomes.find(({ name }) => name === route.route) ?? restoreOutcome(route));
+  return deliveries.map((delivery) =>
+    outcomes.find(({ name }) => name === delivery.route) ?? restoreOutcome(delivery));
 }
 
 /** The outcome of a route that the webhook has no more. */

@@ -8,7 +8,9 @@ import type { Transaction } from '../../../store/store-port.ts';
 import { readRequestStatus, requestCollection } from '../request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../event-ids.ts';
 import { createRouteDeliveries, resetForRetry } from '../../deliveries/delivery.ts';
-import { changeRoutes, computeStatus, type StoredRequest } from '../../incoming/stored-request.ts';
+import {
+  changeDeliveries, computeStatus, type StoredRequest,
+} from '../../incoming/stored-request.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { addRequest, requestSpec } from '../request-changes.ts';
 import type { StoredItem } from '../../work/item-spec.ts';
@@ -68,7 +70,7 @@ export function stageAccepted(
   const bytes = transaction.find(requestCollection.name, originalId);
   if (bytes !== undefined && readRequestStatus(bytes, findStaged(transaction)) === 'failed') {
     changeItem(requestSpec, transaction, originalId, (before) =>
-      markFailedRoutesDue(before, arrival.nowMs));
+      retryFailed(before, arrival.nowMs));
     return { response: buildAcceptedResponse(originalId, ''), duplicate: null };
   }
   return {
@@ -103,9 +105,9 @@ function stageNew(
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
   const origin = { id, hook: request.webhook.identifier };
-  const pendingRoutes = createRouteDeliveries(origin, routes, at);
+  const deliveries = createRouteDeliveries(origin, routes, at);
   const item = buildAdmittedRequest(request, {
-    id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
+    id, deliveries, status: computeStatus(deliveries),
     answered: {
       status: findSentStatus(request, {
         status: 200, outcome: routes.length === 0 ? 'unmatched' : 'accepted',
@@ -117,8 +119,8 @@ function stageNew(
   return addRequest(transaction, item, request.body.received);
 }
 
-/** The failed routes become due, with the whole retry schedule before them. */
-function markFailedRoutesDue(before: StoredRequest, nowMs: number): StoredRequest {
-  return changeRoutes(before, nowMs, (routes, updatedAt) => routes.map((route) =>
-    route.status === 'failed' ? resetForRetry(route, nowMs, updatedAt) : route));
+/** The failed deliveries become due, with the whole retry schedule before them. */
+function retryFailed(before: StoredRequest, nowMs: number): StoredRequest {
+  return changeDeliveries(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
+    delivery.status === 'failed' ? resetForRetry(delivery, nowMs, updatedAt) : delivery));
 }

@@ -21,7 +21,7 @@ import { LastBody } from '../../incoming/receiving/incoming-body.ts';
 import { incomingCollection } from '../../incoming/incoming-webhook.ts';
 import { requestCollection } from '../request-codec.ts';
 import {
-  changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
+  changeDeliveries, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../../incoming/stored-request.ts';
 import { requestSpec } from '../request-changes.ts';
 import type { Scheduler } from '../../work/scheduler.ts';
@@ -146,13 +146,13 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     { storedItem, index, outcome, payloadState, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, webhooks, random, makeId, systemEvents, health } = this.#context;
-    const { hook: webhookId, routes } = storedItem.item;
+    const { hook: webhookId, deliveries: { length: count } } = storedItem.item;
     const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#context.schedule;
     const nowMs = clock.now();
     const inputs = { nowMs, seed: makeId() };
     const randomness = random();
     const change = (before: StoredRequest): StoredRequest => {
-      const ended = changeRoutes(before, nowMs, (deliveries, updatedAt) =>
+      const ended = changeDeliveries(before, nowMs, (deliveries, updatedAt) =>
         deliveries.map((delivery, position) => position !== index ? delivery
           : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
       const unparsed = payloadState === 'parsed' ? null : payloadState;
@@ -160,7 +160,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
-    const writesResultAlone = success && routes.length === 1 && health.isStateCommitted(webhookId);
+    const writesResultAlone = success && count === 1 && health.isStateCommitted(webhookId);
     const changed = await writeAttempt(this.#context.store, requestSpec, {
       stored: storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, changed) => {
@@ -188,8 +188,8 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
   ): void {
     if (attempt.success && this.#context.log.isWritten?.('debug') === false) return;
     const { id, hook } = item;
-    const { route = null, attemptCount = 0 } = item.routes[index] ?? {};
-    const after = written?.routes[index];
+    const { route = null, attemptCount = 0 } = item.deliveries[index] ?? {};
+    const after = written?.deliveries[index];
     const webhook = this.#context.webhooks.find(hook);
     const { labels = { hook, hookName: null }, routes = [] } = webhook ?? {};
     logRun(this.#context, this.#context.log, 'a stored request was run', {
@@ -209,7 +209,7 @@ function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequ
   if (before.status !== 'pending') return null;
   const at = formatTimestamp(nowMs);
   const attempt = { at, durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null };
-  return changeRoutes(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
+  return changeDeliveries(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
     delivery.status !== 'pending' ? delivery
       : afterLastAttempt(delivery, { end: 'failed', attempt }, nowMs, updatedAt)));
 }

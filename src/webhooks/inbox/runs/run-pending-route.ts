@@ -21,7 +21,7 @@ import type {
 import { runRoute, type RouteOutcome } from '../../incoming/run-webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../request-body.ts';
-import { decodeRequest, listRouteRecords, requestCollection } from '../request-codec.ts';
+import { decodeRequest, listDeliveryRecords, requestCollection } from '../request-codec.ts';
 import type { Delivery, RunAttempt, RunOutcome } from '../../deliveries/delivery.ts';
 import { requestBodyCollection, type StoredRequest } from '../../incoming/stored-request.ts';
 import type { StoredItem } from '../../work/item-spec.ts';
@@ -175,7 +175,7 @@ function findPendingRoute(context: RouteRunContext, deliveryId: string): Pending
   const storedItem = recentRequest?.stored ?? findStoredRequest(context, id);
   if (storedItem === null) return null;
   const index = parseRouteIndex(deliveryId);
-  const delivery = storedItem.item.routes[index];
+  const delivery = storedItem.item.deliveries[index];
   const webhook = context.webhooks.find(storedItem.item.hook);
   if (delivery?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
   return { storedItem, recentRequest, index, delivery, webhook };
@@ -187,7 +187,7 @@ function findStoredRequest(
   const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined) return null;
   const find = findCommitted(store);
-  return { bytes, item: decodeRequest(bytes, find), partBytes: listRouteRecords(id, find) };
+  return { bytes, item: decodeRequest(bytes, find), partBytes: listDeliveryRecords(id, find) };
 }
 
 function findBody({ store }: RouteRunContext, request: StoredRequest): Buffer {

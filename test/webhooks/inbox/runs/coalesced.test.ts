@@ -132,7 +132,7 @@ test('a request is run again where it failed, and where it was coalesced if that
 
 test('a replay runs by default what failed, and not what was coalesced', () => {
   const request = makeStoredRequest({ given: {
-    status: 'failed', routes: [
+    status: 'failed', deliveries: [
       makeRoute({ route: 'one', status: 'coalesced' }),
       makeRoute({ route: 'two', status: 'failed' }),
     ],

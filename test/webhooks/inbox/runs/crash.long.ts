@@ -95,9 +95,9 @@ async function accept(
 ): Promise<{ readonly id: string; readonly index: number }> {
   const id = makeId();
   const at = formatTimestamp(clock.now());
-  const routes = ROUTES.map((route) => makeRoute({ route }, at));
+  const deliveries = ROUTES.map((route) => makeRoute({ route }, at));
   const request = makeStoredRequest({
-    body, given: { id, hook, receivedAt: at, updatedAt: at, routes },
+    body, given: { id, hook, receivedAt: at, updatedAt: at, deliveries },
   });
   await store.transact((transaction) => addRequest(transaction, request, body));
   return { id, index: files.history.length };
@@ -161,7 +161,7 @@ async function checkImage(
     for (const { id, index: atIndex } of answered) {
       assert.ok(atIndex > index || before.has(id), `${id} was answered and is lost`);
     }
-    recordedRuns.add([...before.values()].flatMap(({ routes }) => routes)
+    recordedRuns.add([...before.values()].flatMap(({ deliveries }) => deliveries)
       .reduce((sum, { attempts }) => sum + attempts.length, 0));
     opened.webhooks.start();
     await finish(opened);
@@ -169,11 +169,11 @@ async function checkImage(
     assert.deepEqual([...after.keys()], [...before.keys()]);
     assert.ok([...after.values()].every(isDone), 'every one is done in the end');
     for (const { request, route } of opened.runs) {
-      const recorded = before.get(request)?.routes.find((delivery) => delivery.route === route);
+      const recorded = before.get(request)?.deliveries.find((delivery) => delivery.route === route);
       assert.equal(recorded?.status, 'pending', `${request} ${route} was done and ran again`);
     }
-    for (const { routes } of after.values()) {
-      for (const { attempts, failures } of routes) {
+    for (const { deliveries } of after.values()) {
+      for (const { attempts, failures } of deliveries) {
         const failed = attempts.filter(({ success }) => !success).length;
         assert.deepEqual([failed, attempts.length], [failures, failures + 1]);
       }

@@ -90,7 +90,7 @@ export class InboxSimulation extends Simulation {
     const request = makeStoredRequest({
       body, given: {
         id, hook, receivedAt: at, updatedAt: at, eventId: 'evt', event: 'it',
-        routes: routes.map((route) => makeRoute({ route }, at)),
+        deliveries: routes.map((route) => makeRoute({ route }, at)),
       },
     });
     await this.run(this.store.transact((transaction) =>

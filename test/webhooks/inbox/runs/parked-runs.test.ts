@@ -153,7 +153,7 @@ test('a run that waits begins no more once its webhook is off, and later when it
     await inbox.clock.advance(MINUTE_MS);
     assert.deepEqual(inbox.begun, [first, second]);
     await inbox.end();
-    const { routes: [route] = [] } = inbox.request(second ?? '') ?? {};
+    const { deliveries: [route] = [] } = inbox.request(second ?? '') ?? {};
     assert.deepEqual([route?.status, route?.attempts.length], ['delivered', 1]);
   });
 

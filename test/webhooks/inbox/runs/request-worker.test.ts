@@ -27,7 +27,7 @@ test('an accepted request is run, and its result is one record on disk', async (
   [['requests', 'deliveries'], ['deliveries']]);
   const after = inbox.request(id);
   assert.deepEqual(after?.status, 'done');
-  assert.deepEqual(after?.routes[0]?.attempts.map(({ success, message, data }) =>
+  assert.deepEqual(after?.deliveries[0]?.attempts.map(({ success, message, data }) =>
     ({ success, message, data })), [{ success: true, message: null, data: { done: true } }]);
 });
 
@@ -79,8 +79,8 @@ test('a failing one is tried again by the schedule, then fails for good and is k
   const seconds = (atMs: number): number => Math.floor((atMs - start) / 1000);
   assert.deepEqual(inbox.runs.map(({ attempt, atMs }) => [attempt, seconds(atMs)]),
     [[1, 0], [2, 5], [3, 65]]);
-  const { status, routes } = inbox.request(id) ?? {};
-  assert.deepEqual([status, routes?.[0]?.attempts.length, routes?.[0]?.nextAttemptAt],
+  const { status, deliveries } = inbox.request(id) ?? {};
+  assert.deepEqual([status, deliveries?.[0]?.attempts.length, deliveries?.[0]?.nextAttemptAt],
     ['failed', 3, null]);
 });
 
@@ -88,8 +88,8 @@ test('jitter only lengthens a wait', async () => {
   const inbox = new InboxSimulation({ random: () => 0.999 });
   inbox.act = FAIL;
   const id = await inbox.accept(await inbox.addWebhook());
-  const { receivedAt = '', routes = [] } = inbox.request(id) ?? {};
-  const waitMs = Date.parse(routes[0]?.nextAttemptAt ?? '') - Date.parse(receivedAt);
+  const { receivedAt = '', deliveries = [] } = inbox.request(id) ?? {};
+  const waitMs = Date.parse(deliveries[0]?.nextAttemptAt ?? '') - Date.parse(receivedAt);
   assert.ok(waitMs > 5400 && waitMs <= 5600, `${waitMs}`);
 });
 
@@ -116,7 +116,7 @@ test('what is not there counts as a failed run', async () => {
   const hook = await inbox.addWebhook(['a']);
   const id = await inbox.accept(hook, ['gone']);
   await inbox.clock.advance(2 * MINUTE_MS);
-  const [route] = inbox.request(id)?.routes ?? [];
+  const [route] = inbox.request(id)?.deliveries ?? [];
   assert.deepEqual([route?.status, route?.attempts.map(({ message }) => message)],
     ['failed', Array(3).fill('The webhook has no route of that name')]);
 });
@@ -166,7 +166,7 @@ describe('trouble', () => {
     }));
     const id = await inbox.accept(hook);
     await inbox.clock.advance(20_000);
-    assert.deepEqual([inbox.states(id), inbox.request(id)?.routes[0]?.attempts],
+    assert.deepEqual([inbox.states(id), inbox.request(id)?.deliveries[0]?.attempts],
       [['pending', 'pending'], []]);
   });
 });
@@ -225,7 +225,7 @@ describe('closing', () => {
     const closing = inbox.webhooks.close(1000);
     await inbox.clock.advance(1001);
     await closing;
-    assert.deepEqual([inbox.states(id), inbox.request(id)?.routes[0]?.attempts],
+    assert.deepEqual([inbox.states(id), inbox.request(id)?.deliveries[0]?.attempts],
       [['pending', 'pending'], []]);
   });
 });
@@ -305,7 +305,7 @@ test('a run that fails after its request was given up tells of no failure', asyn
   assert.deepEqual(inbox.states(id), ['failed', 'failed']);
   held.end(FAIL());
   await inbox.clock.advance(1000);
-  assert.equal(inbox.request(id)?.routes[0]?.attempts.length, 2);
+  assert.equal(inbox.request(id)?.deliveries[0]?.attempts.length, 2);
   assert.deepEqual(inbox.requests, []);
 });
 

@@ -31,7 +31,8 @@ describe('the webhook of a pending request', () => {
     await inbox.run(inbox.webhooks.resources.incoming.remove(hook));
     assert.equal(inbox.store.lines.length, lines + 1);
     assert.deepEqual(inbox.states(id), ['failed', 'done', 'failed']);
-    assert.equal(inbox.request(id)?.routes[1]?.attempts.at(-1)?.message, 'The webhook was removed');
+    assert.equal(inbox.request(id)?.deliveries[1]?.attempts.at(-1)?.message,
+      'The webhook was removed');
     await inbox.clock.advance(60 * MINUTE_MS);
     assert.equal(inbox.runs.length, 2);
   });

@@ -34,7 +34,7 @@ export type RequestState = {
   readonly bytes: number;
 };
 
-/** null stands for no request. */
+/** null: no request, or one whose deliveries are not all applied yet. */
 type RequestStateChange = {
   readonly id: string;
   readonly before: RequestState | null;
@@ -42,10 +42,11 @@ type RequestStateChange = {
 };
 
 const SLOTS_MIN = 1024;
-/** The code of a slot without a request. The others are a status, and bits. */
+/** The code of a slot without a state. The others are the number of a status, and two flags. */
 const EMPTY = 0;
 const PINNED = 0x80;
 const ONE_DELIVERY = 0x40;
+const STATUS_MASK = 0x3f;
 
 export class RequestStates {
   readonly #requests: Collection;
@@ -79,7 +80,7 @@ export class RequestStates {
     return this.#bytesTotal;
   }
 
-  /** The status of the request in a slot; null where there is none. */
+  /** The status of the request in a slot; null where there is none yet. */
   statusAt(slot: number): StoredStatus | null {
     const code = this.#codes[slot] ?? EMPTY;
     return code === EMPTY ? null : decodeStatus(code);
@@ -180,12 +181,12 @@ export function readRequestState(bytes: Buffer, find: FindRecord): RequestState 
 }
 
 function encodeState({ status, isPinned, hasOneDelivery }: RequestState): number {
-  return STORED_STATUSES.indexOf(status) + 1 + (isPinned ? PINNED : 0)
-    + (hasOneDelivery ? ONE_DELIVERY : 0);
+  return (STORED_STATUSES.indexOf(status) + 1) | (isPinned ? PINNED : 0)
+    | (hasOneDelivery ? ONE_DELIVERY : 0);
 }
 
 function decodeStatus(code: number): StoredStatus {
-  const status = STORED_STATUSES[(code & ~(PINNED | ONE_DELIVERY)) - 1];
+  const status = STORED_STATUSES[(code & STATUS_MASK) - 1];
   assert(status !== undefined, 'a slot has no status');
   return status;
 }

@@ -177,11 +177,11 @@ async function receive(
   try {
     const result = reception.intake.handle(admission);
     const response = isPromised(result) ? await result : result;
-    reportOutcome(reception, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
     const custom = webhook.responses === null ? null
       : findCustomResponse(admission, response.outcome);
     if (custom === null) sendWebhookResponse(exchange, response);
     else sendCustomResponse(admission, custom, response);
+    reportOutcome(reception, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) reportOutcome(reception, exchange, webhook, 'failed');
     rejectUnstored(exchange, webhook, thrown);

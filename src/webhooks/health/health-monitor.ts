@@ -141,19 +141,19 @@ export class HealthMonitor {
     if (!wasRejecting) this.writeSoon();
   }
 
-  /** Whether the state of a webhook is committed. */
+  /** Whether the state of a webhook is committed; times and counts of its tries may not be. */
   isStateCommitted(webhookId: string): boolean {
     const entry = this.#entries.get(webhookId);
-    return entry === undefined || isSameState(entry.health, entry.committedHealth);
+    return entry === undefined || isSameButForTries(entry.health, entry.committedHealth);
   }
 
   /**
    * Stages the state of a webhook together with the result of a counted try, unless the state is
-   * committed. `isTimeNeeded`: also when only the times of its tries are not.
+   * committed. `mustWriteTries`: also when only times and counts of its tries are not.
    */
-  stage(transaction: Transaction, webhookId: string, isTimeNeeded = false): void {
+  stage(transaction: Transaction, webhookId: string, mustWriteTries = false): void {
     const entry = this.#entries.get(webhookId);
-    if (entry === undefined || (this.isStateCommitted(webhookId) && !isTimeNeeded)) return;
+    if (entry === undefined || (this.isStateCommitted(webhookId) && !mustWriteTries)) return;
     this.#put(transaction, webhookId, entry);
   }
 
@@ -330,13 +330,14 @@ export class HealthMonitor {
       return;
     }
     const hasOwnState = !this.isStateCommitted(id);
-    const isSameAsBefore = isSameState(health, entry.committedHealth);
+    const isSameAsBefore = isSameButForTries(health, entry.committedHealth);
     entry.committedHealth = health;
     if (this.#context.store.replica === null) return;
     // Another node may have written the record, and knows tries that this node does not. A state
     // that is new counts here, too, unless this node has a state of its own to write.
-    entry.health = hasOwnState || (isSameAsBefore && this.#changedIds.has(id))
-      ? mergeHealth(entry.health, health) : mergeHealth(health, entry.health);
+    const [leading, other] = hasOwnState || (isSameAsBefore && this.#changedIds.has(id))
+      ? [entry.health, health] : [health, entry.health];
+    entry.health = mergeHealth(leading, other);
   }
 
   #applyWebhook({ id, before, after }: Change): void {
@@ -362,7 +363,8 @@ function isSwitchedOn(before: Buffer, after: Buffer): boolean {
   return decodeRecord(before)['enabled'] === false && decodeRecord(after)['enabled'] === true;
 }
 
-function isSameState(left: Health, right: Health): boolean {
+/** Whether the state is the same, and its begin: times and counts of tries may differ. */
+function isSameButForTries(left: Health, right: Health): boolean {
   return left.isFailing === right.isFailing
     && (!left.isFailing || left.firstFailedMs === right.firstFailedMs)
     && left.rejectingSinceMs === right.rejectingSinceMs

@@ -21,7 +21,8 @@ export type DecodeListed<Item> = (record: Buffer, id: string) => Item | null;
 /** A column of one kind of values. A slot that was set is set again, or cleared. */
 export interface RecordColumn<Item, Criterion> {
   set(slot: number, item: Item): void;
-  clear(slot: number): void;
+  /** Absent: not needed, as no test sees a slot whose record is not listed. */
+  clear?(slot: number): void;
   grow(length: number): void;
   createTest(criterion: Criterion): SlotTest;
 }
@@ -32,7 +33,7 @@ type AnyColumn<Item> = RecordColumn<Item, never>;
 const SLOTS_MIN = 1024;
 
 /** The test that no record meets. */
-export const matchNone: SlotTest = () => false;
+const matchNone: SlotTest = () => false;
 
 export class RecordColumns<Item> {
   readonly #collection: Collection;
@@ -123,7 +124,7 @@ export class RecordColumns<Item> {
   #clear(slot: number): void {
     this.#isListed[slot] = 0;
     this.#count -= 1;
-    for (const column of this.#columns) column.clear(slot);
+    for (const column of this.#columns) column.clear?.(slot);
   }
 
   #grow(count: number): void {
@@ -137,8 +138,8 @@ export class RecordColumns<Item> {
 export class SharedTextColumn<Item>
 implements RecordColumn<Item, string | ((text: string) => boolean)> {
   readonly #read: (item: Item) => string | null;
-  readonly #numbers = new TextNumbers();
-  #column = new Uint32Array(0);
+  readonly #texts = new TextNumbers();
+  #numbers = new Uint32Array(0);
 
   constructor(read: (item: Item) => string | null) {
     this.#read = read;
@@ -146,29 +147,29 @@ implements RecordColumn<Item, string | ((text: string) => boolean)> {
 
   set(slot: number, item: Item): void {
     const text = this.#read(item);
-    const number = text === null ? 0 : this.#numbers.intern(text);
+    const number = text === null ? 0 : this.#texts.intern(text);
     // After that, so that a text which stays keeps its number.
     this.clear(slot);
-    this.#column[slot] = number;
+    this.#numbers[slot] = number;
   }
 
   clear(slot: number): void {
-    this.#numbers.release(this.#column[slot] ?? 0);
-    this.#column[slot] = 0;
+    this.#texts.release(this.#numbers[slot] ?? 0);
+    this.#numbers[slot] = 0;
   }
 
   grow(length: number): void {
-    this.#column = copyInto(new Uint32Array(length), this.#column);
+    this.#numbers = copyInto(new Uint32Array(length), this.#numbers);
   }
 
   /** Creates a test for one text, or for all texts for which a function holds. */
   createTest(criterion: string | ((text: string) => boolean)): SlotTest {
     if (typeof criterion === 'function') {
-      const numbers = this.#numbers.select(criterion);
-      return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#column[slot] ?? 0);
+      const numbers = this.#texts.select(criterion);
+      return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#numbers[slot] ?? 0);
     }
-    const number = this.#numbers.find(criterion);
-    return number === undefined ? matchNone : (slot) => this.#column[slot] === number;
+    const number = this.#texts.find(criterion);
+    return number === undefined ? matchNone : (slot) => this.#numbers[slot] === number;
   }
 }
 
@@ -179,7 +180,7 @@ implements RecordColumn<Item, string | ((text: string) => boolean)> {
 export class RareTextColumn<Item> implements RecordColumn<Item, string> {
   readonly #itemAt: (slot: number) => Item | null;
   readonly #read: (item: Item) => string | null;
-  #column = new Uint32Array(0);
+  #checksums = new Uint32Array(0);
 
   constructor(itemAt: (slot: number) => Item | null, read: (item: Item) => string | null) {
     this.#itemAt = itemAt;
@@ -188,19 +189,17 @@ export class RareTextColumn<Item> implements RecordColumn<Item, string> {
 
   set(slot: number, item: Item): void {
     const text = this.#read(item);
-    this.#column[slot] = text === null ? 0 : crc32(text);
+    this.#checksums[slot] = text === null ? 0 : crc32(text);
   }
 
-  clear(): void {}
-
   grow(length: number): void {
-    this.#column = copyInto(new Uint32Array(length), this.#column);
+    this.#checksums = copyInto(new Uint32Array(length), this.#checksums);
   }
 
   createTest(text: string): SlotTest {
     const checksum = crc32(text);
     return (slot) => {
-      if (this.#column[slot] !== checksum) return false;
+      if (this.#checksums[slot] !== checksum) return false;
       const item = this.#itemAt(slot);
       return item !== null && this.#read(item) === text;
     };
@@ -217,49 +216,45 @@ export function isWithin({ sinceMs, untilMs }: TimeSpan, atMs: number): boolean 
 /** A column of times, in milliseconds since the epoch. */
 export class TimeColumn<Item> implements RecordColumn<Item, TimeSpan> {
   readonly #readMs: (item: Item) => number;
-  #column = new Float64Array(0);
+  #timesMs = new Float64Array(0);
 
   constructor(readMs: (item: Item) => number) {
     this.#readMs = readMs;
   }
 
   set(slot: number, item: Item): void {
-    this.#column[slot] = this.#readMs(item);
+    this.#timesMs[slot] = this.#readMs(item);
   }
 
-  clear(): void {}
-
   grow(length: number): void {
-    this.#column = copyInto(new Float64Array(length), this.#column);
+    this.#timesMs = copyInto(new Float64Array(length), this.#timesMs);
   }
 
   createTest(span: TimeSpan): SlotTest {
-    return (slot) => isWithin(span, this.#column[slot] ?? 0);
+    return (slot) => isWithin(span, this.#timesMs[slot] ?? 0);
   }
 }
 
 /** A column of booleans. */
 export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
   readonly #read: (item: Item) => boolean;
-  #column = new Uint8Array(0);
+  #flags = new Uint8Array(0);
 
   constructor(read: (item: Item) => boolean) {
     this.#read = read;
   }
 
   set(slot: number, item: Item): void {
-    this.#column[slot] = this.#read(item) ? 1 : 0;
+    this.#flags[slot] = this.#read(item) ? 1 : 0;
   }
 
-  clear(): void {}
-
   grow(length: number): void {
-    this.#column = copyInto(new Uint8Array(length), this.#column);
+    this.#flags = copyInto(new Uint8Array(length), this.#flags);
   }
 
   createTest(flag: boolean): SlotTest {
     const expected = flag ? 1 : 0;
-    return (slot) => this.#column[slot] === expected;
+    return (slot) => this.#flags[slot] === expected;
   }
 }
 

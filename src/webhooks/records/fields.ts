@@ -27,10 +27,13 @@ export interface RecordField<Item, Criterion> {
   /** null: the query has none of the parameters. Throws `malformed`. */
   parse(query: FieldQuery): Criterion | null;
   isMet(criterion: Criterion, item: Item): boolean;
-  /** null: the list knows by itself which slots meet a criterion. */
+  /** null: the list has a test of slots (`slotTests`). */
   readonly createColumn:
     ((itemAt: (slot: number) => Item | null) => RecordColumn<Item, Criterion>) | null;
-  /** Whether a change of the record may change the field: its column is then set again. */
+  /**
+   * Whether a change of the record may change the field: its column is then set again. Absent, as
+   * in texts, flags and times below: it must not.
+   */
   readonly isChanging?: boolean;
 }
 
@@ -89,13 +92,13 @@ export function flagField<Item>(
 
 /** The time of a record, within the bounds that `since` and `until` give. */
 export function timeField<Item>(
-  verb: string, read: (item: Item) => string,
+  descriptionStart: string, read: (item: Item) => string,
 ): RecordField<Item, TimeSpan> {
   const readMs = (item: Item): number => parseTimestamp(read(item));
   return {
     parameters: {
-      since: { description: `${verb} at that time or later`, schema: timeSchema },
-      until: { description: `${verb} before that time`, schema: timeSchema },
+      since: { description: `${descriptionStart} at that time or later`, schema: timeSchema },
+      until: { description: `${descriptionStart} before that time`, schema: timeSchema },
     },
     parse: (query) => {
       const span = { sinceMs: parseTimeOf(query, 'since'), untilMs: parseTimeOf(query, 'until') };

@@ -3,10 +3,9 @@
  * filtered by fields (fields.ts). What a filter names is looked up in columns, which the first such
  * list has built. A record that matches is decoded at once, in the same turn of the event loop.
  */
+import { assert } from '../../base/assert.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
-import {
-  RecordColumns, matchNone, type DecodeListed, type RecordColumn, type SlotTest,
-} from './columns.ts';
+import { RecordColumns, type DecodeListed, type RecordColumn, type SlotTest } from './columns.ts';
 import { createFieldTest, listCriteria, fieldEntries, type RecordFields } from './fields.ts';
 import { countInSteps, visitInSteps } from './stepped-scan.ts';
 
@@ -103,8 +102,9 @@ export class RecordList<Item, Filter> {
     await this.#columns.whenBuilt();
     return this.#columns.createMatcher(criteria.map(([name, , criterion]) => {
       const createTest = slotTests?.[name] as ((value: unknown) => SlotTest) | undefined;
-      return createTest?.(criterion) ?? this.#columnOf.get(name)?.createTest(criterion)
-        ?? matchNone;
+      const test = createTest?.(criterion) ?? this.#columnOf.get(name)?.createTest(criterion);
+      assert(test !== undefined, 'a field has neither a column nor a test of slots');
+      return test;
     }));
   }
 

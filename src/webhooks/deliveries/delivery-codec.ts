@@ -72,7 +72,7 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     queuedAt: record.queuedAt ?? null,
     nextAttemptAt: record.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
     failures: record.failures ?? 0,
-    proxyFailures: record.proxyFailures ?? 0,
+    notAskedCount: record.proxyFailures ?? 0,
     resendOf: record.resendOf ?? null,
     isPayload: record.isPayload ?? record.sent !== undefined,
     sent: record.sent === undefined ? null : decodeSentHead(record.sent),
@@ -82,9 +82,11 @@ export function decodeDelivery(bytes: Buffer): Delivery {
 }
 
 type DeliveryRecord =
-  Partial<Omit<Delivery, 'sent' | 'eventId'>>
+  Partial<Omit<Delivery, 'sent' | 'eventId' | 'notAskedCount'>>
   & Pick<Delivery, 'identifier' | 'status' | 'updatedAt'>
-  & { readonly message?: string; readonly sent?: readonly string[] };
+  & {
+    readonly message?: string; readonly sent?: readonly string[]; readonly proxyFailures?: number;
+  };
 
 function decodeSentHead([method = '', url = '', ...headers]: readonly string[]): SentHead {
   return { method, url, headers };
@@ -111,7 +113,7 @@ function isDeliveryRecord(
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId, route } = delivery;
-  const { queuedAt, nextAttemptAt, failures, proxyFailures, resendOf } = delivery;
+  const { queuedAt, nextAttemptAt, failures, notAskedCount, resendOf } = delivery;
   const { isPayload, sent, attempts, attemptCount } = delivery;
   let json = deliveryHead.encode(identifier, status, updatedAt);
   json += route === null ? `,"message":"${eventId}"` : `,"route":${encodeString(route)}`;
@@ -123,7 +125,7 @@ export function encodeDelivery(delivery: Delivery): string {
     json += `,"nextAttemptAt":${JSON.stringify(nextAttemptAt)}`;
   }
   if (failures !== 0) json += `,"failures":${failures}`;
-  if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
+  if (notAskedCount !== 0) json += `,"proxyFailures":${notAskedCount}`;
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
   if (isPayload !== (sent !== null)) json += `,"isPayload":${isPayload}`;
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;

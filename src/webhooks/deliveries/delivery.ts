@@ -6,15 +6,19 @@
  *
  *     status   end of an attempt     status after it
  *     any      delivered, coalesced  the same as that end
- *     any      notAsked              as before; this attempt is not kept
+ *     any      notAsked              as before, pending until a later time; the attempt is not kept
  *     pending  failed                pending until its next time; failed if there is none
  *     pending  gone                  failed
  *     other    failed, gone          as before
+ *
+ * A probe, and an attempt off the schedule, do not change the time of a pending delivery. If they
+ * fail, it stays pending; after a probe only if it may be tried again.
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
+import { isRetriedStatus, type RetryOn } from '../outgoing/retry-on.ts';
 import type { StoredItem } from '../work/item-spec.ts';
 import {
   addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
@@ -97,7 +101,7 @@ export type Delivery = {
   /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
   /** How often in a row the target was not asked: see `AttemptOutcome.end`. */
-  readonly proxyFailures: number;
+  readonly notAskedCount: number;
   /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
   /** Whether the payload itself was sent last, so that every retry sends it. */
@@ -183,7 +187,7 @@ export function createDelivery(
   return {
     identifier, kind: kindOf(hook, route), createdAt: at, updatedAt: at, status: 'pending', hook,
     event, eventId, request, route, queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0,
-    proxyFailures: 0, resendOf, isPayload: false, sent: null, attempts: [], attemptCount: 0,
+    notAskedCount: 0, resendOf, isPayload: false, sent: null, attempts: [], attemptCount: 0,
   };
 }
 
@@ -248,52 +252,63 @@ export function routeNameOf({ identifier, route }: Delivery): string {
   return route;
 }
 
-/**
- * Returns the delivery after an attempt. `schedule` has the seconds between attempts; an empty one
- * lets no other follow.
- */
+/** When a delivery is tried again that has failed. */
+type RetryTerms = {
+  /** The seconds between attempts; an empty one lets no other follow. */
+  readonly schedule: readonly number[];
+  /** After which statuses; absent: after each. */
+  readonly retryOn?: RetryOn | undefined;
+};
+
 export function afterAttempt(
-  delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
+  delivery: Delivery, outcome: AttemptOutcome, { schedule, retryOn }: RetryTerms, nowMs: number,
   random: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
-  const { end, attempt, retryAfterMs = 0, isChainRefused = false } = outcome;
+  const { end, attempt, retryAfterMs = 0 } = outcome;
   if (end === 'delivered' || end === 'coalesced') return deliver(delivery, attempt, end, updatedAt);
   if (delivery.status !== 'pending') {
     return afterAttemptOffSchedule(delivery, outcome, nowMs, updatedAt);
   }
   if (end === 'notAsked') return askLater(delivery, nowMs, random, updatedAt);
   const failures = delivery.failures + 1;
-  // A chain that is too long once is too long in every retry.
-  const nextAttemptAt = end === 'failed' && !isChainRefused
+  const nextAttemptAt = mayTryAgain(outcome, retryOn)
     ? computeNextAttemptTime(schedule, failures, retryAfterMs, nowMs, random) : null;
   const status = nextAttemptAt === null ? 'failed' : 'pending';
   return change(
-    delivery, { updatedAt, status, nextAttemptAt, failures, proxyFailures: 0, attempt });
+    delivery, { updatedAt, status, nextAttemptAt, failures, notAskedCount: 0, attempt });
 }
 
 /** Returns the delivery after an attempt that no other follows, unless the target was not asked. */
 export function afterLastAttempt(
   delivery: Delivery, outcome: AttemptOutcome, nowMs: number, updatedAt?: string,
 ): Delivery {
-  return afterAttempt(delivery, outcome, [], nowMs, 0, updatedAt);
+  return afterAttempt(delivery, outcome, { schedule: [] }, nowMs, 0, updatedAt);
 }
 
-/**
- * Returns the delivery after a probe, which uses up nothing of its schedule: delivered, failed
- * where it is not to be tried again, or pending as before.
- */
+/** Returns the delivery after a probe, which uses up nothing of its schedule. */
 export function afterProbe(
-  delivery: Delivery, outcome: AttemptOutcome, isTriedAgain: boolean, nowMs: number,
+  delivery: Delivery, outcome: AttemptOutcome, { retryOn }: RetryTerms, nowMs: number,
 ): Delivery {
-  const { end, isChainRefused = false } = outcome;
-  const staysPending = end === 'notAsked' || (end === 'failed' && isTriedAgain && !isChainRefused);
-  return staysPending ? afterAttemptOffSchedule(delivery, outcome, nowMs)
+  return outcome.end === 'notAsked' || mayTryAgain(outcome, retryOn)
+    ? afterAttemptOffSchedule(delivery, outcome, nowMs)
     : afterLastAttempt(delivery, outcome, nowMs);
+}
+
+/** Whether another attempt may follow, if the schedule has one. */
+function mayTryAgain(
+  { end, attempt: { statusCode = null, error = null }, isChainRefused = false }: AttemptOutcome,
+  retryOn: RetryOn | undefined,
+): boolean {
+  // A chain that is too long once is too long in every retry.
+  if (end !== 'failed' || isChainRefused) return false;
+  // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
+  // and a 2xx of a response that `successWhen` takes for a failure.
+  return isRetriedStatus(retryOn, error === null ? statusCode : null);
 }
 
 /**
  * Returns the delivery after an attempt that uses up nothing of its schedule, such as one during
- * which it was cancelled, or failed with its webhook. A failure leaves it pending if it is.
+ * which it was cancelled, or failed with its webhook.
  */
 export function afterAttemptOffSchedule(
   delivery: Delivery, { attempt, end }: AttemptOutcome, nowMs: number,
@@ -312,10 +327,10 @@ function deliver(
 function askLater(
   delivery: Delivery, nowMs: number, random: number, updatedAt: string,
 ): Delivery {
-  const { proxyFailures } = delivery;
-  const backoffMs = Math.min(NOT_ASKED_DELAY_MS_BASE * 2 ** proxyFailures, NOT_ASKED_DELAY_MS_MAX);
+  const { notAskedCount } = delivery;
+  const backoffMs = Math.min(NOT_ASKED_DELAY_MS_BASE * 2 ** notAskedCount, NOT_ASKED_DELAY_MS_MAX);
   return change(delivery, {
-    updatedAt, proxyFailures: proxyFailures + 1,
+    updatedAt, notAskedCount: notAskedCount + 1,
     nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),
   });
 }
@@ -348,12 +363,12 @@ export function resetForRetry(
   const now = formatTimestamp(nowMs);
   const queuedAt = delivery.status === 'pending' ? delivery.queuedAt : now;
   return change(delivery, {
-    updatedAt, status: 'pending', queuedAt, nextAttemptAt: now, failures: 0, proxyFailures: 0,
+    updatedAt, status: 'pending', queuedAt, nextAttemptAt: now, failures: 0, notAskedCount: 0,
   });
 }
 
 type DeliveryChange = Pick<Delivery, 'updatedAt'>
-  & Partial<Pick<Delivery, 'status' | 'queuedAt' | 'nextAttemptAt' | 'failures' | 'proxyFailures'>>
+  & Partial<Pick<Delivery, 'status' | 'queuedAt' | 'nextAttemptAt' | 'failures' | 'notAskedCount'>>
   & {
     /** The attempt that is added; above the limit the oldest one is dropped. */
     readonly attempt?: Attempt;
@@ -368,10 +383,10 @@ function change(delivery: Delivery, changes: DeliveryChange): Delivery {
   const { resendOf, isPayload, sent, attempts, attemptCount } = delivery;
   const { updatedAt, status = delivery.status, queuedAt = delivery.queuedAt, attempt } = changes;
   const { nextAttemptAt = delivery.nextAttemptAt, failures = delivery.failures } = changes;
-  const { proxyFailures = delivery.proxyFailures } = changes;
+  const { notAskedCount = delivery.notAskedCount } = changes;
   return {
     identifier, kind, createdAt, updatedAt, status, hook, event, eventId, request, route, queuedAt,
-    nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent,
+    nextAttemptAt, failures, notAskedCount, resendOf, isPayload, sent,
     attempts: attempt === undefined ? attempts : addAttempt(attempts, attempt),
     attemptCount: attempt === undefined ? attemptCount : attemptCount + 1,
   };

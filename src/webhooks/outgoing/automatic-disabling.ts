@@ -38,10 +38,10 @@ export function disableFailingWebhook(
   if (period === null) return null;
   const { since, webhookVersion } = period;
   if (nowMs - parseTimestamp(since) < disableAfterHours * HOUR_MS) return null;
-  const isDisabled = changeWebhook(transaction, identifier, nowMs, (webhook) =>
+  const wasDisabled = changeWebhook(transaction, identifier, nowMs, (webhook) =>
     webhook['enabled'] !== false && webhook['updatedAt'] === webhookVersion
       ? markDisabled(webhook, 'failing', nowMs) : null);
-  return isDisabled ? since : null;
+  return wasDisabled ? since : null;
 }
 
 /** Enables a webhook that is probed. Returns false for any other. */

@@ -10,7 +10,7 @@ import type { JsonSchema, JsonValue, MemberSchema } from '../../base/schema.ts';
 import type { SchemaOf } from '../../base/schema-types.ts';
 
 type RetriedStatus = number | string;
-type RetryOn = readonly RetriedStatus[];
+export type RetryOn = readonly RetriedStatus[];
 
 const ITEMS_MAX = 100;
 const ITEM_BYTES_MAX = 16;
@@ -37,7 +37,7 @@ export const retryOnMember = {
 export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[] {
   if (!Array.isArray(retryOn)) return [];
   const items: readonly JsonValue[] = retryOn;
-  return items.flatMap((item, index) => isRetriedStatus(item) ? [] : [{
+  return items.flatMap((item, index) => isStatusOrClass(item) ? [] : [{
     pointer: `/retryOn/${index}`,
     detail: `must be a status from ${STATUS_MIN} to ${STATUS_MAX}, such as 429, or one of "3xx", `
       + '"4xx" and "5xx"',
@@ -45,12 +45,12 @@ export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[
 }
 
 /** Whether a delivery is tried again after that status; null: the attempt has had none. */
-export function isTriedAgain(retryOn: RetryOn | undefined, statusCode: number | null): boolean {
+export function isRetriedStatus(retryOn: RetryOn | undefined, statusCode: number | null): boolean {
   if (retryOn === undefined || statusCode === null) return true;
   return retryOn.includes(statusCode) || retryOn.includes(`${Math.floor(statusCode / 100)}xx`);
 }
 
-function isRetriedStatus(item: JsonValue): boolean {
+function isStatusOrClass(item: JsonValue): boolean {
   if (typeof item === 'string') return CLASS.test(item);
   return Number.isInteger(item) && Number(item) >= STATUS_MIN && Number(item) <= STATUS_MAX;
 }

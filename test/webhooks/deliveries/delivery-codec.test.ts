@@ -31,7 +31,7 @@ test('what is stored of a delivery is read back', () => {
   const changes: readonly Partial<Delivery>[] = [
     {}, { kind: 'forward', hook: null, event: null }, { event: 'a "b" \\ ü' },
     { eventId: EVENT_ID },
-    { updatedAt: LATER, nextAttemptAt: LATER, failures: 2, proxyFailures: 1 },
+    { updatedAt: LATER, nextAttemptAt: LATER, failures: 2, notAskedCount: 1 },
     {
       status: 'delivered', updatedAt: LATER, nextAttemptAt: null, sent, isPayload: true,
       attempts: [attempt], attemptCount: 1,
@@ -64,13 +64,15 @@ test('the event of a delivery is read without parsing it', () => {
 });
 
 test('what is stored of a delivery to a route is read back', () => {
-  const retried = afterAttempt(routed, { end: 'failed', attempt: RUN }, [5], Date.parse(AT), 0);
+  const never = { schedule: [] };
+  const retried = afterAttempt(
+    routed, { end: 'failed', attempt: RUN }, { schedule: [5] }, Date.parse(AT), 0);
   const success = { ...RUN, success: true, message: null };
   const data = { coalesced: true };
   for (const delivery of [
-    routed, retried, afterAttempt(routed, { end: 'failed', attempt: RUN }, [], 0, 0),
-    afterAttempt(routed, { end: 'delivered', attempt: success }, [], 0, 0),
-    afterAttempt(routed, { end: 'coalesced', attempt: { ...success, data } }, [], 0, 0),
+    routed, retried, afterAttempt(routed, { end: 'failed', attempt: RUN }, never, 0, 0),
+    afterAttempt(routed, { end: 'delivered', attempt: success }, never, 0, 0),
+    afterAttempt(routed, { end: 'coalesced', attempt: { ...success, data } }, never, 0, 0),
     { ...routed, queuedAt: LATER, attemptCount: 9 },
     { ...routed, route: 'delivered","status":"coalesced', attempts: [{ ...RUN, data: null }],
       attemptCount: 1 },

@@ -14,6 +14,11 @@ import {
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
+const NEVER = { schedule: [] };
+const ONCE = { schedule: [5] };
+const TWICE = { schedule: [5, 5] };
+const IN_100_S = { schedule: [100] };
+
 const START_MS = Date.UTC(2026, 0, 1);
 const fresh = createDelivery(
   { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1' },
@@ -34,7 +39,7 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
   let delivery = fresh;
   const waits: number[] = [];
   for (let nowMs = START_MS; delivery.status === 'pending';) {
-    delivery = afterAttempt(delivery, outcome('failed'), SCHEDULE_S, nowMs, 0);
+    delivery = afterAttempt(delivery, outcome('failed'), { schedule: SCHEDULE_S }, nowMs, 0);
     if (delivery.status === 'pending') waits.push(waitMs(delivery, nowMs) / 1000);
     nowMs = Date.parse(delivery.nextAttemptAt ?? '') || nowMs;
   }
@@ -45,42 +50,43 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
 });
 
 test('a probe uses up nothing, and ends what need not be tried again', () => {
-  const probed = (end: SendOutcome['end'], more = {}, isTriedAgain = true): unknown[] => {
+  const probed = (end: SendOutcome['end'], more = {}, retryOn?: number[]): unknown[] => {
     const { status, failures, attempts, nextAttemptAt } =
-      afterProbe(fresh, { ...outcome(end), ...more }, isTriedAgain, START_MS + 1);
+      afterProbe(fresh, { ...outcome(end), ...more }, { schedule: [5], retryOn }, START_MS + 1);
     return [status, failures, attempts.length, nextAttemptAt];
   };
   assert.deepEqual(probed('failed'), ['pending', 0, 1, fresh.nextAttemptAt]);
   assert.deepEqual(probed('notAsked'), ['pending', 0, 0, fresh.nextAttemptAt]);
   assert.deepEqual(probed('delivered'), ['delivered', 0, 1, null]);
-  assert.deepEqual(probed('failed', {}, false), ['failed', 1, 1, null]);
+  assert.deepEqual(probed('failed', {}, [503]), ['failed', 1, 1, null]);
   assert.deepEqual(probed('failed', { isChainRefused: true }), ['failed', 1, 1, null]);
 });
 
 test('jitter lengthens a wait by up to a tenth, and never shortens it', () => {
   for (const random of [0, 0.5, 0.999]) {
-    const wait = waitMs(afterAttempt(fresh, outcome('failed'), [100], START_MS, random), START_MS);
+    const failed = afterAttempt(fresh, outcome('failed'), IN_100_S, START_MS, random);
+    const wait = waitMs(failed, START_MS);
     assert.ok(wait >= 100_000 && wait <= 110_000, String(wait));
   }
 });
 
 test('a longer Retry-After is honoured, a shorter one is not, and a month is the most', () => {
   const wait = (retryAfterMs: number): number =>
-    waitMs(afterAttempt(fresh, outcome('failed', retryAfterMs), [100], START_MS, 0), START_MS);
+    waitMs(afterAttempt(fresh, outcome('failed', retryAfterMs), IN_100_S, START_MS, 0), START_MS);
   assert.equal(wait(500_000), 500_000);
   assert.equal(wait(5000), 100_000);
   assert.equal(wait(1e15), 30 * 86_400_000);
 });
 
 test('a success ends it, and 410 fails it at once', () => {
-  assert.equal(afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0).status, 'delivered');
-  assert.equal(afterAttempt(fresh, outcome('gone'), [5], START_MS, 0).status, 'failed');
+  assert.equal(afterAttempt(fresh, outcome('delivered'), ONCE, START_MS, 0).status, 'delivered');
+  assert.equal(afterAttempt(fresh, outcome('gone'), ONCE, START_MS, 0).status, 'failed');
 });
 
 test("a proxy's own failure uses up no attempt and backs off to five minutes", () => {
   let delivery = fresh;
   const waits = Array.from({ length: 9 }, () => {
-    delivery = afterAttempt(delivery, outcome('notAsked'), [5], START_MS, 0);
+    delivery = afterAttempt(delivery, outcome('notAsked'), ONCE, START_MS, 0);
     return waitMs(delivery, START_MS) / 1000;
   });
   assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
@@ -88,21 +94,21 @@ test("a proxy's own failure uses up no attempt and backs off to five minutes", (
 });
 
 test('after an attempt that got through, the back-off of a failing proxy starts anew', () => {
-  const failed = afterAttempt(fresh, outcome('notAsked'), [5, 5], START_MS, 0);
-  const throughProxy = afterAttempt(failed, outcome('failed'), [5, 5], START_MS, 0);
-  const failedAgain = afterAttempt(throughProxy, outcome('notAsked'), [5, 5], START_MS, 0);
+  const failed = afterAttempt(fresh, outcome('notAsked'), TWICE, START_MS, 0);
+  const throughProxy = afterAttempt(failed, outcome('failed'), TWICE, START_MS, 0);
+  const failedAgain = afterAttempt(throughProxy, outcome('notAsked'), TWICE, START_MS, 0);
   assert.equal(waitMs(failedAgain, START_MS), 5000);
 });
 
 test('a clock set back does not lengthen a wait that no attempt has begun', () => {
   const [nowMs, writtenMs] = [START_MS + 3_600_000, START_MS + 7_200_000];
-  const failed = afterAttempt(fresh, outcome('notAsked'), [5], writtenMs, 0);
+  const failed = afterAttempt(fresh, outcome('notAsked'), ONCE, writtenMs, 0);
   assert.equal(computeDeliveryDueMs(failed, nowMs), nowMs + 5000);
   assert.equal(computeDeliveryDueMs(resetForRetry(fresh, writtenMs), nowMs), nowMs);
 });
 
 test('an attempt within the millisecond of the creation does not shorten the wait', () => {
-  const failed = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
+  const failed = afterAttempt(fresh, outcome('failed'), ONCE, START_MS, 0);
   assert.equal(computeDeliveryDueMs(failed, START_MS), START_MS + 5000);
 });
 
@@ -114,7 +120,7 @@ test('an attempt that ends after a cancel is kept, unless it was the proxy that 
     const after = afterAttemptOffSchedule(cancelled, outcome(end), START_MS + 1000);
     assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt],
       [status, attempts, null]);
-    assert.deepEqual(afterAttempt(cancelled, outcome(end), [5], START_MS + 1000, 0), after);
+    assert.deepEqual(afterAttempt(cancelled, outcome(end), ONCE, START_MS + 1000, 0), after);
   }
 });
 
@@ -122,12 +128,13 @@ const routed = createRouteDelivery({ id: 'r1', hook: 'h1' }, 0, 'default', fresh
 const RUN = { at: fresh.createdAt, durationMs: 1, success: false, message: null, data: null };
 
 test('a run that ends after its route has failed delivers it, or leaves it as it was', () => {
-  const failed = afterAttempt(routed, { end: 'failed', attempt: RUN }, [], START_MS, 0);
+  const failed = afterAttempt(routed, { end: 'failed', attempt: RUN }, NEVER, START_MS, 0);
   assert.deepEqual([failed.status, failed.failures], ['failed', 1]);
   for (const [end, status] of [
     ['failed', 'failed'], ['delivered', 'delivered'], ['coalesced', 'coalesced'],
   ] as const) {
-    const after = afterAttempt(failed, { end, attempt: RUN }, [5, 60], START_MS + 1, 0);
+    const after = afterAttempt(
+      failed, { end, attempt: RUN }, { schedule: [5, 60] }, START_MS + 1, 0);
     assert.deepEqual([after.status, after.nextAttemptAt, after.attemptCount, after.failures],
       [status, null, 2, 1]);
   }
@@ -136,8 +143,8 @@ test('a run that ends after its route has failed delivers it, or leaves it as it
 test('a change that shares its time with others bears that time', () => {
   const updatedAt = '2027-01-01T00:00:00.000Z';
   for (const after of [
-    afterAttempt(routed, { end: 'failed', attempt: RUN }, [5], START_MS, 0, updatedAt),
-    afterAttempt(routed, { end: 'delivered', attempt: RUN }, [5], START_MS, 0, updatedAt),
+    afterAttempt(routed, { end: 'failed', attempt: RUN }, ONCE, START_MS, 0, updatedAt),
+    afterAttempt(routed, { end: 'delivered', attempt: RUN }, ONCE, START_MS, 0, updatedAt),
     afterAttemptOffSchedule(routed, { end: 'failed', attempt: RUN }, START_MS, updatedAt),
     resetForRetry(routed, START_MS, updatedAt),
   ]) assert.equal(after.updatedAt, updatedAt);
@@ -153,33 +160,35 @@ test('fifty attempts are kept of a delivery, however often it is cancelled durin
 });
 
 test('updatedAt rises though the clock steps back', () => {
-  const first = afterAttempt(fresh, outcome('failed'), [5, 5], START_MS, 0);
-  const second = afterAttempt(first, outcome('failed'), [5, 5], START_MS - 60_000, 0);
+  const first = afterAttempt(fresh, outcome('failed'), TWICE, START_MS, 0);
+  const second = afterAttempt(first, outcome('failed'), TWICE, START_MS - 60_000, 0);
   assert.ok(second.updatedAt > first.updatedAt);
 });
 
 test('a manual retry starts the schedule anew and keeps what was tried', () => {
-  const failed = { ...afterAttempt(fresh, outcome('failed'), [], START_MS, 0), proxyFailures: 3 };
+  const failed = {
+    ...afterAttempt(fresh, outcome('failed'), NEVER, START_MS, 0), notAskedCount: 3,
+  };
   const again = resetForRetry(failed, START_MS + 1000);
-  assert.deepEqual([again.status, again.failures, again.proxyFailures, again.attempts.length],
+  assert.deepEqual([again.status, again.failures, again.notAskedCount, again.attempts.length],
     ['pending', 0, 0, 1]);
   assert.equal(Date.parse(again.nextAttemptAt ?? ''), START_MS + 1000);
 });
 
 test('a manual retry puts a delivery that had ended at the end of its queue, and no other', () => {
-  const failed = afterAttempt(fresh, outcome('failed'), [], START_MS, 0);
+  const failed = afterAttempt(fresh, outcome('failed'), NEVER, START_MS, 0);
   assert.equal(resetForRetry(failed, START_MS + 1000).queuedAt,
     new Date(START_MS + 1000).toISOString());
-  const waiting = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
+  const waiting = afterAttempt(fresh, outcome('failed'), ONCE, START_MS, 0);
   assert.equal(resetForRetry(waiting, START_MS + 1000).queuedAt, null);
 });
 
 test('whatever a delivery holds, it is read back the same', () => {
-  const failing = afterAttempt(fresh, outcome('failed'), [5], START_MS, 0);
+  const failing = afterAttempt(fresh, outcome('failed'), ONCE, START_MS, 0);
   const cases: readonly Delivery[] = [
-    fresh, failing, afterAttempt(failing, outcome('failed'), [5], START_MS, 0),
-    afterAttempt(fresh, outcome('notAsked'), [5], START_MS, 0),
-    afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0),
+    fresh, failing, afterAttempt(failing, outcome('failed'), ONCE, START_MS, 0),
+    afterAttempt(fresh, outcome('notAsked'), ONCE, START_MS, 0),
+    afterAttempt(fresh, outcome('delivered'), ONCE, START_MS, 0),
     { ...fresh, kind: 'forward', hook: null, event: null, eventId: 'm1', resendOf: 'd0' },
     { ...fresh, isPayload: true, event: '"status":"failed"' },
   ];

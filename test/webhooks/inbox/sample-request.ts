@@ -48,7 +48,7 @@ export function runAll(
 ): StoredRequest {
   const attempt = { at: AT, durationMs: 1, success: true, message: null, data: null, ...more };
   return changeDeliveries(request, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
-    afterAttempt(delivery, { end: 'delivered', attempt }, [], nowMs, 0, updatedAt)));
+    afterAttempt(delivery, { end: 'delivered', attempt }, { schedule: [] }, nowMs, 0, updatedAt)));
 }
 
 /** The one delivery of a request with that status. */

@@ -15,7 +15,6 @@ import { findEventHead, findForwardTarget } from '../event-record.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
-import { isTriedAgain } from '../../outgoing/retry-on.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { hasFailed, writeAttempt } from '../../work/change-items.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
@@ -65,8 +64,8 @@ async function writeOutcome(
     return writeAndRetire(context, worker, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
-  if (webhook !== undefined && isDisabledWhenFailing(webhook) && end !== 'notAsked') {
-    return writeAndSwitch(context, write, webhook, end === 'delivered', nowMs);
+  if (webhook !== undefined && hasFailureLimit(webhook) && end !== 'notAsked') {
+    return writeAndDisableOrEnable(context, write, webhook, end === 'delivered', nowMs);
   }
   return (await writeAttempt(context.store, deliverySpec, write))?.after;
 }
@@ -78,12 +77,9 @@ function createWrite(
 ): DeliveryWrite {
   const { outcome, sent, targetUrl, isPayload, storedDelivery: stored, lease } = attempt;
   const { hook: webhookId } = stored.item;
-  const { retrySchedule = context.schedule, retryOn, rate } = webhook ?? {};
-  const { statusCode, error } = outcome.attempt;
-  // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
-  // and a 2xx of a response that `successWhen` takes for a failure.
-  const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
-  // An attempt that began while the webhook was on, and ended later, is as good as a probe.
+  const { retrySchedule: schedule = context.schedule, retryOn, rate } = webhook ?? {};
+  // An attempt that began while the webhook was on, and ended after it was switched off for
+  // failing, counts as a probe.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
   const random = context.random();
   const systemEvents = outcome.end === 'delivered' ? null
@@ -91,8 +87,8 @@ function createWrite(
   return {
     stored, lease, targetUrl, systemEvents,
     change(before) {
-      const after = isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
-        : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
+      const after = isProbe ? afterProbe(before, outcome, { schedule, retryOn }, nowMs)
+        : afterAttempt(before, outcome, { schedule, retryOn }, nowMs, random);
       return sent === null ? after : { ...after, sent, isPayload };
     },
     stageMore(transaction, changed) {
@@ -148,14 +144,14 @@ function reportToHealth(
   const webhook = webhooks.find(webhookId);
   // From now, and not from when the attempt began: another may have succeeded since, or somebody
   // may have changed the webhook.
-  const period = webhook?.updatedAt === undefined || !isDisabledWhenFailing(webhook) ? undefined
+  const period = webhook?.updatedAt === undefined || !hasFailureLimit(webhook) ? undefined
     : { since: formatTimestamp(clock.now()), webhookVersion: webhook.updatedAt };
   const reason = error ?? `HTTP ${statusCode}`;
-  health.recordFailure(webhookId, { atMs, reason },
-    { isLoggedElsewhere: isDisabling(end), period });
+  // A webhook that is disabled as its target is gone has a warning of its own.
+  health.recordFailure(webhookId, { atMs, reason }, { isLoggedElsewhere: end === 'gone', period });
 }
 
-function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
+function hasFailureLimit({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
   return disableAfterHours > 0;
 }
 
@@ -173,17 +169,9 @@ function stageHealthRecord(
 ): void {
   if (isFailed) {
     health.recordFinalFailure(webhookId, parseTimestamp(attempt.at),
-      { isLoggedElsewhere: isDisabling(end) });
+      { isLoggedElsewhere: end === 'gone' });
   }
   health.stage(transaction, webhookId, isTimeNeeded);
-}
-
-/**
- * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
- * is disabled for failing is decided by `disableFailingWebhook`.
- */
-function isDisabling(end: SendOutcome['end']): boolean {
-  return end === 'gone';
 }
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */
@@ -191,8 +179,8 @@ async function writeAndRetire(
   context: DeliveryContext, worker: AttemptWorker, webhookId: string, write: DeliveryWrite,
 ): Promise<Delivery | undefined> {
   const webhook = context.webhooks.find(webhookId);
-  const { attemptedDelivery, isDisabled } = await retireWebhook(context, worker, webhookId, write);
-  if (isDisabled && webhook !== undefined) {
+  const { attemptedDelivery, wasDisabled } = await retireWebhook(context, worker, webhookId, write);
+  if (wasDisabled && webhook !== undefined) {
     context.log.warning('an outgoing webhook was disabled: its target answered 410',
       { ...webhook.labels, reason: 'gone' });
   }
@@ -203,25 +191,27 @@ async function writeAndRetire(
  * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
  * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
  */
-async function writeAndSwitch(
+async function writeAndDisableOrEnable(
   context: DeliveryContext, write: DeliveryWrite, webhook: ReadyOutgoingWebhook,
   isDelivered: boolean, nowMs: number,
 ): Promise<Delivery | undefined> {
   const { identifier, labels, disabledAt } = webhook;
   const { failurePeriod } = context.health.find(identifier);
   const mayEnable = isDelivered && webhook.probe === true;
-  let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
+  let failingSince: string | null = null;
+  let isEnabled = false;
   const changed = await writeAttempt(context.store, deliverySpec, {
     ...write,
     stageMore(transaction, changed) {
-      isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
-      failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
+      if (isDelivered) isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
+      else failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
       write.stageMore?.(transaction, changed);
       if (failingSince !== null) write.systemEvents?.webhookDisabled(transaction, 'failing');
     },
   });
   if (changed === undefined) {
-    // The record is gone, and what was set is from an earlier run of the transaction.
+    // Nothing was written: the record is gone, or the lease has ended. What was set is from an
+    // earlier run of the transaction.
     failingSince = null;
     isEnabled = mayEnable && await context.store.transact((transaction) =>
       write.lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));

@@ -34,7 +34,7 @@ type RetirementResult = {
   /** The delivery as written; undefined if it is gone, or its lease has ended. */
   readonly attemptedDelivery: Delivery | undefined;
   /** Whether the webhook was enabled, or probed, until now, and is neither any more. */
-  readonly isDisabled: boolean;
+  readonly wasDisabled: boolean;
 };
 
 /**
@@ -55,7 +55,7 @@ export async function retireWebhook(
   }
 }
 
-const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled: false };
+const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, wasDisabled: false };
 
 /**
  * Fails the other deliveries chunk by chunk. The last transaction writes the attempted delivery and
@@ -89,10 +89,10 @@ async function failAllAndDisable(
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
     const changed = changeItem(deliverySpec, transaction, identifier, change);
     if (isTargetGone) fail(transaction, chunk.ids);
-    const isDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
+    const wasDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
     if (changed !== undefined) stageMore?.(transaction, changed);
-    if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
-    return { attemptedDelivery: changed?.after, isDisabled };
+    if (wasDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
+    return { attemptedDelivery: changed?.after, wasDisabled };
   });
 }
 

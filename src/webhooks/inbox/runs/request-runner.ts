@@ -154,7 +154,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     const change = (before: StoredRequest): StoredRequest => {
       const ended = changeDeliveries(before, nowMs, (deliveries, updatedAt) =>
         deliveries.map((delivery, position) => position !== index ? delivery
-          : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
+          : afterAttempt(delivery, outcome, { schedule }, nowMs, randomness, updatedAt)));
       const unparsed = payloadState === 'parsed' ? null : payloadState;
       return unparsed === 'unread' || unparsed === ended.unparsed ? ended : { ...ended, unparsed };
     };

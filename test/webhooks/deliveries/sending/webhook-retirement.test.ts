@@ -41,7 +41,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
       stageMore() {}, systemEvents: null,
       change: (before) => failIfPending(before, clock.now()) ?? before,
     });
-  assert.deepEqual(result, { attemptedDelivery: undefined, isDisabled: false });
+  assert.deepEqual(result, { attemptedDelivery: undefined, wasDisabled: false });
   assert.equal(store.lines.length, 1);
 });
 

@@ -31,7 +31,7 @@ export class Lanes {
     if (lane === undefined) {
       lane = {
         name, key, queue, tasks: new PriorityQueue(isBefore), size: 0, begunCount: 0,
-        runningCount: 0, offeredTask: null,
+        underWayCount: 0, offeredTask: null,
       };
       queue.lanes.set(name, lane);
     }
@@ -67,12 +67,12 @@ export class Lanes {
   }
 
   beginAttempt(lane: Lane): void {
-    lane.runningCount += 1;
+    lane.underWayCount += 1;
     lane.offeredTask = null;
   }
 
   endAttempt(lane: Lane): void {
-    lane.runningCount -= 1;
+    lane.underWayCount -= 1;
     this.offerFirst(lane);
     dropIfIdle(lane);
   }
@@ -80,7 +80,7 @@ export class Lanes {
   /** Puts the first task of a lane among the ready tasks of its queue, if it is ready. */
   offerFirst(lane: Lane): void {
     const first = findFirst(lane);
-    if (first?.state !== 'ready' || lane.runningCount > 0 || lane.offeredTask === first) return;
+    if (first?.state !== 'ready' || lane.underWayCount > 0 || lane.offeredTask === first) return;
     lane.offeredTask = first;
     lane.queue.ready.push(first);
   }
@@ -92,7 +92,7 @@ export class Lanes {
   confirmOffer(task: Task): boolean {
     const { lane, state } = task;
     if (lane === null) return state === 'ready';
-    if (state === 'ready' && lane.runningCount === 0 && findFirst(lane) === task) return true;
+    if (state === 'ready' && lane.underWayCount === 0 && findFirst(lane) === task) return true;
     if (lane.offeredTask === task) lane.offeredTask = null;
     return false;
   }
@@ -118,6 +118,6 @@ function findFirst(lane: Lane): Task | undefined {
   return lane.tasks.peek();
 }
 
-function dropIfIdle({ name, queue, size, runningCount }: Lane): void {
-  if (size === 0 && runningCount === 0) queue.lanes?.delete(name);
+function dropIfIdle({ name, queue, size, underWayCount }: Lane): void {
+  if (size === 0 && underWayCount === 0) queue.lanes?.delete(name);
 }

@@ -4,20 +4,20 @@
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 
-type LineEntry<Q> = { readonly queue: Q; readonly lastStart: number };
+type LineEntry<Q> = { readonly queue: Q; readonly lastStartNumber: number };
 
-export class QueueLine<Q extends { readonly lastStart: number }> {
+export class QueueLine<Q extends { readonly lastStartNumber: number }> {
   /** The queues in the line, with their last starts when they joined it. */
   readonly #lastStarts = new Map<Q, number>();
   /** May hold entries of queues that have left the line, or joined it again. */
   readonly #entries =
-    new PriorityQueue<LineEntry<Q>>((left, right) => left.lastStart < right.lastStart);
+    new PriorityQueue<LineEntry<Q>>((left, right) => left.lastStartNumber < right.lastStartNumber);
 
   add(queue: Q): void {
-    const { lastStart } = queue;
-    if (this.#lastStarts.get(queue) === lastStart) return;
-    this.#lastStarts.set(queue, lastStart);
-    this.#entries.push({ queue, lastStart });
+    const { lastStartNumber } = queue;
+    if (this.#lastStarts.get(queue) === lastStartNumber) return;
+    this.#lastStarts.set(queue, lastStartNumber);
+    this.#entries.push({ queue, lastStartNumber });
   }
 
   /** Returns whether the queue was in the line. */
@@ -30,16 +30,17 @@ export class QueueLine<Q extends { readonly lastStart: number }> {
    * start of its first queue came after `lastStartMax`.
    */
   take(lastStartMax = Infinity): Q | undefined {
-    this.#entries.popWhile(({ queue, lastStart }) => this.#lastStarts.get(queue) !== lastStart);
+    this.#entries.popWhile(({ queue, lastStartNumber }) =>
+      this.#lastStarts.get(queue) !== lastStartNumber);
     const first = this.#entries.peek();
-    if (first === undefined || first.lastStart > lastStartMax) return undefined;
+    if (first === undefined || first.lastStartNumber > lastStartMax) return undefined;
     this.#entries.pop();
     this.#lastStarts.delete(first.queue);
     return first.queue;
   }
 }
 
-type TargetQueue = { readonly lastStart: number; readonly responsiveness: string };
+type TargetQueue = { readonly lastStartNumber: number; readonly responsiveness: string };
 
 /**
  * The line for the permits of one target. All queues that are not prompt alternate with the prompt

@@ -1,11 +1,36 @@
 /**
- * Says which task is attempted next. A task waits until it is due, and then starts within the
- * limits of its queue, of its target and of the whole. The scheduler knows nothing of a task but
- * its identifier, so it serves any stored task. It does no I/O, and the clock is a parameter.
+ * Says which task is attempted next, and when. A task starts when none of these keeps it:
+ *
+ * | a task waits because                     | set by                          | until            |
+ * |------------------------------------------|---------------------------------|------------------|
+ * | it is not due: its `nextAttemptAt`       | delivery.ts, retry-time.ts      | due-times.ts     |
+ * | its attempt was postponed, or broke off  | queue-worker.ts                 | due-times.ts     |
+ * | the result of its attempt is not written | `startNext`                     | `settle`         |
+ * | its target takes no connection, and has  | task-queues.ts, `release`       | an attempt that  |
+ * |   one permit then                        |                                 |   gets one       |
+ * | its target is paused: after the 32nd     | task-queues.ts, `release`       | 250 ms are over  |
+ * |   attempt in a row without a response,   |                                 |                  |
+ * |   and after each one that follows        |                                 |                  |
+ * | the limits of its queue, its target, all | settings, the webhook           | an attempt ends  |
+ * |   attempts, or the shared permits        |                                 |   or is parked   |
+ * | its queue keeps strict order, or its     | `maxInFlight` 1, `order`        | those before it  |
+ * |   lane does                              |                                 |   are gone       |
+ * | its pace: the `rate` of the webhook      | delivery-paces.ts, `setPace`    | its timer        |
+ * | a hold: a backfill runs that is older    | delivery-attempter.ts, `hold`   | the job's end    |
+ * | `mayStart` is false: its webhook is off, | the attempter; queue-worker.ts  | `update`, or     |
+ * |   being retired or gone, its lanes are   |                                 |   `startOnce`    |
+ * |   being updated, or it has no lease      |                                 |   for a probe    |
+ * | the worker starts nothing: the store     | queue-worker.ts                 | a second is over |
+ * |   takes no writes, `ACTIVE_MAX` is met,  |                                 | attempts end     |
+ * |   or `mayBegin` of attempter or lease    |                                 | `wake`           |
+ *
+ * Tasks that wait are not postponed together when their target refuses: each makes an attempt of
+ * its own, is refused, and uses up its own schedule.
  *
  * An attempt goes through three calls: `startNext` starts it, `release` ends it and makes room for
  * others, and `settle` gives the task its next due time once the result is written. Until then the
- * task is unsettled and is not started again.
+ * task is unsettled and is not started again. The scheduler never reads the record behind a task,
+ * so it serves any stored task. It does no I/O, and the clock is a parameter.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
@@ -44,8 +69,7 @@ export class Scheduler {
   constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
     this.#isPaced = isPaced;
-    this.#queues = new TaskQueues(limits, (task) =>
-      this.#findPacedQueue(task)?.timer != null && isPaced(task));
+    this.#queues = new TaskQueues(limits, (task) => this.#isAheadOfPace(task));
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -78,7 +102,7 @@ export class Scheduler {
 
   /** The number of attempts under way that are not parked. */
   get runningCount(): number {
-    return this.#queues.runningCount;
+    return this.#queues.permitCount;
   }
 
   /**
@@ -89,7 +113,8 @@ export class Scheduler {
     let oldestPlace: string | null = null;
     for (const { id, place } of this.#tasks.values()) {
       if (oldestPlace === null || place < oldestPlace) oldestPlace = place;
-      // The tasks behind it were created later, and none goes to its queue before it is created.
+      // This task was queued when it was created. Those behind it in the map were created later,
+      // so they were queued later.
       if (place === id) break;
     }
     return oldestPlace;
@@ -97,8 +122,8 @@ export class Scheduler {
 
   /** Counts the attempts under way at each target that has some. */
   countRunningByTarget(): readonly { readonly target: string; readonly runningCount: number }[] {
-    return [...this.#queues.listTargets()].filter(({ runningCount }) => runningCount > 0)
-      .map(({ key, runningCount }) => ({ target: key, runningCount }));
+    return [...this.#queues.listTargets()].filter(({ permitCount }) => permitCount > 0)
+      .map(({ key, permitCount }) => ({ target: key, runningCount: permitCount }));
   }
 
   find(id: string): Task | undefined {
@@ -110,7 +135,7 @@ export class Scheduler {
     const queue = this.#queues.find(key);
     const ids: string[] = [];
     if (queue === undefined) return ids;
-    for (const task of this.#tasksIn(queue)) {
+    for (const task of this.#scanTasksOf(queue)) {
       if (ids.length === max) break;
       ids.push(task.id);
     }
@@ -165,7 +190,7 @@ export class Scheduler {
   update(settings: QueueSettings): void {
     const queue = this.#queues.find(settings.key);
     if (queue === undefined) return;
-    this.#queues.update(queue, settings, () => this.#tasksIn(queue));
+    this.#queues.update(queue, settings, () => this.#scanTasksOf(queue));
     this.#onRunnable();
   }
 
@@ -175,9 +200,9 @@ export class Scheduler {
    */
   startOnce(key: string): void {
     const queue = this.#queues.find(key);
-    if (queue === undefined || queue.mayStart || queue.runningCount > 0) return;
+    if (queue === undefined || queue.mayStart || queue.underWayCount > 0) return;
     let first: Task | null = null;
-    for (const task of this.#tasksIn(queue)) {
+    for (const task of this.#scanTasksOf(queue)) {
       if (task.hasBegun && (first === null || isBefore(task, first))) first = task;
     }
     if (first === null || first.state === 'unsettled') return;
@@ -235,11 +260,11 @@ export class Scheduler {
     if (existing === undefined) {
       const pacedQueue = { pace: new Pace(startLimit, firstMs), timer: null };
       this.#pacedQueues.set(key, pacedQueue);
-      return this.#followPace(key, pacedQueue);
+      return this.#restartPaceTimer(key, pacedQueue);
     }
     existing.pace.change(startLimit);
     existing.pace.postpone(firstMs);
-    this.#followPace(key, existing);
+    this.#restartPaceTimer(key, existing);
   }
 
   /** Whether the queue of that key has tasks, and all of them are held. */
@@ -247,7 +272,7 @@ export class Scheduler {
     const place = this.#queues.findHoldPlace(key);
     const queue = this.#queues.find(key);
     if (place === undefined || queue === undefined || queue.size === 0) return false;
-    for (const task of this.#tasksIn(queue)) if (task.place < place) return false;
+    for (const task of this.#scanTasksOf(queue)) if (task.place < place) return false;
     return true;
   }
 
@@ -265,7 +290,7 @@ export class Scheduler {
     const pacedQueue = this.#findPacedQueue(task);
     if (pacedQueue !== undefined && this.#isPaced(task)) {
       pacedQueue.pace.countStart(runningTask.permitSinceMs);
-      this.#followPace(task.queue.key, pacedQueue);
+      this.#restartPaceTimer(task.queue.key, pacedQueue);
     }
     return runningTask;
   }
@@ -298,7 +323,8 @@ export class Scheduler {
     else this.#wait(task, dueAtMs);
   }
 
-  *#tasksIn(queue: TaskQueue): Generator<Task> {
+  /** Looks at all tasks of all queues. */
+  *#scanTasksOf(queue: TaskQueue): Generator<Task> {
     for (const task of this.#tasks.values()) if (task.queue === queue) yield task;
   }
 
@@ -318,8 +344,12 @@ export class Scheduler {
     return this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
   }
 
+  #isAheadOfPace(task: Task): boolean {
+    return this.#findPacedQueue(task)?.timer != null && this.#isPaced(task);
+  }
+
   /** Lets the queue start no paced task until its pace allows it. */
-  #followPace(key: string, pacedQueue: PacedQueue): void {
+  #restartPaceTimer(key: string, pacedQueue: PacedQueue): void {
     pacedQueue.timer?.cancel();
     pacedQueue.timer = null;
     const waitMs = pacedQueue.pace.getWaitMs(this.#clock.monotonicMs());
@@ -330,7 +360,7 @@ export class Scheduler {
     if (this.#isClosed) return;
     // A timer may come a part of a millisecond early: then the rest is waited for.
     pacedQueue.timer = this.#clock.startTimer(
-      Math.ceil(waitMs), () => this.#followPace(key, pacedQueue));
+      Math.ceil(waitMs), () => this.#restartPaceTimer(key, pacedQueue));
   }
 
   // The target itself is paused already; this is the timer that ends the pause.

@@ -1,6 +1,7 @@
 /**
- * The queues of the scheduler: chooses which of the ready tasks starts next. A queue holds the
- * tasks of one source, such as a webhook. This file does no I/O; its one time is a parameter.
+ * The queues of the scheduler: chooses which of the ready tasks starts next; scheduler.ts has all
+ * that keeps one from starting. A queue holds the tasks of one source, such as a webhook. This file
+ * does no I/O; its one time is a parameter.
  *
  * Queues alternate: next is the queue whose last start is longest ago, among those that may start a
  * task now. Three limits are on the attempts under way: of all queues, of one queue and of one
@@ -109,7 +110,7 @@ export class TaskQueues {
   /**
    * Queues that may be able to start a task. Whatever may let a queue start a task must add it. In
    * its turn the queue starts the task, or joins the line for the permit that it lacks, from which
-   * a free permit brings it back (`#admitBlocked`). A line may have queues that wait no more.
+   * a free permit brings it back (`#admitWaiting`). A line may have queues that wait no more.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
   /** Queues that lacked a shared permit: for a trial, and for any other attempt. */
@@ -117,8 +118,8 @@ export class TaskQueues {
   readonly #sharedPermitLine = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
   /** The number of attempts under way that are not parked, and of those with shared permits. */
-  #runningCount = 0;
-  #sharedRunningCount = 0;
+  #permitCount = 0;
+  #sharedPermitCount = 0;
   /** The number of starts so far. */
   #startCount = 0;
 
@@ -130,8 +131,8 @@ export class TaskQueues {
     this.#trialMax = Math.max(1, Math.floor(limits.runningMax * TRIAL_SHARE));
   }
 
-  get runningCount(): number {
-    return this.#runningCount;
+  get permitCount(): number {
+    return this.#permitCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -157,12 +158,12 @@ export class TaskQueues {
     }
     const target = this.#getOrCreateTarget(settings.target);
     // A queue that never started anything comes before all that have.
-    const lastStart = Number.MIN_SAFE_INTEGER + this.#countStart();
+    const lastStartNumber = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isBefore), passed: [],
+      key, ready: new PriorityQueue(isBefore), waitingForPace: [],
       strictOrder: createStrictOrder(runningMax, () => []), lanes: null,
-      target, responsiveness: 'unknown', lastStart, blockedSinceMs: null,
-      mayStart, startsOnce: false, runningMax, runningCount: 0, parkedCount: 0, size: 0,
+      target, responsiveness: 'unknown', lastStartNumber, targetWaitSinceMs: null,
+      mayStart, startsOnce: false, runningMax, underWayCount: 0, parkedCount: 0, size: 0,
     };
     target.queues.add(queue);
     this.#queues.set(key, queue);
@@ -210,8 +211,7 @@ export class TaskQueues {
   wake(key: string): void {
     const queue = this.#queues.get(key);
     if (queue === undefined) return;
-    const { passed, ready } = queue;
-    for (let task = passed.pop(); task !== undefined; task = passed.pop()) ready.push(task);
+    for (const task of queue.waitingForPace.splice(0)) queue.ready.push(task);
     this.#runnableQueues.add(queue);
   }
 
@@ -271,12 +271,12 @@ export class TaskQueues {
   /** Finds such a queue. One behind nobody but itself is none. */
   findBlockedQueue(key: string, nowMs: number): BlockedQueue | null {
     const queue = this.#queues.get(key);
-    if (queue === undefined || queue.blockedSinceMs === null) return null;
-    const { target, blockedSinceMs: sinceMs } = queue;
+    if (queue === undefined || queue.targetWaitSinceMs === null) return null;
+    const { target, targetWaitSinceMs: sinceMs } = queue;
     if (nowMs - sinceMs < TOLD_WAIT_MS || this.#findNextTask(queue) === undefined) return null;
     const behind: string[] = [];
     for (const other of target.queues) {
-      if (other !== queue && other.runningCount > 0) behind.push(other.key);
+      if (other !== queue && other.underWayCount > 0) behind.push(other.key);
       if (behind.length === BEHIND_MAX) break;
     }
     return behind.length === 0 ? null : { queueKey: key, target: target.key, sinceMs, behind };
@@ -284,7 +284,7 @@ export class TaskQueues {
 
   /** Starts the next task. Returns null when none may start. `nowMs` dates waits that begin. */
   startNext(nowMs: number): RunningTask | null {
-    while (this.#runningCount < this.#limits.runningMax) {
+    while (this.#permitCount < this.#limits.runningMax) {
       const queue = this.#runnableQueues.take();
       if (queue === undefined) return null;
       const { target } = queue;
@@ -294,9 +294,9 @@ export class TaskQueues {
       if (task !== undefined && line === null) return this.#start(task);
       line?.add(queue);
       const waitsForTarget = line === target.permitLine;
-      queue.blockedSinceMs = waitsForTarget ? queue.blockedSinceMs ?? nowMs : null;
+      queue.targetWaitSinceMs = waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null;
       // The queue starts nothing, so another one gets its permit.
-      this.#admitBlocked(target);
+      this.#admitWaiting(target);
     }
     return null;
   }
@@ -313,14 +313,14 @@ export class TaskQueues {
     // A parked attempt is counted again first, as the ends of all are subtracted.
     this.setParked(runningTask, false);
     runningTask.state = 'ended';
-    queue.runningCount -= 1;
+    queue.underWayCount -= 1;
     this.#countRunning(runningTask, -1);
     if (queue.target === target) updateQueue(queue, responsiveness, isSlow);
     const pauseMs = responsiveness === null ? 0 : this.#updateTarget(target, responsiveness);
     target.permitLine.noteAttempt(queue, this.#startCount);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
-    this.#admitBlocked(target);
+    this.#admitWaiting(target);
     this.#dropIfIdle(queue);
     this.#dropTargetIfIdle(target);
     return pauseMs;
@@ -335,12 +335,12 @@ export class TaskQueues {
     this.#countRunning(runningTask, isParked ? -1 : 1);
     if (!isParked) return;
     this.#runnableQueues.add(queue);
-    this.#admitBlocked(target);
+    this.#admitWaiting(target);
   }
 
   resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
-    this.#admitBlocked(target);
+    this.#admitWaiting(target);
   }
 
   #begin(task: Task): void {
@@ -354,15 +354,15 @@ export class TaskQueues {
     const { queue, queue: { target }, lane } = task;
     queue.ready.pop();
     queue.startsOnce = false;
-    queue.blockedSinceMs = null;
-    queue.lastStart = this.#countStart();
+    queue.targetWaitSinceMs = null;
+    queue.lastStartNumber = this.#countStart();
     task.state = 'unsettled';
-    queue.runningCount += 1;
+    queue.underWayCount += 1;
     const runningTask: RunningTask = {
       task, target, lane, state: 'running', isShared: needsSharedPermit(queue), permitSinceMs: 0,
     };
     this.#countRunning(runningTask, 1);
-    target.permitLine.noteAttempt(queue, queue.lastStart);
+    target.permitLine.noteAttempt(queue, queue.lastStartNumber);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
     return runningTask;
@@ -374,9 +374,9 @@ export class TaskQueues {
   }
 
   #countRunning({ target, isShared }: RunningTask, by: 1 | -1): void {
-    target.runningCount += by;
-    this.#runningCount += by;
-    if (isShared) this.#sharedRunningCount += by;
+    target.permitCount += by;
+    this.#permitCount += by;
+    if (isShared) this.#sharedPermitCount += by;
   }
 
   /**
@@ -384,11 +384,11 @@ export class TaskQueues {
    * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
    */
   #findNextTask(queue: TaskQueue): Task | undefined {
-    const { runningCount, runningMax, strictOrder, key } = queue;
+    const { underWayCount, runningMax, strictOrder, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
-    if (runningCount >= runningMax) return undefined;
+    if (underWayCount >= runningMax) return undefined;
     const unparkedMax = RUNNING_MAX_BY_RESPONSIVENESS[queue.responsiveness];
-    if (runningCount - queue.parkedCount >= unparkedMax) return undefined;
+    if (underWayCount - queue.parkedCount >= unparkedMax) return undefined;
     const first = this.#findReadyTask(queue);
     if (first === undefined) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
@@ -400,16 +400,18 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the first ready task that need not wait for the pace. Some that must are passed until it
-   * lets one of them start: those behind them may need a start that it does not count.
+   * Finds the first ready task that need not wait for the pace. Some that must are put aside until
+   * it lets one of them start: those behind them may need a start that it does not count.
    */
-  #findReadyTask({ ready, passed, runningCount, runningMax }: TaskQueue): Task | undefined {
-    while (passed.length + runningCount < runningMax) {
+  #findReadyTask(
+    { ready, waitingForPace, underWayCount, runningMax }: TaskQueue,
+  ): Task | undefined {
+    while (waitingForPace.length + underWayCount < runningMax) {
       ready.popWhile((task) => !this.#lanes.confirmOffer(task));
       const first = ready.peek();
       if (first === undefined || !this.#isAheadOfPace(first)) return first;
       ready.pop();
-      passed.push(first);
+      waitingForPace.push(first);
     }
     return undefined;
   }
@@ -423,7 +425,7 @@ export class TaskQueues {
     if (!needsSharedPermit(queue)) return null;
     const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
       : [this.#sharedMax, this.#sharedPermitLine];
-    return this.#sharedRunningCount < runningMax ? null : line;
+    return this.#sharedPermitCount < runningMax ? null : line;
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
@@ -447,13 +449,13 @@ export class TaskQueues {
   }
 
   /** Gives the free permits of a target, and those that are shared, to queues that wait. */
-  #admitBlocked(target: TaskTarget): void {
-    this.#unblock(target.permitLine, this.#countFreePermits(target));
-    this.#unblock(this.#trialPermitLine, this.#trialMax - this.#sharedRunningCount);
-    this.#unblock(this.#sharedPermitLine, this.#sharedMax - this.#sharedRunningCount);
+  #admitWaiting(target: TaskTarget): void {
+    this.#admitFrom(target.permitLine, this.#countFreePermits(target));
+    this.#admitFrom(this.#trialPermitLine, this.#trialMax - this.#sharedPermitCount);
+    this.#admitFrom(this.#sharedPermitLine, this.#sharedMax - this.#sharedPermitCount);
   }
 
-  #unblock(line: Pick<QueueLine<TaskQueue>, 'take'>, free: number): void {
+  #admitFrom(line: Pick<QueueLine<TaskQueue>, 'take'>, free: number): void {
     for (let count = 0; count < free; count += 1) {
       const queue = line.take();
       if (queue === undefined) return;
@@ -462,16 +464,16 @@ export class TaskQueues {
   }
 
   /** How many more attempts at the target may start. */
-  #countFreePermits({ isUnreachable, isPaused, runningCount, permitLine }: TaskTarget): number {
+  #countFreePermits({ isUnreachable, isPaused, permitCount, permitLine }: TaskTarget): number {
     if (isPaused) return 0;
     const permitsMax = isUnreachable ? 1 : this.#runningPerTargetMax;
-    return permitsMax - runningCount - permitLine.permitHolderCount;
+    return permitsMax - permitCount - permitLine.permitHolderCount;
   }
 
   #getOrCreateTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
       key, queues: new Set(), permitLine: new TargetLine<TaskQueue>(), isUnreachable: false,
-      runningCount: 0, unansweredCount: 0, isPaused: false,
+      permitCount: 0, unansweredCount: 0, isPaused: false,
     };
     this.#targets.set(key, target);
     return target;
@@ -484,27 +486,30 @@ export class TaskQueues {
       line.remove(queue);
     }
     target.queues.delete(queue);
-    queue.blockedSinceMs = null;
-    this.#admitBlocked(target);
+    queue.targetWaitSinceMs = null;
+    this.#admitWaiting(target);
     this.#dropTargetIfIdle(target);
   }
 
   #dropIfIdle(queue: TaskQueue): void {
     if (!isIdle(queue) || this.#queues.get(queue.key) !== queue) return;
     for (const tasks of [queue.ready, queue.strictOrder]) tasks?.prune(() => false);
-    if (queue.mayStart && this.#queues.size <= QUEUES_MAX) return;
+    const isKept = queue.mayStart && this.#queues.size <= QUEUES_MAX;
+    if (isKept) return;
     this.#queues.delete(queue.key);
     this.#runnableQueues.remove(queue);
     this.#leaveTarget(queue);
   }
 
-  #dropTargetIfIdle({ key, queues, runningCount }: TaskTarget): void {
-    if (queues.size === 0 && runningCount === 0) this.#targets.delete(key);
+  #dropTargetIfIdle(target: TaskTarget): void {
+    const { key, queues, permitCount } = target;
+    if (queues.size > 0 || permitCount > 0 || this.#targets.get(key) !== target) return;
+    this.#targets.delete(key);
   }
 }
 
-function isIdle({ size, runningCount }: TaskQueue): boolean {
-  return size === 0 && runningCount === 0;
+function isIdle({ size, underWayCount }: TaskQueue): boolean {
+  return size === 0 && underWayCount === 0;
 }
 
 function updateQueue(
@@ -516,8 +521,8 @@ function updateQueue(
 }
 
 /** Whether the next attempt, which needs a shared permit, is a trial: of what may be well. */
-function isTrial({ responsiveness, runningCount }: TaskQueue): boolean {
-  return responsiveness === 'unknown' ? runningCount === 0 : responsiveness === 'prompt';
+function isTrial({ responsiveness, underWayCount }: TaskQueue): boolean {
+  return responsiveness === 'unknown' ? underWayCount === 0 : responsiveness === 'prompt';
 }
 
 function needsSharedPermit({ responsiveness, target }: TaskQueue): boolean {

@@ -1,20 +1,6 @@
 /**
  * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
- *
- * Besides the limits, these things keep a ready task from starting:
- * - its worker starts nothing (`QueueWorker`), because the store takes no writes, this process may
- *   not begin or has too many results to write, or its attempter says so (`Attempter.mayBegin`);
- * - its queue must not start anything (`mayStart`), because the webhook is disabled, being retired
- *   or gone, its lanes are being updated, or another process attempts the queue;
- * - its pace lets no further attempt start yet (`Scheduler.setPace`);
- * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
- * - its target is paused for a moment, after many attempts without a response (`isPaused`).
- *
- * An attempt shows whether its webhook answers, and how soon, which its queue keeps, or that the
- * host takes no connection, which its target keeps.
- *
- * And two things hold a task behind others of its queue: a queue that runs one attempt at once
- * keeps strict order among all its tasks, and a lane among its own.
+ * scheduler.ts tells what keeps a task from starting.
  */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { formatUuidTime } from '../../base/uuid.ts';
@@ -45,8 +31,8 @@ export type Lane = LaneName & {
   /** The number of tasks that are not gone, and of those that have begun. */
   size: number;
   begunCount: number;
-  /** The number of attempts under way. */
-  runningCount: number;
+  /** The number of attempts under way, parked ones too. */
+  underWayCount: number;
   /** The task that stands among the ready ones of the queue for this lane. */
   offeredTask: Task | null;
 };
@@ -73,7 +59,7 @@ export type TaskQueue = {
   /** The ready tasks, by place; of each lane the first one alone. */
   readonly ready: PriorityQueue<Task>;
   /** Tasks that were taken out of `ready`, as they wait for the pace: no more than may run. */
-  readonly passed: Task[];
+  readonly waitingForPace: Task[];
   /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
   strictOrder: PriorityQueue<Task> | null;
   /** The lanes that have tasks, by name; null: there never was one. */
@@ -81,16 +67,16 @@ export type TaskQueue = {
   target: TaskTarget;
   responsiveness: QueueResponsiveness;
   /** The number of its last start among those of all queues: the queue with the lowest is next. */
-  lastStart: number;
+  lastStartNumber: number;
   /** Since when a task waits for a permit of the target; null: none does. */
-  blockedSinceMs: number | null;
+  targetWaitSinceMs: number | null;
   /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
   /** Whether its first task may start although `mayStart` is false; until one has. */
   startsOnce: boolean;
   /** The number of attempts under way, and of those among them that are parked. */
-  runningCount: number;
+  underWayCount: number;
   parkedCount: number;
   /** The number of tasks that are not gone. */
   size: number;
@@ -102,10 +88,10 @@ export type TaskTarget = {
   readonly queues: Set<TaskQueue>;
   /** Queues that lacked a permit of the target. */
   readonly permitLine: TargetLine<TaskQueue>;
-  /** Whether the last attempt got no connection. */
+  /** Whether the last attempt got no connection; one that was `silent` leaves it as it is. */
   isUnreachable: boolean;
-  /** The number of attempts under way. */
-  runningCount: number;
+  /** The number of attempts under way that are not parked. */
+  permitCount: number;
   /** Attempts in a row that got no response. */
   unansweredCount: number;
   /** True while no attempt starts, after many such attempts. */

@@ -85,13 +85,13 @@ test('a limit of its own holds for a queue in place of the common one', () => {
   fill(queues, queue, 'a', 10);
   const [first] = startAll(queues);
   assert.ok(first !== undefined);
-  assert.equal(queue.runningCount, 1);
+  assert.equal(queue.underWayCount, 1);
   finish(queues, first, 'answered');
   const tasksOf = (): never => assert.fail('asked for tasks without need');
   for (const [runningMax, running] of [[5, 5], [undefined, 5], [7, 7]] as const) {
     change(queues, queue, { runningMax }, tasksOf);
     startAll(queues);
-    assert.equal(queue.runningCount, running);
+    assert.equal(queue.underWayCount, running);
   }
 });
 
@@ -347,7 +347,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
     } else {
       running = [...running, ...startAll(queues)];
     }
-    assert.ok(queues.runningCount === running.length && running.length <= 10);
+    assert.ok(queues.permitCount === running.length && running.length <= 10);
   }
   while (finishedCount < added) {
     running = [...running, ...startAll(queues)];
@@ -356,7 +356,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
     finishedCount += running.length;
     running = [];
   }
-  assert.equal(queues.runningCount, 0);
+  assert.equal(queues.permitCount, 0);
 });
 
 /** Lists the queues that wait although each limit lets them start a task, of 10 attempts in all. */
@@ -367,13 +367,14 @@ function listForgotten(queues: TaskQueues, running: readonly RunningTask[]): str
     const queue = queues.find(key);
     if (queue === undefined || !queue.mayStart) return false;
     if (queues.findHoldPlace(key) !== undefined) return false;
-    const { ready, runningCount, runningMax, target, responsiveness } = queue;
+    const { ready, underWayCount, runningMax, target, responsiveness } = queue;
     ready.popWhile(({ state }) => state !== 'ready');
-    return ready.peek() !== undefined && runningCount < runningMax && running.length < 10
-      && !target.isPaused && target.runningCount < (target.isUnreachable ? 1 : Infinity)
-      && runningCount < unparkedMax[responsiveness]
-      && (responsiveness === 'prompt' && !target.isUnreachable || shared < (
-        responsiveness === 'prompt' || responsiveness === 'unknown' && runningCount === 0 ? 8 : 5));
+    return ready.peek() !== undefined && underWayCount < runningMax && running.length < 10
+      && !target.isPaused && target.permitCount < (target.isUnreachable ? 1 : Infinity)
+      && underWayCount < unparkedMax[responsiveness]
+      && (responsiveness === 'prompt' && !target.isUnreachable
+        || shared < (responsiveness === 'prompt'
+          || responsiveness === 'unknown' && underWayCount === 0 ? 8 : 5));
   });
 }
 

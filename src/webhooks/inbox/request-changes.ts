@@ -84,7 +84,7 @@ function putRecord(transaction: Transaction, request: StoredRequest): Buffer {
 
 /**
  * Whether two versions of a request have the same record; their deliveries may differ. It compares
- * all members that a change may touch: a new one has to stand here, or it is not written.
+ * all members that a change may touch, and a test says which these are.
  */
 function hasSameRecord(left: StoredRequest, right: StoredRequest): boolean {
   return left.pinned === right.pinned && left.answered === right.answered

@@ -6,6 +6,7 @@ import {
 } from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
+import { findCommittedRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
 import { readRemovals } from '../../../src/webhooks/records/removals.ts';
@@ -58,6 +59,30 @@ test('totals follow a request from arrival to its end', async () => {
   const { pending, done: doneCount } = states.countByStatus();
   assert.deepEqual([pending, doneCount], [0, 0], 'what followed the changes counts the same');
   states.close();
+});
+
+/** What no change touches, and what follows from the deliveries, which have their own records. */
+type FixedMember = 'id' | 'receivedAt' | 'hook' | 'method' | 'path' | 'query' | 'headers'
+  | 'signatures' | 'bodyBytes' | 'bodySha256' | 'client' | 'host' | 'protocol' | 'event' | 'eventId'
+  | 'eventIdReused' | 'verdict' | 'duplicateOf' | 'replayOf' | 'inlineBody'
+  | 'status' | 'updatedAt' | 'deliveries';
+
+/** Another value for each member that a change may touch: a new one must be added. */
+const CHANGES: Omit<StoredRequest, FixedMember> = {
+  pinned: true, answered: { status: 200, afterMs: 7 }, isReplay: true,
+  unparsed: { fittingFormat: 'text' },
+};
+
+test('each member that a change may touch is written, also together with a delivery', async () => {
+  for (const [name, value] of Object.entries(CHANGES)) {
+    const store = newStore();
+    const request = makeStoredRequest({});
+    await store.transact((transaction) => addRequest(transaction, request, Buffer.from('{}')));
+    await store.transact((transaction) => changeItem(requestSpec, transaction, request.id,
+      (before) => ({ ...done(before), [name]: value })));
+    const stored = findCommittedRequest(store, request.id);
+    assert.deepEqual([stored?.status, Object(stored)[name]], ['done', value]);
+  }
 });
 
 test('a pending and a pinned request can be deleted', async () => {

@@ -70,7 +70,7 @@ export class Intake {
    */
   handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
     return isSearchLong(request) ? this.#handleAfterSearch(request)
-      : this.#handleByMode(request, null);
+      : this.#handleByAnswer(request, null);
   }
 
   /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
@@ -91,11 +91,11 @@ export class Intake {
     const facts = request.createFacts();
     const tests = routes.flatMap(({ containsTests }) => containsTests);
     await this.#context.turns.run(facts.searchAhead(tests));
-    return this.#handleByMode(request, findMatchingRoutes(routes, facts));
+    return this.#handleByAnswer(request, findMatchingRoutes(routes, facts));
   }
 
   // Most requests come through here and create no closure, which would cost each of them a context.
-  #handleByMode(
+  #handleByAnswer(
     request: AdmittedRequest, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
     const { webhook } = request;
@@ -105,7 +105,7 @@ export class Intake {
     const [route] = webhook.routes;
     if (webhook.hasRoutes || webhook.inbox === 'all' || route === undefined) {
       const routes = matchingRoutes ?? findRoutes(request);
-      return whenDone(this.#runs.run(request, routes, null), finishResponse);
+      return whenDone(this.#runs.run(request, routes, null), toResponseOrThrow);
     }
     return this.#runs.runOnlyRoute(request, route);
   }
@@ -146,7 +146,7 @@ export class Intake {
       this.#duplicates.remember(claim.event, response.dataJson);
     }
     claim.finish({ response, requestId, dataJson: response.dataJson });
-    return finishResponse(result);
+    return toResponseOrThrow(result);
   }
 
   #answerDuplicate(
@@ -187,18 +187,18 @@ export class Intake {
       request, senderEvent, id: makeId(), nowMs: clock.now(),
       routes: routes.map(({ name }) => name),
     };
-    const stage = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
+    const commit = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
       store.transact((transaction) =>
         stageAccepted(transaction, arrival, recentRequests, reserveRoom));
     if (senderEvent === null || !this.#duplicates.isKnown(senderEvent)) {
-      return capacity.reserveWhile(bytes, () => stage());
+      return capacity.reserveWhile(bytes, () => commit());
     }
     // A repetition needs no room, unless the transaction finds that its event is new after all.
-    return stage((transaction) => capacity.reserve(transaction, bytes));
+    return commit((transaction) => capacity.reserve(transaction, bytes));
   }
 }
 
-function finishResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
+function toResponseOrThrow({ response, requestId, storageError }: RunResult): WebhookResponse {
   if (storageError !== undefined) throw storageError;
   return setRequestId(response, requestId);
 }

@@ -66,17 +66,19 @@ export type FinishedRun = {
   readonly lease: QueueLease;
 };
 
-/** null: nothing was run, or its result is of no use any more. */
 type RunEnd = AttemptResult<FinishedRun> | null;
 
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * Runs the route of a delivery. Returns no promise when the action returns its result at once.
- * Returns null when there is nothing to run (see `findPendingRoute`), `cutOff` came first, or the
- * run was given up while it waited for others. Returns how long the run is to wait while its action
- * is switched off. Throws or rejects when our own state kept the action from running: then there
- * was no attempt.
+ * Runs the route of a delivery. Returns no promise when the action returns its result at once. An
+ * end without a result is no attempt:
+ *
+ *     result       the action has run, or the webhook has no such route any more
+ *     postponedMs  the action is switched off for so long; 0: there is no memory for the run
+ *     null         nothing is to run (see `findPendingRoute`), `cutOff` came first, or the run was
+ *                  given up while it waited for others
+ *     an error     our own state kept the action from running: it is thrown, or the promise rejects
  */
 export function runPendingRoute(
   context: RouteRunContext, deliveryId: string, terms: AttemptTerms,

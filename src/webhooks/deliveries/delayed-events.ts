@@ -19,8 +19,9 @@
  *
  * Some are overdue: their time came while no maintainer was there, or while the store took no
  * writes. The maintainer starts no attempt until it has tried each of these once, because
- * deliveries placed later must not overtake theirs. If there is no room for one, although the store
- * takes writes, attempts start without these events: nothing says when there will be room.
+ * deliveries placed later must not overtake theirs. If one fails for a temporary reason, such as a
+ * lack of room, although the store takes writes, attempts start without these events: nothing says
+ * when it will succeed.
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp, parseTimestamp, type Timer } from '../../base/clock.ts';
@@ -30,7 +31,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
-import { CHUNK_ITEMS_MAX, type StoredItem } from '../work/item-spec.ts';
+import type { StoredItem } from '../work/item-spec.ts';
 import type { Attempter, TaskRecords } from '../work/queue-worker.ts';
 import { computeDueMs } from '../work/retry-time.ts';
 import type { Scheduler } from '../work/scheduler.ts';
@@ -38,12 +39,12 @@ import type { QueueSettings, TaskOrder } from '../work/task-queues.ts';
 import { createPlace } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageDelivery } from './delivery-changes.ts';
-import { createDelivery, deriveDeliveryIds } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
 } from './event-record.ts';
-import { putFanOut } from './fan-out.ts';
+import { isFannedOut, putFanOut } from './fan-out.ts';
 
 export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
 
@@ -64,7 +65,7 @@ const QUEUE_KEY = 'delayed events';
  * hold back all later ones.
  */
 export const DELAYED_EVENT_LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
-/** The pause after a transaction for which there was no room. */
+/** The pause after a transaction that failed for a temporary reason (`isTemporary`). */
 const PAUSE_MS = 1000;
 
 /** Stages an event that begins later. The caller has checked that there is room. */
@@ -109,19 +110,18 @@ function stageBegin(
   const { deliverAt } = decodeDelayedEvent(delayedRecord);
   // Its place is its time, even if it begins later. The clock may have been set back since.
   const queuedAt = formatTimestamp(Math.min(parseTimestamp(deliverAt), nowMs));
-  if (webhookIds.length > CHUNK_ITEMS_MAX) {
+  const nextId = deriveIds(seed);
+  const origins = webhookIds.map((hook) =>
+    ({ identifier: nextId(), hook, event: name, eventId: id, queuedAt }));
+  if (isFannedOut(webhookIds.length)) {
     putFanOut(transaction, {
       identifier: id, seed, createdAt, event: name, hooks: webhookIds, queuedAt,
     });
   } else {
-    const nextId = deriveIds(seed);
-    for (const hook of webhookIds) {
-      const origin = { identifier: nextId(), hook, event: name, eventId: id, queuedAt };
-      stageDelivery(transaction, createDelivery(origin, createdAt));
-    }
+    for (const origin of origins) stageDelivery(transaction, createDelivery(origin, createdAt));
   }
   // Not derived from the event's identifier: deliveries are listed in the order of their ids.
-  addLateDeliveries(transaction, id, deriveDeliveryIds(seed, webhookIds), webhookIds);
+  addLateDeliveries(transaction, id, origins.map(({ identifier }) => identifier), webhookIds);
   // `QueueCapacity` counts the waiting event as one delivery already: the others are reserved.
   transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
@@ -137,12 +137,12 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   readonly #audienceFinder: AudienceFinder;
   readonly #scheduler: Scheduler;
   /** The ids of the events that hold back all attempts: see the head of this file. */
-  readonly #overdueIds = new Set<string>();
+  readonly #untriedOverdueIds = new Set<string>();
   readonly #overdueEndListeners: (() => void)[] = [];
   #unfollow: () => void = () => {};
   /** Whether an event may have come due while none could begin. */
   #mayBeOverdue = true;
-  /** Whether one of the last transactions failed, because there was no room for it. */
+  /** Whether one of the last transactions failed for a temporary reason. */
   #isFailing = false;
   /** The pause of all events after that. */
   #pause: Timer | null = null;
@@ -161,11 +161,8 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
 
   /** Returns whether events are overdue that were not tried since. */
   hasOverdue(): boolean {
-    if (this.#mayBeOverdue && this.#context.ownership.isMaintainer()) {
-      this.#mayBeOverdue = false;
-      this.#addOverdue();
-    }
-    return this.#overdueIds.size > 0;
+    this.#collectOverdue();
+    return this.#untriedOverdueIds.size > 0;
   }
 
   /** Calls `listener` when no event is overdue any more. */
@@ -188,10 +185,8 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
 
   /** Of several nodes the maintainer begins them; another one does when it takes its place. */
   mayBegin(): boolean {
-    const { store, ownership } = this.#context;
-    const isMaintainer = ownership.isMaintainer();
-    if (!isMaintainer || store.failure !== null) this.#mayBeOverdue = true;
-    return this.#pause === null && isMaintainer;
+    this.#noteOutage();
+    return this.#pause === null && this.#context.ownership.isMaintainer();
   }
 
   // Nothing is tried: the transaction in `writeResult` begins the event.
@@ -199,7 +194,7 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     return { result: id };
   }
 
-  countAttempt(): null {
+  countAndAssess(): null {
     return null;
   }
 
@@ -237,21 +232,29 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     return { key, target: key, mayStart: true };
   }
 
-  /** Makes all events overdue whose time has come. Only the maintainer may have any. */
-  #addOverdue(): void {
+  /** Called whenever an event is due: the worker asks `mayBegin` then, also in an outage. */
+  #noteOutage(): void {
+    const { store, ownership } = this.#context;
+    if (!ownership.isMaintainer() || store.failure !== null) this.#mayBeOverdue = true;
+  }
+
+  /** Makes all events overdue whose time came in an outage. Only the maintainer may have any. */
+  #collectOverdue(): void {
+    if (!this.#mayBeOverdue || !this.#context.ownership.isMaintainer()) return;
+    this.#mayBeOverdue = false;
     const nowMs = this.#context.clock.now();
     for (const id of this.#scheduler.listTaskIds(QUEUE_KEY, Infinity)) {
-      if ((this.#scheduler.find(id)?.dueAtMs ?? Infinity) <= nowMs) this.#overdueIds.add(id);
+      if ((this.#scheduler.find(id)?.dueAtMs ?? Infinity) <= nowMs) this.#untriedOverdueIds.add(id);
     }
   }
 
   #endOverdue(id: string): void {
-    if (!this.#overdueIds.delete(id) || this.#overdueIds.size > 0) return;
+    if (!this.#untriedOverdueIds.delete(id) || this.#untriedOverdueIds.size > 0) return;
     for (const listener of this.#overdueEndListeners) listener();
   }
 
   #endAllOverdue(): void {
-    for (const id of this.#overdueIds) this.#endOverdue(id);
+    for (const id of this.#untriedOverdueIds) this.#endOverdue(id);
   }
 
   /** Transactions staged together fail together. */

@@ -16,8 +16,7 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
-import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK_ITEMS_MAX } from '../work/item-spec.ts';
+import { isFannedOut, putFanOut, type FanOuts } from './fan-out.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import { deriveDeliveryIds } from './delivery.ts';
 import {
@@ -124,12 +123,12 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Emits an event. What `onEmitted` stages is committed with it. Throws like `stageEvent`;
+   * Emits an event. What `onStaged` stages is committed with it. Throws like `stageEvent`;
    * `invalid` also for the name of a system event.
    */
   async emitJson(
     name: string, payloadJson: string, origin: EventOrigin & EventTerms,
-    onEmitted?: (transaction: Transaction, event: EmittedEvent) => void,
+    onStaged?: (transaction: Transaction, event: EmittedEvent) => void,
   ): Promise<EmittedEvent> {
     const { store, clock, makeId } = this.#context;
     const problem = findEmitProblem(name);
@@ -140,11 +139,11 @@ export class EventPublisher implements AudienceFinder {
     const emission: Emission = { source, trace, key, deliverAt, inputs, name, payloadJson };
     const event = await store.transact((transaction) => {
       const staged = this.#stage(transaction, emission);
-      onEmitted?.(transaction, staged);
+      onStaged?.(transaction, staged);
       return staged;
     });
     // The fan-out is on disk, but the caller may look for the deliveries.
-    if (event.deliveries.length > CHUNK_ITEMS_MAX) await this.#fanOuts.whenWritten();
+    if (isFannedOut(event.deliveries.length)) await this.#fanOuts.whenWritten();
     return event;
   }
 
@@ -182,7 +181,7 @@ export class EventPublisher implements AudienceFinder {
       ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
     // The index has the committed webhooks, and one of them may be removed by a staged transaction.
     // Very many are not looked up: the delivery to a removed webhook is cancelled later.
-    return webhookIds.length > CHUNK_ITEMS_MAX ? webhookIds : webhookIds.filter((webhookId) =>
+    return isFannedOut(webhookIds.length) ? webhookIds : webhookIds.filter((webhookId) =>
       transaction.find(outgoingCollection.name, webhookId) !== undefined);
   }
 
@@ -226,7 +225,7 @@ export class EventPublisher implements AudienceFinder {
     const head = createHead(emission, hops, webhookIds);
     const { identifier, createdAt, name } = head;
     const json = encodeEvent(head, payloadJson);
-    if (webhookIds.length > CHUNK_ITEMS_MAX) {
+    if (isFannedOut(webhookIds.length)) {
       transaction.put(eventCollection.name, identifier, json);
       putFanOut(transaction, {
         identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,

@@ -47,6 +47,11 @@ type Waiter = { readonly eventId: string; readonly resolve: () => void };
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
+/** Whether so many deliveries of one event are written by a fan-out. */
+export function isFannedOut(deliveryCount: number): boolean {
+  return deliveryCount > CHUNK_ITEMS_MAX;
+}
+
 /** Stages the record of a fan-out alone: its event is stored, or staged before. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));

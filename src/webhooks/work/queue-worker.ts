@@ -99,7 +99,7 @@ export interface Attempter<Item, Result> {
    * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
    * of its queue or target; null for nothing.
    */
-  countAttempt(result: Result): Responsiveness | null;
+  countAndAssess(result: Result): Responsiveness | null;
   /**
    * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
    * it, it is tried again until the worker closes.
@@ -293,7 +293,7 @@ export class QueueWorker<Item, Result> {
     if (ending === undefined || !ending.isOrphaned(key)) return;
     if (this.#context.ownership.findLease(key) === null) return;
     if (this.#scheduler.countTasks(key) === 0) return;
-    this.#awaitEnd(retryUntilWritten(this.#context, this.closing, ending.message, { hook: key },
+    this.#track(retryUntilWritten(this.#context, this.closing, ending.message, { hook: key },
       () => endPending(this.#context, this.#scheduler, ending, key)));
   }
 
@@ -312,7 +312,7 @@ export class QueueWorker<Item, Result> {
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);
       if (lease?.beginAttempt() === true) {
-        this.#awaitEnd(this.#attempt(runningTask, lease));
+        this.#track(this.#runTask(runningTask, lease));
       } else {
         this.#scheduler.release(runningTask, null);
         this.#scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
@@ -321,7 +321,7 @@ export class QueueWorker<Item, Result> {
     }
   }
 
-  #awaitEnd(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     this.#underWayCount += 1;
     void work.then(this.#onEnd, this.#onFailure);
   }
@@ -345,7 +345,8 @@ export class QueueWorker<Item, Result> {
     return combinedSignal;
   }
 
-  async #attempt(runningTask: RunningTask, lease: QueueLease): Promise<void> {
+  /** Each way out releases the running task once, and settles its task once. */
+  async #runTask(runningTask: RunningTask, lease: QueueLease): Promise<void> {
     const { clock } = this.#context;
     const { id } = runningTask.task;
     try {
@@ -366,7 +367,7 @@ export class QueueWorker<Item, Result> {
           : this.#scheduler.settle(id, clock.now() + attemptResult.postponedMs);
       }
       const { result } = attemptResult;
-      this.#scheduler.release(runningTask, this.#countAttempt(id, result));
+      this.#scheduler.release(runningTask, this.#countAndAssess(id, result));
       try {
         await this.#attempter.writeResult(result, this);
       } catch (thrown) {
@@ -399,19 +400,16 @@ export class QueueWorker<Item, Result> {
   }
 
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
-  #countAttempt(id: string, result: Result): Responsiveness | null {
+  #countAndAssess(id: string, result: Result): Responsiveness | null {
     try {
-      return this.#attempter.countAttempt(result);
+      return this.#attempter.countAndAssess(result);
     } catch (thrown) {
       this.#logProblem(id, 'could not be counted', thrown);
       return null;
     }
   }
 
-  /**
-   * The record is asked although its applied change has told the scheduler: that changes nothing of
-   * an unsettled task.
-   */
+  /** `#applyChange` skips unsettled tasks, so the due time is read from the record here. */
   #settleByRecord(id: string): void {
     const { collection, isPending, decode, computeDueMs } = this.#attempter.records;
     let dueAtMs: number | null = null;

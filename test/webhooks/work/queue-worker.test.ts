@@ -31,7 +31,7 @@ function open(
     scheduler, {
       ...createTaskStubs(findDueMs),
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
-      countAttempt: () => 'answered',
+      countAndAssess: () => 'answered',
       writeResult: async (result) => {
         written.push(result);
         return result;
@@ -46,8 +46,8 @@ function throwPlanted(): never {
   throw new TypeError('planted');
 }
 
-test('a result is written although countAttempt throws', async () => {
-  const { worker, scheduler, written, logLines } = open({ countAttempt: throwPlanted });
+test('a result is written although countAndAssess throws', async () => {
+  const { worker, scheduler, written, logLines } = open({ countAndAssess: throwPlanted });
   worker.start();
   await turnsUntil(() => scheduler.size === 0);
   assert.deepEqual([written, scheduler.runningCount], [['task'], 0]);

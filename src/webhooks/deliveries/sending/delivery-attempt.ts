@@ -23,7 +23,7 @@ export async function attemptDelivery(
   const { sent, isPayload, storedDelivery } = preparedAttempt;
   const { hook: webhookId } = storedDelivery.item;
   const isProbe = webhookId !== null && context.webhooks.find(webhookId)?.isProbed === true;
-  const outcome = await send(context, preparedAttempt, cutOff);
+  const outcome = await sendPrepared(context, preparedAttempt, cutOff);
   if (outcome === null) return null;
   // A target that was not asked got no request.
   const isUnsent = outcome.end === 'notAsked' || outcome.isUnsent === true;
@@ -49,7 +49,7 @@ export function assessResponsiveness(
   return attempt.statusCode === null ? 'silent' : 'answered';
 }
 
-async function send(
+async function sendPrepared(
   context: DeliveryContext, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
 ): Promise<SendOutcome | null> {
   if (cutOff.aborted) return null;

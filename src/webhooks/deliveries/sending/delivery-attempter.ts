@@ -150,7 +150,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
     return attempt;
   }
 
-  countAttempt({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
+  countAndAssess({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
     const { end, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#context.onOutcome('deliveries', storedDelivery.item.hook,
       end === 'delivered' ? end : 'failed', isUnsent ? null : durationMs);

@@ -96,7 +96,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     return runPendingRoute(this.#context, id, { lease, cutOff, parking });
   }
 
-  countAttempt({ storedItem, outcome: { end, attempt } }: FinishedRun): Responsiveness | null {
+  countAndAssess({ storedItem, outcome: { end, attempt } }: FinishedRun): Responsiveness | null {
     const { success, message, at } = attempt;
     const isCoalesced = end === 'coalesced';
     this.#context.onRun(storedItem.item.hook,

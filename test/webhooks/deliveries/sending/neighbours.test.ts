@@ -90,7 +90,7 @@ class Neighbours {
     this.#worker = new QueueWorker(context, scheduler, {
       ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
       noun: 'a delivery', mayBegin: () => true,
-      countAttempt: ({ outcome }) => assessResponsiveness(outcome), logLabels: (id) => ({ id }),
+      countAndAssess: ({ outcome }) => assessResponsiveness(outcome), logLabels: (id) => ({ id }),
       runAttempt: (id, _lease, cutOff) => this.#attempt(id, cutOff),
       writeResult: (finished) => this.#write(finished),
     });

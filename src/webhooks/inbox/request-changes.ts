@@ -28,7 +28,10 @@ export const requestSpec: ItemSpec<StoredRequest> = {
   stageRemoval,
 };
 
-/** Stages a new request, and its body if that has a record of its own. */
+/**
+ * Stages a new request, its deliveries, and its body if that has a record of its own. Once they are
+ * committed, work/queue-worker.ts learns of the deliveries, as it follows the collection.
+ */
 export function addRequest(
   transaction: Transaction, request: StoredRequest, body: Buffer,
 ): StoredItem<StoredRequest> {

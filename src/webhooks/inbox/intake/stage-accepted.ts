@@ -1,6 +1,7 @@
 /**
  * Stages a request that is answered as accepted. The transaction decides what it is: a new request,
  * a duplicate, or the repetition of an event that has failed, which runs the first request again.
+ * Once it is committed, work/queue-worker.ts learns of the deliveries that are to run.
  */
 import { formatTimestamp } from '../../../base/clock.ts';
 import { findStaged } from '../../../store/find-record.ts';

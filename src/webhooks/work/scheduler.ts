@@ -257,14 +257,11 @@ export class Scheduler {
       return this.#onRunnable();
     }
     const firstMs = this.#clock.monotonicMs() + firstWaitMs;
-    if (existing === undefined) {
-      const pacedQueue = { pace: new Pace(startLimit, firstMs), timer: null };
-      this.#pacedQueues.set(key, pacedQueue);
-      return this.#restartPaceTimer(key, pacedQueue);
-    }
-    existing.pace.change(startLimit);
-    existing.pace.postpone(firstMs);
-    this.#restartPaceTimer(key, existing);
+    const pacedQueue: PacedQueue = existing ?? { pace: new Pace(startLimit, firstMs), timer: null };
+    this.#pacedQueues.set(key, pacedQueue);
+    pacedQueue.pace.change(startLimit);
+    pacedQueue.pace.postpone(firstMs);
+    this.#restartPaceTimer(key, pacedQueue);
   }
 
   /** Whether the queue of that key has tasks, and all of them are held. */

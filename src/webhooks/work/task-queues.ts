@@ -502,9 +502,8 @@ export class TaskQueues {
   }
 
   #dropTargetIfIdle(target: TaskTarget): void {
-    const { key, queues, permitCount } = target;
-    if (queues.size > 0 || permitCount > 0 || this.#targets.get(key) !== target) return;
-    this.#targets.delete(key);
+    if (target.queues.size > 0 || target.permitCount > 0) return;
+    if (this.#targets.get(target.key) === target) this.#targets.delete(target.key);
   }
 }
 

@@ -11,8 +11,8 @@
  *     pending  gone                  failed
  *     other    failed, gone          as before
  *
- * A probe, and an attempt off the schedule, do not change the time of a pending delivery. If they
- * fail, it stays pending; after a probe only if it may be tried again.
+ * A probe, and an attempt off the schedule, use up nothing of that: a pending delivery keeps its
+ * time. If they fail, it stays pending; after a probe only if it may be tried again.
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
@@ -285,7 +285,6 @@ export function afterLastAttempt(
   return afterAttempt(delivery, outcome, { schedule: [] }, nowMs, 0, updatedAt);
 }
 
-/** Returns the delivery after a probe, which uses up nothing of its schedule. */
 export function afterProbe(
   delivery: Delivery, outcome: AttemptOutcome, { retryOn }: RetryTerms, nowMs: number,
 ): Delivery {
@@ -306,10 +305,7 @@ function mayTryAgain(
   return isRetriedStatus(retryOn, error === null ? statusCode : null);
 }
 
-/**
- * Returns the delivery after an attempt that uses up nothing of its schedule, such as one during
- * which it was cancelled, or failed with its webhook.
- */
+/** Such an attempt is one during which the delivery was cancelled, or failed with its webhook. */
 export function afterAttemptOffSchedule(
   delivery: Delivery, { attempt, end }: AttemptOutcome, nowMs: number,
   updatedAt = nextVersionTime(delivery.updatedAt, nowMs),

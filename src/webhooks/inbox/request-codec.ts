@@ -256,13 +256,11 @@ export function readRequestStatus(bytes: Buffer, find: FindRecord): StoredStatus
     bytes, hasDeliveries(bytes) ? listDeliveryRecords(readRequestId(bytes), find) : []);
 }
 
-/** Does as `readRequestStatus`. `deliveries` are the records of the request's deliveries. */
-export function readStatusWithDeliveries(
-  bytes: Buffer, deliveries: readonly Buffer[],
-): StoredStatus {
+/** Does as `readRequestStatus`. `parts` are the records of the request's deliveries. */
+export function readStatusWithDeliveries(bytes: Buffer, parts: readonly Buffer[]): StoredStatus {
   const status = requestHead.readStatus(bytes);
-  return status === HAS_DELIVERIES ? combineStatuses(
-    deliveries.map((delivery) => deliveryHead.readStatus(delivery))) : status;
+  return status === HAS_DELIVERIES
+    ? combineStatuses(parts.map((part) => deliveryHead.readStatus(part))) : status;
 }
 
 /**
@@ -304,11 +302,11 @@ export function estimateStoredBytes(request: StoredRequest): number {
 }
 
 /**
- * Reads the milliseconds since the epoch of the request's last change, without parsing.
- * `deliveries` are the records of its deliveries.
+ * Reads the milliseconds since the epoch of the request's last change, without parsing. `parts` are
+ * the records of its deliveries.
  */
-export function readRequestUpdatedMs(bytes: Buffer, deliveries: readonly Buffer[]): number {
+export function readRequestUpdatedMs(bytes: Buffer, parts: readonly Buffer[]): number {
   const ownMs = requestHead.readUpdatedMs(bytes);
-  return deliveries.reduce((latestMs, record) =>
+  return parts.reduce((latestMs, record) =>
     Math.max(latestMs, deliveryHead.readUpdatedMs(record)), ownMs);
 }

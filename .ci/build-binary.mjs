@@ -8,6 +8,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { computeData } from './computed-data.mjs';
 import { withLinesOnly } from './line-maps.mjs';
 import { postgresFolder } from './postgres.mjs';
 import { TARGETS, runtimeFor } from './runtime.mjs';
@@ -30,6 +31,7 @@ await build({
   entryPoints: [join(root, 'src/main.ts')],
   outfile: bundle,
   bundle: true,
+  plugins: [await computeData()],
   platform: 'node',
   // A script, not a module: a module's imports of node: are all loaded at its start.
   format: 'cjs',

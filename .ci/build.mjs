@@ -6,6 +6,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { buildConsole } from './build-console.mjs';
+import { computeData } from './computed-data.mjs';
 import { joinLateModules } from './late-modules.mjs';
 import { withLinesOnly } from './line-maps.mjs';
 
@@ -39,7 +40,8 @@ export async function buildProgram(folder, edit) {
     legalComments: 'none',
     logLevel: 'warning',
   };
-  const plugins = [await joinLateModules(root, options)];
+  const plugins = [await computeData()];
+  plugins.push(await joinLateModules(root, { ...options, plugins }));
   if (edit !== undefined) plugins.push(editSources(edit));
   const { metafile } = await build({ ...options, metafile: true, plugins });
   const written = Object.keys(metafile.outputs).map((path) => resolve(root, path));

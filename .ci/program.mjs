@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Script } from 'node:vm';
 import { build } from 'esbuild';
+import { computeData } from './computed-data.mjs';
 import { COMMON, sources } from './bundle.mjs';
 
 // Code that V8 has kept imports nothing: what is none of our files comes through a function.
@@ -49,7 +50,7 @@ export async function makeProgram(folder, edit = (text) => text) {
     // A script, not a module: V8 gives no code of modules away.
     format: 'cjs',
     minifyWhitespace: true,
-    plugins: [sources((text, path) =>
+    plugins: [await computeData(), sources((text, path) =>
       edit(text, path).replace(IMPORT, '$1 importModule('))],
   });
   const program = join(folder, 'main.cjs');

@@ -90,6 +90,29 @@ export type MemberSchema = {
   /** Stored when the member is absent or null. */
   readonly default?: JsonValue | undefined;
   readonly description?: string | undefined;
+  /**
+   * How a command asks for the member, where the rest of the row does not say it: by one option, by
+   * those of a list, or by none. What `--unset` removes is named as the one option, else as the
+   * member.
+   */
+  readonly option?: MemberOption | readonly MemberOption[] | undefined;
+};
+
+export type MemberOption = {
+  /** By default the member's name in kebab case. */
+  readonly name?: string;
+  /** By default as the kind of the member asks. */
+  readonly placeholder?: string;
+  /** By default the first sentence of the description. */
+  readonly help?: string;
+  readonly values?: readonly string[];
+  readonly completes?: 'file' | 'actions' | 'action-configurations' | 'presets';
+  readonly isFlag?: boolean;
+  readonly isRepeatable?: boolean;
+  /** Commands that change a record do not have it. */
+  readonly isForNew?: boolean;
+  /** What of its JSON is no secret, whatever its names look like: all of it, or one member. */
+  readonly isPublic?: true | string;
 };
 
 export type JsonValue =

@@ -38,7 +38,7 @@ type JsonOptionRules = {
    */
   readonly inlineSecrets: 'rejected' | 'accepted';
   /** A member that is no secret, whatever the names in it look like. */
-  readonly exceptMember?: string;
+  readonly exceptMember?: string | undefined;
   /** Throws `malformed`; `parseJson` by default. */
   readonly parse?: (bytes: Buffer) => unknown;
 };

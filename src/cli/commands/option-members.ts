@@ -4,28 +4,19 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type {
+  JsonObject, JsonValue, MemberOption, ObjectSchema, Schema,
+} from '../../base/schema.ts';
 import type { CommandContext } from './command-context.ts';
-
-/** Options that set a member of another name, or either of two. */
-const SPECIAL_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  'action-config': ['actionConfiguration'],
-  'trigger-event': ['triggerEvent', 'triggerEvents'],
-  'keyword-not': ['keyword.not'],
-};
+import { findUnsetName, isListOfTexts, listOptions } from './member-options.ts';
+import { readJsonOption } from './option-input.ts';
 
 /** Options whose value is a date, a time, or a span before now such as `1h`. */
 const MOMENT_OPTIONS = ['since', 'until'];
 const SPAN_UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000, h: 3_600_000, d: 86_400_000,
 };
-
-// From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
-// `--generate-secret`, `headers` also by `--header`, and `verification` also by `--preset`.
-const SETTERS: readonly ((name: string) => string)[] = [
-  (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
-  (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
-];
 
 /** The members that options set to their text, or to the time that it means. */
 export function readTextMembers(
@@ -80,20 +71,72 @@ export function pickDefined(
   return body;
 }
 
+/** Functions by the name of the member, called where an option of it is given. */
+export type OptionReaders = Readonly<Record<string,
+  (context: CommandContext) => JsonValue | undefined | Promise<JsonValue>>>;
+
+/**
+ * The members of a record that options set: `readers` has those that are not read as their kind
+ * asks. Throws `usage`. The service validates the members.
+ */
+export async function readMembers(
+  context: CommandContext, { members }: ObjectSchema, readers: OptionReaders = {},
+): Promise<JsonObject> {
+  const body: Record<string, JsonValue | undefined> = {};
+  for (const [name, member] of Object.entries(members)) {
+    const option = listOptions(name, member).find((each) => context.args.has(each.name));
+    if (option === undefined) continue;
+    const read = readers[name];
+    body[name] = read === undefined ? await readByKind(context, member.schema, option)
+      : await read(context);
+  }
+  return pickDefined(body);
+}
+
+async function readByKind(
+  context: CommandContext, schema: Schema, { name, isPublic }: MemberOption & { name: string },
+): Promise<JsonValue> {
+  const { args } = context;
+  if (schema.kind === 'boolean') return true;
+  if (schema.kind === 'string') return args.get(name);
+  if (schema.kind === 'number') return args.number(name) ?? null;
+  if (schema.kind === 'integer') return args.integer(name, schema.minimum, schema.maximum) ?? null;
+  if (schema.kind === 'array' && schema.items.kind === 'number') return args.numbers(name) ?? null;
+  if (isListOfTexts(schema)) return parseNames(args.all(name));
+  const { value } = await readJsonOption(context, name, isPublic === true
+    ? { inlineSecrets: 'accepted' } : { inlineSecrets: 'rejected', exceptMember: isPublic });
+  if (schema.kind === 'array') {
+    if (Array.isArray(value)) return value;
+    throw new AppError('usage', `--${name} is not a JSON array`);
+  }
+  if (isJsonObject(value)) return value;
+  throw new AppError('usage', `--${name} is not a JSON object`);
+}
+
+/** The names of an option that takes several, and may stand several times. */
+export function parseNames(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.split(',')).map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
 /**
  * The members that `--unset` removes, as null. Throws `usage` when another option sets the same
  * member.
  */
-export function readUnsetMembers({ args }: CommandContext): JsonObject {
-  const options = args.all('unset');
-  const contradictory =
-    options.find((option) => SETTERS.some((toSetter) => args.has(toSetter(option))));
-  if (contradictory !== undefined) {
-    throw new AppError('usage',
-      `--unset ${contradictory} contradicts what another option sets it to`);
+export function readUnsetMembers(
+  { args }: CommandContext, { members }: ObjectSchema,
+): JsonObject {
+  const removed: Record<string, null> = {};
+  for (const [name, member] of Object.entries(members)) {
+    const unsetName = findUnsetName(name, member);
+    if (unsetName === null || !args.all('unset').includes(unsetName)) continue;
+    if (listOptions(name, member).some((option) => args.has(option.name))) {
+      throw new AppError('usage',
+        `--unset ${unsetName} contradicts what another option sets it to`);
+    }
+    removed[name] = null;
   }
-  const members = options.flatMap((option) => SPECIAL_MEMBERS[option] ?? toCamelCase(option));
-  return Object.fromEntries(members.map((member) => [member, null]));
+  return removed;
 }
 
 /** Throws `usage` for an update without anything to change. */
@@ -106,9 +149,6 @@ export function requireChange(context: CommandContext, body: JsonObject): void {
 
 /** The member or query parameter that an option sets; `in-language` sets `inLanguage`. */
 function toMemberName(option: string): string {
-  return SPECIAL_MEMBERS[option]?.[0] ?? toCamelCase(option);
-}
-
-function toCamelCase(option: string): string {
+  if (option === 'keyword-not') return 'keyword.not';
   return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

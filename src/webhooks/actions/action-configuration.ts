@@ -22,18 +22,27 @@ export const configurationSchema = describeObject({
       schema: slugSchema,
       description: 'Given by the caller, else a UUIDv7',
       isAlwaysShown: true,
+      option: {
+        placeholder: '<slug>', help: 'a-z 0-9 . _ -, at most 64; made when not given',
+        isForNew: true,
+      },
     },
     ...timestampMembers,
     description: descriptionMember,
     actionType: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
       description: 'The identifier of an action: GET /api/actions lists them',
+      option: {
+        name: 'action', placeholder: '<type>', completes: 'actions',
+        help: 'identifier of the action; see actionconfig:actions',
+      },
     },
     options: {
       schema: { kind: 'json', isObject: true, bytesMax: OPTIONS_BYTES_MAX, depthMax: 16 },
       default: {},
       description: "Checked by the action. Header values, secret-like members and credentials in "
         + 'URLs are shown as ***; *** sent back keeps them',
+      option: { help: 'the action\'s options as JSON' },
     },
   },
 });

@@ -1,6 +1,7 @@
 /**
- * The members of a webhook's record that say why and since when it is off. The service alone writes
- * them, with every change of `enabled`. They exist while the webhook is off.
+ * The members of a webhook's record that say whether it is on, and else why and since when it is
+ * off. These two the service alone writes, with every change of `enabled`; they exist while the
+ * webhook is off.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
@@ -9,8 +10,11 @@ import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The members, to stand after `enabled`. */
-export const disablingMembers = {
+export const enabledMembers = {
+  enabled: {
+    schema: { kind: 'boolean' }, default: true,
+    option: { name: 'disabled', help: 'create it disabled', isForNew: true },
+  },
   disabledReason: {
     schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
     description: 'Why it is off: its target answered 410, every attempt failed for '

@@ -19,6 +19,9 @@ export const probeMember = {
   description: 'Instead of staying off after its `disableAfterHours`, its oldest pending delivery '
     + 'is tried once an hour, until one succeeds: then it is on again, and what waited follows. '
     + 'Events queue meanwhile. Never after a 410, or when somebody has switched it off',
+  option: {
+    help: 'once it is disabled so, try its oldest delivery every hour, until one arrives',
+  },
 } satisfies MemberSchema;
 
 /** Finds a `probe` of a webhook that is never off for failing. */

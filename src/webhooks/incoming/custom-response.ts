@@ -49,6 +49,11 @@ export const responseMember = {
   }),
   description: 'What the sender gets in place of the JSON of hookshelf; of an outcome that is not '
     + 'here it gets that. Absent: what the preset\'s sender wants, if that is something else',
+  option: {
+    help: 'what the sender gets in place of the JSON: '
+      + '{"accepted":{"status":202,"body":"{{ message }}"}, …}',
+    isPublic: true,
+  },
 } satisfies MemberSchema;
 
 /** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */

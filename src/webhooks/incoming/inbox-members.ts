@@ -34,11 +34,16 @@ export const inboxMembers = {
     description: '`result`: the action runs, then its result is the answer. `accepted`: the '
       + 'request is on disk, then the answer, then the action runs, with retries; needs `inbox` '
       + '`all`',
+    option: { help: 'with the result, or once the request is on disk (--inbox all)' },
   },
   deduplicate: {
     schema: deduplicateSchema, default: 'auto',
     description: 'What tells that a request came before: `auto` is the preset\'s event id, `off` '
       + 'nothing; or where an id stands: { "header": "<name>" } or { "json": "path.to.member" }',
+    option: {
+      placeholder: '<place>',
+      help: 'what tells that a request came before: auto, off, header:<name> or json:<path>',
+    },
   },
   deduplicateHours: {
     schema: { kind: 'integer', minimum: 1, maximum: HOURS_MAX },
@@ -49,6 +54,10 @@ export const inboxMembers = {
     schema: retryScheduleSchema,
     description: 'Seconds between the runs of an action that fails, in place of the setting '
       + '`incoming.retrySchedule`; an empty array: it runs once. For the `answer` `accepted`',
+    option: {
+      placeholder: '<seconds,…>',
+      help: 'waits between runs that fail, or none; instead of incoming.retrySchedule',
+    },
   },
 } satisfies MemberSchemas;
 

@@ -4,11 +4,13 @@ import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { timestampMembers } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers } from '../health/disabled-members.ts';
+import { enabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
-import { secretMembers, secretSchema } from '../members/secret-members.ts';
-import { descriptionMember, nameSchema } from '../members/members.ts';
+import { secretMembers } from '../members/secret-members.ts';
+import {
+  configurationOption, descriptionMember, nameOption, nameSchema,
+} from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
@@ -51,6 +53,7 @@ const limitMembers = {
     schema: { kind: 'number', minimum: TIMEOUT_S_MIN, maximum: TIMER_SECONDS_MAX },
     description: 'Seconds for one action, then it has failed, in place of the setting '
       + '`incoming.actionTimeout`; a command\'s own `timeout` goes before it',
+    option: { placeholder: '<seconds>' },
   },
   maxInFlight: {
     schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
@@ -69,6 +72,7 @@ export const incomingSchema = describeObject({
       schema: nameSchema,
       description: 'What people call it; stands wherever its identifier may. Unique among the '
         + 'names and the path segments of incoming webhooks',
+      option: nameOption,
     },
     description: descriptionMember,
     pathSegment: {
@@ -80,12 +84,14 @@ export const incomingSchema = describeObject({
       isRequired: true,
       description: 'The last segment of the public address /webhook/in/{pathSegment}; unique '
         + 'among the path segments and the names of incoming webhooks',
+      option: {
+        placeholder: '<slug>', help: 'last part of the public address; A-Z a-z 0-9 . _ ~ -',
+      },
     },
-    enabled: { schema: { kind: 'boolean' }, default: true },
-    ...disablingMembers,
+    ...enabledMembers,
     ...secretMembers,
     secret: {
-      schema: secretSchema, isWriteOnly: true,
+      ...secretMembers.secret,
       description: 'What the sender\'s requests are checked against: a key, a token, a public key '
         + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
         + 'removes it.',
@@ -93,6 +99,15 @@ export const incomingSchema = describeObject({
     verification: {
       schema: verificationSchema,
       description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
+      option: [
+        {
+          name: 'preset', placeholder: '<name>', completes: 'presets',
+          help: 'whose requests these are; see incomingwebhook:presets',
+        },
+        {
+          name: 'verification', help: 'what the preset needs, such as {"url":"https://…"}',
+        },
+      ],
     },
     previousSecret: previousSecretMember,
     secretAwaitedUntil: {
@@ -109,11 +124,16 @@ export const incomingSchema = describeObject({
         },
       },
       description: 'Who may call: addresses and CIDR blocks. Absent: every address',
+      option: [{
+        name: 'allowed-address', placeholder: '<address | block>',
+        help: 'who may call, such as 10.0.0.0/8; repeatable',
+      }],
     },
     bodyFormat: {
       schema: { kind: 'string', values: BODY_FORMATS },
       description: 'How the payload is made of the body; absent: auto with a `verification` whose '
         + 'scheme says nothing else, json without',
+      option: { placeholder: '<format>' },
     },
     jsonFields: {
       schema: {
@@ -122,6 +142,7 @@ export const incomingSchema = describeObject({
       },
       description: 'Names of fields of a form or of a multipart body: where one holds JSON, the '
         + 'payload has that JSON in its place; any other text stays text',
+      option: { help: 'fields of a form that hold JSON, which becomes part of the payload' },
     },
     allowedMethods: {
       schema: {
@@ -132,15 +153,18 @@ export const incomingSchema = describeObject({
         },
       },
       description: 'Absent or empty: the setting incoming.defaultAllowedMethods',
+      option: { placeholder: '<POST,PUT>', help: 'methods that may call it, comma-separated' },
     },
     staticHeaders: {
       schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
       description: 'Reserved; has no effect. Values are shown as ***; *** sent back keeps the '
         + 'stored one',
+      option: [],
     },
     actionConfiguration: {
       schema: configurationNameSchema,
       description: 'The identifier of an existing action configuration; it or `routes` is required',
+      option: configurationOption,
     },
     routes: routesMember,
     order: orderMember,

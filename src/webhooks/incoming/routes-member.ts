@@ -12,7 +12,8 @@ import {
 import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
 import { SOURCES, type ContainsTest } from '../members/filters/facts.ts';
 import {
-  createKeyReader, findKeyPath, findOrderProblems, orderSchema, type KeyReader, type Order,
+  createKeyReader, findKeyPath, findOrderProblems, orderOption, orderSchema, type KeyReader,
+  type Order,
 } from '../members/filters/order.ts';
 import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
 
@@ -28,6 +29,7 @@ export const orderMember = {
     + 'retried is overtaken. `strict`: one at a time, the next only when the one before is done or '
     + 'has failed for good. { "key": "<path>" }: strict among those with the same text, number or '
     + 'boolean there, such as `payload.order.id`. Needs `answer` `accepted`',
+  option: orderOption,
 } satisfies MemberSchema;
 
 export const routesMember = {
@@ -60,6 +62,10 @@ export const routesMember = {
     }),
   },
   description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
+  option: {
+    help: 'instead of --action-config: [{"name":"…", "when":{…}, "actionConfiguration":"…"}]',
+    isPublic: true,
+  },
 } satisfies MemberSchema;
 
 export type WebhookRoute = RecordOf<typeof routesMember.schema.items>;

@@ -1,6 +1,8 @@
 /** The members `name`, `description` and `retrySchedule`, which several resources have. */
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
-import type { ArraySchema, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
+import type {
+  ArraySchema, JsonValue, MemberOption, MemberSchema, StringSchema,
+} from '../../base/schema.ts';
 
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -20,10 +22,22 @@ export const nameSchema: StringSchema = {
   canonical: (value) => UUID_FORM.test(value) ? null : value,
 };
 
+/** How a command asks for a webhook's name. */
+export const nameOption: MemberOption = {
+  placeholder: '<slug>',
+  help: 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64',
+};
+
 export const descriptionMember = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'For people: what it is for, whose it is',
 } satisfies MemberSchema;
+
+/** How a command asks for the action configuration of a webhook. */
+export const configurationOption: MemberOption = {
+  name: 'action-config', placeholder: '<identifier>', completes: 'action-configurations',
+  help: 'identifier of the action configuration',
+};
 
 /** Seconds to wait before each retry. */
 export const retryScheduleSchema = {

@@ -12,6 +12,13 @@ export const secretMembers = {
   secret: {
     schema: secretSchema, isWriteOnly: true,
     description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
+    option: [
+      {
+        name: 'secret-file', placeholder: '<path | ->', completes: 'file',
+        help: 'file that holds the secret, - for standard input',
+      },
+      { name: 'generate-secret', isFlag: true, help: 'make a secret, and print it this once' },
+    ],
   },
   hasSecret: {
     schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',

@@ -19,11 +19,16 @@ export const bodyMembers = {
     schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
     description: 'JSON text with {{ path.to.value }} in its strings; with a `contentType` other '
       + 'than JSON any text, in which values are escaped as XML, HTML and forms ask',
+    option: {
+      placeholder: '<template | @file | ->',
+      help: 'JSON text with {{ path.to.value }} in strings; any text with --content-type',
+    },
   },
   contentType: {
     schema: contentTypeSchema,
     description: 'The media type of the body; absent: JSON. Another than JSON needs a '
       + '`payloadTemplate`. Bodies are UTF-8',
+    option: { placeholder: '<type>' },
   },
   format: {
     schema: { kind: 'string', values: ['standard', 'cloudevents'] as const },

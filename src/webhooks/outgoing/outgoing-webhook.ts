@@ -4,23 +4,25 @@ import type { FieldError } from '../../base/errors.ts';
 import {
   EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, createNameTest, explainInvalidEventName,
 } from '../../base/event-name.ts';
-import type { JsonObject, Schema } from '../../base/schema.ts';
+import type { JsonObject, MemberOption, Schema } from '../../base/schema.ts';
 import { describeObject } from '../../base/schema-types.ts';
 import { timestampMembers } from '../../resources/resource.ts';
 import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { disablingMembers } from '../health/disabled-members.ts';
+import { enabledMembers } from '../health/disabled-members.ts';
 import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
 import { secretMembers } from '../members/secret-members.ts';
-import { descriptionMember, nameSchema, retryScheduleSchema } from '../members/members.ts';
+import {
+  configurationOption, descriptionMember, nameOption, nameSchema, retryScheduleSchema,
+} from '../members/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../members/target-rules.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 import { conditionSchema, findConditionProblems } from '../members/filters/condition.ts';
-import { findOrderProblems, orderSchema } from '../members/filters/order.ts';
+import { findOrderProblems, orderOption, orderSchema } from '../members/filters/order.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
@@ -39,6 +41,12 @@ const WHEN_SOURCES = ['payload', 'event'] as const;
 const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
+
+/** Sets `triggerEvent`, or `triggerEvents` where it stands several times. */
+const triggerOption: MemberOption = {
+  name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
+  help: 'event that fires it, such as book.created, book.* or *; repeatable',
+};
 
 const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
@@ -67,42 +75,66 @@ export const outgoingSchema = describeObject({
       schema: nameSchema,
       description: 'What people call it; stands wherever its identifier may. Unique among outgoing '
         + 'webhooks',
+      option: nameOption,
     },
     description: descriptionMember,
     targetUrl: {
       schema: targetUrlSchema, isRequired: true,
       description: 'Credentials in it, parameters like `token` too, are shown as ***; *** sent '
         + 'back keeps them',
+      option: {
+        placeholder: '<url | @file | ->', help: 'where requests go; in a file if it has a password',
+      },
     },
-    httpMethod: { schema: targetMethodSchema, default: DEFAULT_METHOD },
+    httpMethod: {
+      schema: targetMethodSchema, default: DEFAULT_METHOD,
+      option: { placeholder: '<method>', help: `${DEFAULT_METHOD} when not given` },
+    },
     headers: {
       schema: headersSchema,
       description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
+      option: [
+        {
+          name: 'header', placeholder: '<Name: value>', isRepeatable: true,
+          help: 'a header that is no secret; repeatable',
+        },
+        {
+          name: 'headers-file', placeholder: '<path | ->', completes: 'file',
+          help: 'headers, a line each, or a JSON object',
+        },
+      ],
     },
     ...bodyMembers, // payloadTemplate, contentType, format
-    enabled: { schema: { kind: 'boolean' }, default: true },
-    ...disablingMembers, // disabledReason, disabledAt
+    ...enabledMembers, // enabled, disabledReason, disabledAt
     actionConfiguration: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 },
       description: 'The action whose result is sent instead of the payload',
+      option: configurationOption,
     },
     triggerEvent: {
       schema: triggerSchema,
       description: 'The event that fires this webhook; `book.*` is every name below `book.`, `*` '
         + 'every event but those that hookshelf tells of itself, such as `delivery.failed`',
+      option: triggerOption,
     },
     triggerEvents: {
       schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
       description: 'Several of them, in place of `triggerEvent`; an event fires the webhook once',
+      option: triggerOption,
     },
     when: {
       schema: conditionSchema,
       description: 'Which of these events it is for: a condition over `payload` and `event`. An '
         + 'event that it is not for makes no delivery',
+      option: { isPublic: true },
     },
     retrySchedule: {
       schema: retryScheduleSchema,
       description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
+      option: {
+        placeholder: '<seconds,…>',
+        help: 'waits between attempts, or none; instead of outgoing.retrySchedule',
+      },
     },
     retryOn: retryOnMember,
     successWhen: successWhenMember,
@@ -110,6 +142,7 @@ export const outgoingSchema = describeObject({
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
       description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
         + 'of the settings `http.timeout` and `http.totalTimeout`',
+      option: { placeholder: '<seconds>' },
     },
     maxInFlight: {
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
@@ -124,6 +157,7 @@ export const outgoingSchema = describeObject({
         + 'before is delivered, failed for good or cancelled. { "key": "<path>" }: strict among '
         + 'those with the same text, number or boolean there, such as `payload.data.book.id`, or '
         + '`key`, the event\'s own',
+      option: orderOption,
     },
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
@@ -135,10 +169,18 @@ export const outgoingSchema = describeObject({
       schema: oauth2Schema,
       description: 'Client credentials (RFC 6749): requests carry an access token that is asked '
         + 'for with them',
+      option: {
+        help: 'client credentials that access tokens are asked for with; in a file, for its secret',
+        isPublic: 'tokenUrl',
+      },
     },
     clientCertificate: {
       schema: clientCertificateSchema,
       description: 'A certificate that the target is shown over TLS. Shown without its key',
+      option: {
+        placeholder: '<@file | - | json>',
+        help: 'a certificate that the target is shown over TLS, and its key, in PEM',
+      },
     },
     ...secretMembers, // secret, hasSecret
     ...signingMembers, // signing, publicKey

@@ -21,6 +21,10 @@ export const rateMember = {
   }),
   description: 'At most `limit` attempts start in any `seconds`, evenly spread; what waits stays '
     + 'in order. Absent: as fast as the target answers',
+  option: {
+    placeholder: '<n/seconds>',
+    help: 'attempts that may start in so many seconds, such as 100/60',
+  },
 } satisfies MemberSchema;
 
 export type Rate = RecordOf<typeof rateMember.schema>;

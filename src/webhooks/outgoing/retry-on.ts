@@ -31,6 +31,10 @@ export const retryOnMember = {
   description: 'Statuses and classes of them that are tried again, such as ["5xx", 408, 425, 429]: '
     + 'with another one the delivery has failed at once. Absent: all but 2xx. Network errors are '
     + 'always tried again; 410 always ends and disables',
+  option: {
+    placeholder: '<status,…>',
+    help: 'statuses and classes that are tried again, such as 5xx,408,429, or none',
+  },
 } satisfies MemberSchema;
 
 /** Checks what the schema cannot say: that each item is a status or a class. */

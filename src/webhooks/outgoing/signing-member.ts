@@ -65,6 +65,10 @@ export const signingMembers = {
     schema: signingSchema,
     description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
       + 'It needs a secret',
+    option: {
+      help: 'sign as another sender does: {"preset":"github"}, or {"scheme":{…}}',
+      isPublic: 'scheme',
+    },
   },
   publicKey: {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,

@@ -19,6 +19,7 @@ export const successWhenMember = {
   description: 'Which responses deliver: a condition over `status` and `body`, such as '
     + '{ "path": "body.ok", "op": "eq", "value": true }. Where it does not look at `status`, that '
     + 'must be 2xx as well. Any other response is a failed attempt. Absent: 2xx delivers',
+  option: { isPublic: true },
 } satisfies MemberSchema;
 
 export function findSuccessWhenProblems(condition: JsonValue | undefined): FieldError[] {

@@ -244,7 +244,7 @@ for (const way of WAYS) {
         ['--rate', '0/1', /rate\/limit: must be an integer from 1 to 10000/],
         ['--retry-on', '5xx,twice', /retryOn\/1: must be a status from 300 to 599, such as 429/],
         ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
-        ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],
+        ['--max-in-flight', '0', /--max-in-flight must be an integer from 1 to 65535, not "0"/],
         ['--order', 'fifo', /--order must be one of none, strict/],
         ['--order-key', 'data.id', /order\/key: must begin with payload, event or key/],
         ['--trigger-event', 'a,b', /name each by itself in triggerEvents/],

@@ -2,15 +2,14 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readJsonOption } from '../option-input.ts';
-import {
-  pickDefined, readTextMembers, readUnsetMembers, requireChange,
-} from '../option-members.ts';
+import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
   createRecord, fetchAll, formatValue, parseObject, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
-import { configurationResource } from '../../../webhooks/actions/action-configuration.ts';
+import {
+  configurationResource, configurationSchema,
+} from '../../../webhooks/actions/action-configuration.ts';
 
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openApiClient(), '/api/actions');
@@ -27,7 +26,7 @@ export async function listActions(context: CommandContext): Promise<number> {
 
 export async function createConfiguration(context: CommandContext): Promise<number> {
   context.selectModules({ selection: { ofAction: context.args.get('action') } });
-  const body = { ...readTextMembers(context, ['identifier']), ...await readMembers(context) };
+  const body = await readMembers(context, configurationSchema);
   const configuration = await createRecord(context, configurationResource, body);
   await printChanged(context, 'created', configuration);
   return 0;
@@ -35,7 +34,8 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 
 /** `--options` replaces all options: merging would keep what the caller no longer names. */
 export async function updateConfiguration(context: CommandContext): Promise<number> {
-  const changes = { ...readUnsetMembers(context), ...await readMembers(context) };
+  const { identifier: _, ...members } = await readMembers(context, configurationSchema);
+  const changes = { ...readUnsetMembers(context, configurationSchema), ...members };
   requireChange(context, changes);
   const id = await selectModuleOf(context, context.args.find('action'));
   const configuration = await replaceRecord(context, configurationResource, id,
@@ -62,20 +62,6 @@ async function selectModuleOf(
   await context.closeApiClient();
   context.selectModules({ selection: { ofAction: action } });
   return id;
-}
-
-async function readMembers(context: CommandContext): Promise<JsonObject> {
-  return pickDefined({
-    actionType: context.args.find('action'),
-    options: context.args.has('options') ? await readOptions(context) : undefined,
-    description: context.args.find('description'),
-  });
-}
-
-async function readOptions(context: CommandContext): Promise<JsonObject> {
-  const { value } = await readJsonOption(context, 'options', { inlineSecrets: 'rejected' });
-  // The service rejects a value that is no object.
-  return value as JsonObject;
 }
 
 async function printChanged(

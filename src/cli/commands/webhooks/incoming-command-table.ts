@@ -1,64 +1,14 @@
 /** The rows of the commands of incoming webhooks. */
-import { flag, identifierOption, required, text, unset } from '../../arguments/option-spec.ts';
-import type { OptionSpecs } from '../../arguments/option-spec.ts';
+import { flag, identifierOption, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import {
-  actionConfig, capitalize, namingOptions, orderOptions, rotationOptions, secretOptions,
-  stateOption,
-} from './webhook-options.ts';
+import { incomingChangeOptions, newIncomingOptions } from './record-options.ts';
+import { capitalize, rotationOptions, stateOption } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');
 const loadSetup = () => import('./incoming-diagnosis.ts');
 
 const hookIdentifier = identifierOption(
   'incoming-webhooks', '<id or name>', 'identifier, name or path segment');
-const incomingOptions = {
-  ...namingOptions,
-  'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
-  'action-config': actionConfig,
-  ...secretOptions,
-  'allowed-methods': text('<POST,PUT>', 'methods that may call it, comma-separated'),
-  preset: {
-    ...text('<name>', 'whose requests these are; see incomingwebhook:presets'),
-    completes: 'presets',
-  },
-  verification: text('<json | @file | ->', 'what the preset needs, such as {"url":"https://…"}'),
-  'allowed-address': {
-    ...text('<address | block>', 'who may call, such as 10.0.0.0/8; repeatable'),
-    isRepeatable: true,
-  },
-  'body-format': {
-    ...text('<format>', 'how the payload is made of the body: json, form, multipart, text, auto'),
-    values: ['json', 'form', 'text', 'auto', 'multipart'],
-  },
-  'json-fields': {
-    ...text('<name,…>', 'fields of a form that hold JSON, which becomes part of the payload'),
-    isRepeatable: true,
-  },
-  routes: text('<json | @file | ->', 'instead of --action-config: '
-    + '[{"name":"…", "when":{…}, "actionConfiguration":"…"}]'),
-  ...orderOptions,
-  inbox: {
-    ...text('<off | failed | all>', 'which accepted requests are kept on disk'),
-    values: ['off', 'failed', 'all'],
-  },
-  answer: {
-    ...text('<result | accepted>', 'with the result, or once the request is on disk (--inbox all)'),
-    values: ['result', 'accepted'],
-  },
-  response: text('<json | @file | ->', 'what the sender gets in place of the JSON: '
-    + '{"accepted":{"status":202,"body":"{{ message }}"}, …}'),
-  deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
-    + 'json:<path>'),
-  'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
-  'retry-schedule': text('<seconds,…>',
-    'waits between runs that fail, or none; instead of incoming.retrySchedule'),
-  'rate-limit': text('<n>', 'requests a second, 0 is no limit; instead of incoming.rateLimit'),
-  'max-concurrent': text('<n>', 'requests under way at once; instead of incoming.maxConcurrent'),
-  'action-timeout': text('<seconds>', 'for one action; instead of incoming.actionTimeout'),
-  'max-in-flight': text('<n>',
-    'accepted requests that run at once; instead of incoming.maxInFlightPerHook'),
-} satisfies OptionSpecs;
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -76,11 +26,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:create', makesData: true,
     summary: 'Create an incoming webhook',
-    options: {
-      ...incomingOptions,
-      'path-segment': required(incomingOptions['path-segment']),
-      disabled: flag('create it disabled'),
-    },
+    options: newIncomingOptions,
     oneOf: [['action-config', 'routes']],
     examples: [
       'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
@@ -90,14 +36,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
-    options: {
-      identifier: hookIdentifier, ...incomingOptions,
-      unset: unset([
-        'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
-        'body-format', 'json-fields', 'order', 'retry-schedule',
-        'rate-limit', 'max-concurrent', 'action-timeout', 'max-in-flight', 'response',
-      ]),
-    },
+    options: { identifier: hookIdentifier, ...incomingChangeOptions },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
     load: async () => (await loadIncoming()).updateIncoming,
   },

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readUnsetMembers, requireChange } from '../option-members.ts';
+import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
   createRecord, deleteRecord, fetchAll, formatValue, listPath, parseObject, patchRecord, recordPath,
   toTableColumns,
@@ -14,12 +14,12 @@ import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
 import { fetchIncoming, resolveIncomingId } from './find-webhook.ts';
-import { readIncomingMembers } from './incoming-members.ts';
 import {
   hasSecretOption, printWebhook, readNewSecret, requireSecretShape, rotateSecret, setEnabled,
   toSecretMember,
 } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
+import { WEBHOOK_READERS } from './webhook-members.ts';
 
 const INCOMING: WebhookKind = {
   resource: incomingResource,
@@ -65,17 +65,17 @@ export async function showIncoming(context: CommandContext): Promise<number> {
 }
 
 export async function createIncoming(context: CommandContext): Promise<number> {
-  const members = await readIncomingMembers(context);
+  const members = await readMembers(context, incomingResource.schema, WEBHOOK_READERS);
   const secret = await readNewSecret(context, () => getSecretShape(members));
-  const body = { ...members, ...toSecretMember(secret), enabled: !context.args.has('disabled') };
+  const body = { ...members, ...toSecretMember(secret) };
   const webhook = await createRecord(context, incomingResource, body);
   await printWebhook(context, INCOMING, 'created', webhook, secret);
   return 0;
 }
 
 export async function updateIncoming(context: CommandContext): Promise<number> {
-  const unset = readUnsetMembers(context);
-  const members = await readIncomingMembers(context);
+  const unset = readUnsetMembers(context, incomingResource.schema);
+  const members = await readMembers(context, incomingResource.schema, WEBHOOK_READERS);
   const requestedChanges = { ...unset, ...clearOtherTarget(members), ...members };
   if (!hasSecretOption(context)) requireChange(context, requestedChanges);
   const current = await fetchIncoming(context);

@@ -1,7 +1,7 @@
 /** Shared by the commands that change incoming and outgoing webhooks, and set their secrets. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
   createSecretBytes, encodeSecret, type SecretShape,
@@ -146,14 +146,4 @@ export function hasSecretOption({ args }: CommandContext): boolean {
     throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
   }
   return isFile || isGenerated;
-}
-
-/** Reads the options of `orderOptions`; undefined without any. Throws `usage` for both of them. */
-export function readOrder({ args }: CommandContext): JsonValue | undefined {
-  const key = args.find('order-key');
-  if (key === undefined) return args.find('order');
-  if (args.has('order')) {
-    throw new AppError('usage', '--order-key is an order by itself: give it without --order');
-  }
-  return { key };
 }

@@ -1,6 +1,6 @@
 /** The rows of the commands of webhooks, action configurations, events and deliveries. */
 import {
-  flag, identifierOption, recordOption, required, text, unset,
+  flag, identifierOption, recordOption, required, text,
 } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
@@ -8,8 +8,11 @@ import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capitalize, eventTermOptions, jobOptions, namingOptions,
-  orderOptions, rotationOptions, searchOptions, secretOptions, stateOption,
+  configurationChangeOptions, newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions,
+} from './record-options.ts';
+import {
+  asOption, bulkOptions, capitalize, eventTermOptions, jobOptions, rotationOptions, searchOptions,
+  stateOption,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -28,14 +31,6 @@ const jobResource = async () =>
 const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
 const loadDelivery = () => import('./delivery-commands.ts');
-
-const configurationInput = {
-  action: {
-    ...text('<type>', 'identifier of the action; see actionconfig:actions'), completes: 'actions',
-  },
-  options: text('<json | @file | ->', 'the action\'s options as JSON'),
-  description: namingOptions.description,
-} satisfies OptionSpecs;
 
 const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
@@ -57,11 +52,7 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'actionconfig:create', makesData: true,
     summary: 'Create an action configuration', needsActions: true,
-    options: {
-      ...configurationInput,
-      action: required(configurationInput.action),
-      identifier: text('<slug>', 'a-z 0-9 . _ -, at most 64; made when not given'),
-    },
+    options: newConfigurationOptions,
     examples: [
       'hookshelf actionconfig:create --identifier to-log --action log',
       `hookshelf actionconfig:create --identifier to-ci --action http-forward --options @ci.json`,
@@ -70,7 +61,7 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
-    options: { ...configuration, ...configurationInput, unset: unset(['description']) },
+    options: { ...configuration, ...configurationChangeOptions },
     examples: [`hookshelf actionconfig:update to-log --options '{"level":"debug"}'`],
     load: async () => (await loadConfiguration()).updateConfiguration,
   },
@@ -80,51 +71,6 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     load: lazyDeleteCommand(configurationResource),
   },
 ];
-
-const outgoingOptions = {
-  ...namingOptions,
-  'target-url': text('<url | @file | ->', 'where requests go; in a file if it has a password'),
-  'http-method': text('<method>', 'POST when not given'),
-  header: {
-    ...text('<Name: value>', 'a header that is no secret; repeatable'), isRepeatable: true,
-  },
-  'headers-file': {
-    ...text('<path | ->', 'headers, a line each, or a JSON object'), completes: 'file',
-  },
-  ...secretOptions,
-  signing: text('<json | @file | ->',
-    'sign as another sender does: {"preset":"github"}, or {"scheme":{…}}'),
-  'payload-template': text('<template | @file | ->',
-    'JSON text with {{ path.to.value }} in strings; any text with --content-type'),
-  'content-type': text('<type>', 'of the body, such as text/xml; JSON when not given'),
-  format: {
-    ...text('<standard | cloudevents>', 'cloudevents: in binary mode, attributes in headers'),
-    values: ['standard', 'cloudevents'],
-  },
-  'trigger-event': {
-    ...text('<event>', 'event that fires it, such as book.created, book.* or *; repeatable'),
-    isRepeatable: true,
-  },
-  when: text('<json | @file | ->',
-    'which of these events it is for: a condition over payload and event'),
-  'action-config': actionConfig,
-  'retry-schedule': text('<seconds,…>',
-    'waits between attempts, or none; instead of outgoing.retrySchedule'),
-  'retry-on': text('<status,…>',
-    'statuses and classes that are tried again, such as 5xx,408,429, or none'),
-  'success-when': text('<json | @file | ->',
-    'which answers deliver: a condition over status and body; 2xx when not given'),
-  timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
-  ...orderOptions,
-  'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
-  rate: text('<n/seconds>', 'attempts that may start in so many seconds, such as 100/60'),
-  'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
-  probe: flag('then try its oldest delivery every hour, until one arrives, and go on'),
-  oauth2: text('<json | @file | ->',
-    'client credentials that access tokens are asked for with; in a file, for its secret'),
-  'client-certificate': text('<@file | - | json>',
-    'a certificate that the target is shown over TLS, and its key, in PEM'),
-} satisfies OptionSpecs;
 
 const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -141,11 +87,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'outgoingwebhook:create', makesData: true,
     summary: 'Create an outgoing webhook',
-    options: {
-      ...outgoingOptions,
-      'target-url': required(outgoingOptions['target-url']),
-      disabled: flag('create it disabled'),
-    },
+    options: newOutgoingOptions,
     examples: [
       'hookshelf outgoingwebhook:create --target-url https://example.com --trigger-event "book.*"',
       'hookshelf outgoingwebhook:create --target-url http://localhost:9000 --generate-secret',
@@ -156,15 +98,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
-    options: {
-      ...outgoing, ...outgoingOptions,
-      unset: unset([
-        'name', 'description', 'headers', 'secret', 'signing', 'payload-template', 'content-type',
-        'format', 'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
-        'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
-        'retry-on', 'success-when', 'rate', 'probe',
-      ]),
-    },
+    options: { ...outgoing, ...outgoingChangeOptions },
     examples: [
       'hookshelf outgoingwebhook:update <id> --trigger-event book.created --trigger-event order.*',
       'hookshelf outgoingwebhook:update <id> --retry-schedule 5,60,3600 --timeout 20',

@@ -3,31 +3,8 @@ import { PUBLIC_STATES } from '../../../webhooks/health/health.ts';
 import type { WebhookDirection } from '../../../webhooks/webhook-label.ts';
 import { flag, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
+import { newSecretOptions } from './record-options.ts';
 
-/** A webhook's name and description; the service validates them. */
-export const namingOptions = {
-  name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
-  description: text('<text>', 'what it is for'),
-} satisfies OptionSpecs;
-export const actionConfig: OptionSpec = {
-  ...text('<identifier>', 'identifier of the action configuration'),
-  completes: 'action-configurations',
-};
-/** The order of deliveries or requests. */
-export const orderOptions: OptionSpecs = {
-  order: {
-    ...text('<none | strict>', 'strict: one at a time, and what is retried holds back the next'),
-    values: ['none', 'strict'],
-  },
-  'order-key': text('<path>', 'strict among those with the same value there, such as '
-    + 'payload.data.book.id'),
-};
-export const secretOptions: OptionSpecs = {
-  'secret-file': {
-    ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
-  },
-  'generate-secret': flag('make a secret, and print it this once'),
-};
 /** The option that filters a list of webhooks by their health. */
 export const stateOption = (direction: WebhookDirection): OptionSpecs => ({
   state: {
@@ -38,7 +15,7 @@ export const stateOption = (direction: WebhookDirection): OptionSpecs => ({
 });
 /** The options of `rotate-secret`. */
 export const rotationOptions: OptionSpecs = {
-  ...secretOptions,
+  ...newSecretOptions,
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
   force: flag('also while the secret before still counts, which then ends'),
 };

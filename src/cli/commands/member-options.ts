@@ -1,0 +1,81 @@
+/**
+ * The options of commands that create and change a record, as the rows of its schema say them: a
+ * member `bodyFormat` has the option `--body-format`.
+ */
+import type { MemberOption, MemberSchema, MemberSchemas, Schema } from '../../base/schema.ts';
+import { flag, text, unset } from '../arguments/option-spec.ts';
+import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
+
+/** The options of a command that creates a record. */
+export function newRecordOptions(members: MemberSchemas): OptionSpecs {
+  return Object.fromEntries(Object.entries(members).flatMap(([name, member]) =>
+    listOptions(name, member).map((option) =>
+      [option.name, toSpec(member, option, member.isRequired)])));
+}
+
+/** The options of a command that changes a record: none is required. */
+export function changeOptions(members: MemberSchemas): OptionSpecs {
+  const rows = Object.entries(members);
+  const options = rows.flatMap(([name, member]) => listOptions(name, member)
+    .filter(({ isForNew }) => isForNew !== true)
+    .map((option) => [option.name, toSpec(member, option)] as const));
+  const names = rows.flatMap(([name, member]) => findUnsetName(name, member) ?? []);
+  return { ...Object.fromEntries(options), unset: unset([...new Set(names)]) };
+}
+
+type NamedOption = MemberOption & { readonly name: string };
+
+/** The options that set a member, with their names. */
+export function listOptions(
+  name: string, { readOnly, option = {} }: MemberSchema,
+): readonly NamedOption[] {
+  if (readOnly !== undefined) return [];
+  const options: readonly MemberOption[] = 'length' in option ? option : [option];
+  return options.map((each) => ({ ...each, name: each.name ?? toKebabCase(name) }));
+}
+
+/** What `--unset` calls the member; null: the member must stay, or has a default. */
+export function findUnsetName(name: string, member: MemberSchema): string | null {
+  const { isRequired, default: defaultValue, option = {} } = member;
+  const [first] = listOptions(name, member);
+  if (isRequired === true || defaultValue !== undefined || first === undefined) return null;
+  if (first.isForNew === true) return null;
+  return 'length' in option ? toKebabCase(name) : first.name;
+}
+
+function toSpec(
+  { schema, description = '' }: MemberSchema, option: MemberOption, isRequired = false,
+): OptionSpec {
+  const { help: meaning = firstSentence(description), completes } = option;
+  if (option.isFlag === true || schema.kind === 'boolean') return flag(meaning);
+  const { values = schema.kind === 'string' ? schema.values : undefined } = option;
+  const { placeholder = choosePlaceholder(schema, values) } = option;
+  return {
+    ...text(placeholder, meaning),
+    ...isRequired ? { isRequired } : {},
+    ...option.isRepeatable === true || isListOfTexts(schema) ? { isRepeatable: true } : {},
+    ...values === undefined ? {} : { values },
+    ...completes === undefined ? {} : { completes },
+  };
+}
+
+/** Without the marks of code, as it stands beside an option. */
+function firstSentence(description: string): string {
+  const [sentence = ''] = description.replaceAll('`', '').split(/\.(?= [A-Z{])/);
+  return sentence.replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase());
+}
+
+function choosePlaceholder(schema: Schema, values: readonly string[] | undefined): string {
+  if (values !== undefined) return `<${values.join(' | ')}>`;
+  if (schema.kind === 'string') return '<text>';
+  if (schema.kind === 'integer' || schema.kind === 'number') return '<n>';
+  return isListOfTexts(schema) ? '<name,…>' : '<json | @file | ->';
+}
+
+export function isListOfTexts(schema: Schema): boolean {
+  return schema.kind === 'array' && schema.items.kind === 'string';
+}
+
+function toKebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

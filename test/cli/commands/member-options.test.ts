@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MemberSchema, MemberSchemas, Schema } from '../../../src/base/schema.ts';
+import type { OptionSpec } from '../../../src/cli/arguments/option-spec.ts';
+import { changeOptions, newRecordOptions } from '../../../src/cli/commands/member-options.ts';
+
+const TEXTS: Schema = { kind: 'array', items: { kind: 'string' }, maxItems: 2 };
+const described = (schema: Schema, rest: Partial<MemberSchema> = {}): MemberSchema =>
+  ({ schema, description: 'Which `books` of it. More', ...rest });
+const MEMBERS: MemberSchemas = {
+  createdAt: described({ kind: 'string' }, { readOnly: 'ignored' }),
+  shelfName: described({ kind: 'string' }, { isRequired: true }),
+  mode: described({ kind: 'string', values: ['a', 'b'] }, { default: 'a' }),
+  howMany: described({ kind: 'integer', minimum: 1, maximum: 2 }),
+  isOpen: described({ kind: 'boolean' }),
+  tags: described(TEXTS),
+  rule: described({ kind: 'json', isObject: true, bytesMax: 1, depthMax: 1 }),
+  reserved: described({ kind: 'boolean' }, { option: [] }),
+  owners: described(TEXTS, { option: [{ name: 'owner' }, { name: 'owners-file' }] }),
+  enabled: described({ kind: 'boolean' }, { option: { name: 'disabled', isForNew: true } }),
+};
+
+test('options follow from the members of a schema', () => {
+  const options = newRecordOptions(MEMBERS);
+  assert.deepEqual(Object.entries(options).map(([name, option]) => [name, kindOf(option)]), [
+    ['shelf-name', '<text> required'], ['mode', '<a | b>'], ['how-many', '<n>'],
+    ['is-open', 'flag'], ['tags', '<name,…> repeatable'], ['rule', '<json | @file | ->'],
+    ['owner', '<name,…> repeatable'], ['owners-file', '<name,…> repeatable'],
+    ['disabled', 'flag'],
+  ]);
+  assert.deepEqual(options['mode']?.values, ['a', 'b']);
+  assert.equal(options['rule']?.meaning, 'which books of it');
+});
+
+test('a change requires no member, and takes away those that need not be', () => {
+  const options = changeOptions(MEMBERS);
+  assert.ok(!Object.hasOwn(options, 'disabled'));
+  assert.ok(Object.values(options).every(({ isRequired }) => isRequired !== true));
+  assert.deepEqual(options['unset']?.values, ['how-many', 'is-open', 'tags', 'rule', 'owners']);
+});
+
+function kindOf({ placeholder = 'flag', isRequired, isRepeatable }: OptionSpec): string {
+  return placeholder + (isRequired === true ? ' required' : '')
+    + (isRepeatable === true ? ' repeatable' : '');
+}

@@ -42,6 +42,7 @@ export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
 export type OutgoingWebhookInput = InputOf<typeof outgoingSchema> & KeyInput;
 export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
 export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
+
 /** A configuration document: each record whole, all of them applied or none. */
 export type ConfigurationInput = {
   readonly actionConfigurations?:

@@ -18,7 +18,7 @@ ObjectSchema & { readonly name: Name } & SchemaTypes<{
   return schema as never;
 }
 
-/** What a schema has at compile time alone: a record as it is stored, sent and shown. */
+/** A schema's types, at compile time alone: a record as it is stored, sent and shown. */
 type SchemaTypes<Types extends Record<View, unknown>> = { readonly types?: Types };
 
 /** A schema whose members do not say all that its values are. */
@@ -27,9 +27,9 @@ export type SchemaOf<Value, Kind extends Schema = ObjectSchema> =
 
 /** A stored record of the schema. */
 export type RecordOf<Described> = ViewOf<Described, 'stored'>;
-/** What callers send; null counts as absent. */
+/** A body that callers send; null counts as absent. */
 export type InputOf<Described> = ViewOf<Described, 'input'>;
-/** What callers see. */
+/** A record as callers see it. */
 export type AnswerOf<Described> = ViewOf<Described, 'shown'>;
 
 type View = 'stored' | 'input' | 'shown';

@@ -111,7 +111,7 @@ export type MemberOption = {
   readonly isRepeatable?: boolean;
   /** Commands that change a record do not have it. */
   readonly isForNew?: boolean;
-  /** What of its JSON is no secret, whatever its names look like: all of it, or one member. */
+  /** The part of its JSON that is no secret, whatever its names look like: all, or one member. */
   readonly isPublic?: true | string;
 };
 

@@ -3,7 +3,7 @@ import { LOG_LEVELS } from '../base/log.ts';
 import type { JsonNumber } from '../base/exact-number.ts';
 import type { Schema } from '../base/schema.ts';
 import {
-  arraySchema, objectSchema, jsonResponse, TEXT, COUNT, TIME,
+  arraySchema, objectSchema, jsonResponse, FLAG, TEXT, COUNT, TIME,
 } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
 import { readQuery } from '../server/query.ts';
@@ -123,7 +123,6 @@ export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
 }
 
 const seconds: Schema = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const flag: Schema = { kind: 'boolean' };
 const days: Schema = {
   kind: 'integer', minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER,
 };
@@ -134,7 +133,7 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
     method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
     summary: 'Whether the service is ready, what it holds and what waits',
     responses: [jsonResponse('The state of this moment', objectSchema('Status', {
-      isReady: flag, reason: TEXT, version: TEXT, node: TEXT, startedAt: TIME,
+      isReady: FLAG, reason: TEXT, version: TEXT, node: TEXT, startedAt: TIME,
       server: objectSchema('ServerStatus', {
         urls: arraySchema(TEXT), baseUri: TEXT,
         certificate: objectSchema('CertificateStatus', { expiresAt: TIME, daysLeft: days }),
@@ -142,7 +141,7 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       }, { nullable: ['certificate', 'openFilesMax'] }),
       store: objectSchema('StoreStatus', {
         engine: TEXT, durability: TEXT, records: COUNT, bytes: COUNT, journalBytes: COUNT,
-        generation: COUNT, sequence: COUNT, isCompacting: flag, compactedAt: TIME, backedUpAt: TIME,
+        generation: COUNT, sequence: COUNT, isCompacting: FLAG, compactedAt: TIME, backedUpAt: TIME,
       }, { nullable: ['engine', 'durability', 'compactedAt', 'backedUpAt'] }),
       catalog: objectSchema('CatalogStatus', {
         indexes: arraySchema(objectSchema('CatalogIndex', {
@@ -172,7 +171,7 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
         failure: objectSchema('BackupFailure', { at: TIME, reason: TEXT }),
       }, { nullable: ['newestAt', 'failure'] }),
       followers: arraySchema(objectSchema('Follower', {
-        copy: { kind: 'string', format: 'uuid' }, name: TEXT, address: TEXT, isConnected: flag,
+        copy: { kind: 'string', format: 'uuid' }, name: TEXT, address: TEXT, isConnected: FLAG,
         sequence: COUNT, behindTransactions: COUNT, behindSeconds: seconds, seenAt: TIME,
       })),
     }, { nullable: ['reason', 'backups'] }))],

@@ -57,12 +57,10 @@ export function collectionRoute(
 async function sendCollection(
   exchange: Exchange, path: string, repository: ListRepository, filter: CollectionFilter | null,
 ): Promise<void> {
-  const { limit, cursor, ...others } =
-    readQuery(exchange.search, filter === null ? PARAMETERS : [...PARAMETERS, filter.parameter]);
-  const filterValues = Object.entries(others)
-    .flatMap(([name, value]) => value === null ? [] : [[name, String(value)] as const]);
-  const [[, selected] = []] = filterValues;
-  const matches = selected === undefined ? undefined : filter?.select(selected);
+  const rows: readonly ParameterSpec[] = filter === null ? [] : [filter.parameter];
+  const { limit, cursor, ...filterValues } = readQuery(exchange.search, [...PARAMETERS, ...rows]);
+  const [[filterName, filterValue] = ['', null]] = Object.entries(filterValues);
+  const matches = filterValue === null ? undefined : filter?.select(String(filterValue));
   const count = matches === undefined ? repository.size : repository.count(matches);
   const next = repository.walk(decodeIdCursor(cursor), matches);
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
@@ -81,10 +79,10 @@ async function sendCollection(
   }
   const last = page.at(-1);
   if (current !== null && last !== undefined) {
-    const filterParameters =
-      filterValues.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
+    const filterPart =
+      filterValue === null ? '' : `${filterName}=${encodeURIComponent(String(filterValue))}&`;
     const position = `limit=${limit}&cursor=${encodeIdCursor(last.id)}`;
-    const url = exchange.linkTo(`${path}?${filterParameters.join('')}${position}`);
+    const url = exchange.linkTo(`${path}?${filterPart}${position}`);
     headers.push('Link', `<${url}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));

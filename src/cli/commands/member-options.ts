@@ -34,7 +34,7 @@ export function listOptions(
   return options.map((each) => ({ ...each, name: each.name ?? toKebabCase(name) }));
 }
 
-/** What `--unset` calls the member; null: the member must stay, or has a default. */
+/** The name of the member for `--unset`; null: the member must stay, or has a default. */
 export function findUnsetName(name: string, member: MemberSchema): string | null {
   const { isRequired, default: defaultValue, option = {} } = member;
   const [first] = listOptions(name, member);

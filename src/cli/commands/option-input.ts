@@ -31,7 +31,7 @@ type JsonInput = {
   readonly value: unknown;
 };
 
-type JsonOptionRules = {
+export type JsonOptionRules = {
   /**
    * Whether JSON on the command line may hold what the log would hide, such as a member `password`.
    * `accepted` is for data that only looks like a secret: payloads, conditions, templates.
@@ -60,6 +60,15 @@ export async function readJsonOption(
     rejectInlineSecret(context, name, withoutMember(value, exceptMember));
   }
   return { bytes, value };
+}
+
+/** The same for a JSON object. Throws `usage` for another value. */
+export async function readObjectOption(
+  context: CommandContext, name: string, rules: JsonOptionRules,
+): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, name, rules);
+  if (isJsonObject(value)) return value;
+  throw new AppError('usage', `--${name} is not a JSON object`);
 }
 
 function parseOption(name: string, bytes: Buffer, parse: (bytes: Buffer) => unknown): unknown {

@@ -4,13 +4,12 @@
  */
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
 import type {
   JsonObject, JsonValue, MemberOption, ObjectSchema, Schema,
 } from '../../base/schema.ts';
 import type { CommandContext } from './command-context.ts';
 import { findUnsetName, isListOfTexts, listOptions } from './member-options.ts';
-import { readJsonOption } from './option-input.ts';
+import { readJsonOption, readObjectOption, type JsonOptionRules } from './option-input.ts';
 
 /** Options whose value is a date, a time, or a span before now such as `1h`. */
 const MOMENT_OPTIONS = ['since', 'until'];
@@ -103,14 +102,12 @@ async function readByKind(
   if (schema.kind === 'integer') return args.integer(name, schema.minimum, schema.maximum) ?? null;
   if (schema.kind === 'array' && schema.items.kind === 'number') return args.numbers(name) ?? null;
   if (isListOfTexts(schema)) return parseNames(args.all(name));
-  const { value } = await readJsonOption(context, name, isPublic === true
-    ? { inlineSecrets: 'accepted' } : { inlineSecrets: 'rejected', exceptMember: isPublic });
-  if (schema.kind === 'array') {
-    if (Array.isArray(value)) return value;
-    throw new AppError('usage', `--${name} is not a JSON array`);
-  }
-  if (isJsonObject(value)) return value;
-  throw new AppError('usage', `--${name} is not a JSON object`);
+  const rules: JsonOptionRules = isPublic === true
+    ? { inlineSecrets: 'accepted' } : { inlineSecrets: 'rejected', exceptMember: isPublic };
+  if (schema.kind !== 'array') return readObjectOption(context, name, rules);
+  const { value } = await readJsonOption(context, name, rules);
+  if (Array.isArray(value)) return value;
+  throw new AppError('usage', `--${name} is not a JSON array`);
 }
 
 /** The names of an option that takes several, and may stand several times. */

@@ -26,7 +26,6 @@
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp, parseTimestamp, type Timer } from '../../base/clock.ts';
 import { isTemporary, type AppError } from '../../base/errors.ts';
-import { deriveIds } from '../../base/uuid.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
@@ -39,7 +38,7 @@ import type { QueueSettings, TaskOrder } from '../work/task-queues.ts';
 import { createPlace } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageDelivery } from './delivery-changes.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, deriveDeliveryIds } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
@@ -110,18 +109,20 @@ function stageBegin(
   const { deliverAt } = decodeDelayedEvent(delayedRecord);
   // Its place is its time, even if it begins later. The clock may have been set back since.
   const queuedAt = formatTimestamp(Math.min(parseTimestamp(deliverAt), nowMs));
-  const nextId = deriveIds(seed);
-  const origins = webhookIds.map((hook) =>
-    ({ identifier: nextId(), hook, event: name, eventId: id, queuedAt }));
+  const deliveryIds = deriveDeliveryIds(seed, webhookIds);
   if (isFannedOut(webhookIds.length)) {
     putFanOut(transaction, {
       identifier: id, seed, createdAt, event: name, hooks: webhookIds, queuedAt,
     });
   } else {
-    for (const origin of origins) stageDelivery(transaction, createDelivery(origin, createdAt));
+    for (const [index, identifier] of deliveryIds.entries()) {
+      const hook = webhookIds[index] ?? null;
+      stageDelivery(transaction, createDelivery(
+        { identifier, hook, event: name, eventId: id, queuedAt }, createdAt));
+    }
   }
   // Not derived from the event's identifier: deliveries are listed in the order of their ids.
-  addLateDeliveries(transaction, id, origins.map(({ identifier }) => identifier), webhookIds);
+  addLateDeliveries(transaction, id, deliveryIds, webhookIds);
   // `QueueCapacity` counts the waiting event as one delivery already: the others are reserved.
   transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.

@@ -27,7 +27,7 @@ type Completion = {
   readonly completes?: OptionSpec['completes'];
   /** Stands before each value: `--option=`, or nothing. */
   readonly head: string;
-  /** Those of the command table, in place of values where there are none. */
+  /** The words of the command table; they stand in where no values are found. */
   readonly words: readonly CompletionWord[];
 };
 

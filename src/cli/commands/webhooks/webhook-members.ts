@@ -13,7 +13,7 @@ import { isJsonType } from '../../../webhooks/members/templates/content-type.ts'
 import { parseTemplateJson } from '../../../webhooks/members/templates/json-template.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  readJsonOption, readPlainOption, readTextOption, readUrlOption,
+  readJsonOption, readObjectOption, readPlainOption, readTextOption, readUrlOption,
 } from '../option-input.ts';
 import { parseNames } from '../option-members.ts';
 import type { OptionReaders } from '../option-members.ts';
@@ -105,10 +105,7 @@ async function readTemplate(context: CommandContext): Promise<string> {
 async function readRetryOn(context: CommandContext): Promise<JsonValue> {
   const text = context.args.get('retry-on');
   if (text === 'none') return [];
-  if (text.startsWith('[')) {
-    const { value } = await readJsonOption(context, 'retry-on', { inlineSecrets: 'accepted' });
-    if (Array.isArray(value)) return value;
-  }
+  if (text.startsWith('[')) return readInlineJson(context, 'retry-on');
   return text.split(',').map((item) => item.trim())
     .map((item) => WHOLE_NUMBER.test(item) ? Number(item) : item);
 }
@@ -116,16 +113,18 @@ async function readRetryOn(context: CommandContext): Promise<JsonValue> {
 /** Reads `--rate`: attempts and seconds, such as 100/60, or JSON. Throws `usage`. */
 async function readRate(context: CommandContext): Promise<JsonValue> {
   const text = context.args.get('rate');
-  if (text.startsWith('{')) {
-    const { value } = await readJsonOption(context, 'rate', { inlineSecrets: 'accepted' });
-    if (isJsonObject(value)) return value;
-  }
+  if (text.startsWith('{')) return readInlineJson(context, 'rate');
   const [limit = '', seconds = '', ...others] = text.split('/').map((part) => part.trim());
   if (WHOLE_NUMBER.test(limit) && WHOLE_NUMBER.test(seconds) && others.length === 0) {
     return { limit: Number(limit), seconds: Number(seconds) };
   }
   throw new AppError('usage', '--rate must be attempts/seconds, such as 100/60 for a hundred a '
     + `minute, not ${JSON.stringify(text)}`);
+}
+
+/** Reads an option as JSON that people mostly write shorter. */
+async function readInlineJson(context: CommandContext, name: string): Promise<JsonValue> {
+  return (await readJsonOption(context, name, { inlineSecrets: 'accepted' })).value as JsonValue;
 }
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
@@ -146,10 +145,8 @@ function readOrder({ args }: CommandContext): JsonValue {
  * on the command line is refused. The service checks certificate and key.
  */
 async function readClientCertificate(context: CommandContext): Promise<JsonObject> {
-  const { value } = await readJsonOption(context, 'client-certificate',
+  return readObjectOption(context, 'client-certificate',
     { inlineSecrets: 'rejected', parse: parseCertificateFile });
-  if (isJsonObject(value)) return value;
-  throw new AppError('usage', '--client-certificate is not a JSON object');
 }
 
 /** Throws `malformed`. */
@@ -175,9 +172,8 @@ async function readVerification(context: CommandContext): Promise<JsonObject> {
   const preset = args.find('preset');
   const presetMember = preset === undefined ? {} : { preset };
   if (!args.has('verification')) return presetMember;
-  const { value } = await readJsonOption(context, 'verification',
+  const value = await readObjectOption(context, 'verification',
     { inlineSecrets: 'rejected', exceptMember: 'scheme' });
-  if (!isJsonObject(value)) throw new AppError('usage', '--verification is not a JSON object');
   if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }
@@ -187,10 +183,7 @@ async function readVerification(context: CommandContext): Promise<JsonObject> {
 /** Converts `header:<name>`, `json:<path>` or JSON for the API; passes other text on. */
 async function readDeduplicate(context: CommandContext): Promise<JsonValue> {
   const text = context.args.get('deduplicate');
-  if (text.startsWith('{')) {
-    const { value } = await readJsonOption(context, 'deduplicate', { inlineSecrets: 'accepted' });
-    if (isJsonObject(value)) return value;
-  }
+  if (text.startsWith('{')) return readInlineJson(context, 'deduplicate');
   const [, kind, path] = /^(header|json):(.*)$/s.exec(text) ?? [];
   return kind === undefined || path === undefined ? text : { [kind]: path };
 }

@@ -48,6 +48,14 @@ test('the document is sound: ids, references, parameters and examples', () =>
     return Promise.resolve();
   }));
 
+test('a rule reads on after "Must be"; what a member means is no rule', () =>
+  withDocument({}, ({ document }) => {
+    const descriptions = JSON.stringify(document).match(/Must be [^"]{0,40}/g) ?? [];
+    assert.ok(descriptions.length > 20);
+    assert.deepEqual(descriptions.filter((text) => /^Must be [A-Z`]/.test(text)), []);
+    return Promise.resolve();
+  }));
+
 test('every operation of the API refuses an unknown query parameter, as the document says', () =>
   withDocument({}, async ({ data, document, call }) => {
     const ofApi = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));

@@ -1,19 +1,19 @@
 /** The schemas of deliveries as the API shows them. */
 import type { ObjectSchema } from '../../base/schema.ts';
 import {
-  ANY_JSON, arraySchema, objectSchema, TEXT, COUNT, TIME,
+  ANY_JSON, FLAG, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
 import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.ts';
 
 
 const attemptSchema = objectSchema('DeliveryAttempt', {
   at: TIME, durationMs: COUNT, statusCode: COUNT, error: TEXT, response: TEXT,
-  success: { kind: 'boolean' },
-  message: {
-    kind: 'string',
-    description: 'This, `success` and `data` are of an attempt of a route; `statusCode`, `error` '
+  success: FLAG,
+  message: [
+    TEXT,
+    'This, `success` and `data` are of an attempt of a route; `statusCode`, `error` '
       + 'and `response` of another',
-  },
+  ],
   data: ANY_JSON,
 }, {
   nullable: ['statusCode', 'error', 'response', 'message', 'data'],
@@ -26,34 +26,28 @@ const sentSchema = objectSchema('SentRequest', {
 
 const members = {
   identifier: TEXT,
-  kind: {
-    kind: 'string', values: DELIVERY_KINDS,
-    description: 'What it goes to: an outgoing webhook, a queued forward, or a route of an '
+  kind: [
+    { kind: 'string', values: DELIVERY_KINDS },
+    'What it goes to: an outgoing webhook, a queued forward, or a route of an '
       + 'incoming webhook',
-  },
+  ],
   hook: TEXT,
-  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
-  target: {
-    kind: 'string',
-    description: 'Host and path: where a pending delivery goes, and a finished one went',
-  },
-  event: { kind: 'string', description: 'The name of the event' },
-  eventId: {
-    kind: 'string',
-    description: 'The id of the event, by which it is found; null for a forward or a route',
-  },
-  request: { kind: 'string', description: 'Of a route: the request that it is a part of' },
-  route: { kind: 'string', description: 'The name of the route' },
-  status: {
-    kind: 'string', values: DELIVERY_STATUSES,
-    description: '`coalesced`, of a route alone: it was not run, as a newer request did for both',
-  },
+  hookName: [TEXT, 'What people call the webhook; null without a name'],
+  target: [TEXT, 'Host and path: where a pending delivery goes, and a finished one went'],
+  event: [TEXT, 'The name of the event'],
+  eventId: [TEXT, 'The id of the event, by which it is found; null for a forward or a route'],
+  request: [TEXT, 'Of a route: the request that it is a part of'],
+  route: [TEXT, 'The name of the route'],
+  status: [
+    { kind: 'string', values: DELIVERY_STATUSES },
+    '`coalesced`, of a route alone: it was not run, as a newer request did for both',
+  ],
   createdAt: TIME, nextAttemptAt: TIME,
-  waitsFor: {
-    kind: 'string', values: ['webhook'],
-    description: '`webhook`: it is off; nothing is attempted until it is on again, whatever '
+  waitsFor: [
+    { kind: 'string', values: ['webhook'] },
+    '`webhook`: it is off; nothing is attempted until it is on again, whatever '
       + '`nextAttemptAt` says',
-  },
+  ],
   resendOf: TEXT, attempts: arraySchema(attemptSchema),
 } as const;
 const nullable = [
@@ -82,13 +76,11 @@ export const resendSchema: ObjectSchema = {
 
 export const retriedSchema = objectSchema('Retried', { retried: COUNT });
 export const emittedSchema = objectSchema('Emitted', {
-  event: {
-    kind: 'string', description: 'Its id; null: it is not kept, as nobody heard it',
-  },
+  event: [TEXT, 'Its id; null: it is not kept, as nobody heard it'],
   deliveries: arraySchema(TEXT),
 }, { nullable: ['event'] });
 export const reconciliationSchema = objectSchema('Reconciliation', {
   accepted: COUNT, pending: COUNT, delivered: COUNT, failed: COUNT, cancelled: COUNT,
-  agedOut: COUNT, isReconciled: { kind: 'boolean' },
+  agedOut: COUNT, isReconciled: FLAG,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });

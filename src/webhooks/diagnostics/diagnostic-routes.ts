@@ -102,10 +102,7 @@ function presetsRoute(): HttpRoute {
         covers: arraySchema({ kind: 'string', values: ['body', 'time', 'id'] }),
         toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
         pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },
-        signingObstacle: {
-          kind: 'string',
-          description: 'Why outgoing webhooks cannot sign as this sender; null: they can',
-        },
+        signingObstacle: [TEXT, 'Why outgoing webhooks cannot sign as this sender; null: they can'],
         documentation: TEXT, unconfirmed: TEXT,
         formResponse: objectSchema('PresetFormResponse', { contentType: TEXT, body: TEXT }),
       }, {
@@ -140,9 +137,9 @@ function sampleRoute(sources: DiagnosisSources): HttpRoute {
     body: { mediaTypes: [JSON_TYPE], schema: SAMPLE_INPUT },
     responses: [
       jsonResponse('To be sent as it is', objectSchema('SampleCall', {
-        isAddressLimited: { kind: 'boolean' }, method: TEXT, path: TEXT,
+        isAddressLimited: FLAG, method: TEXT, path: TEXT,
         headers: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 2 },
-        body: { kind: 'string', description: 'base64' },
+        body: [TEXT, 'base64'],
       }, { nullable: ['body'] })),
       ...problemResponses(400, 404, 409, 413, 415, 422),
     ],
@@ -196,7 +193,7 @@ function diagnoseRoute(sources: DiagnosisSources): HttpRoute {
     body: { mediaTypes: [JSON_TYPE], schema: DIAGNOSIS_INPUT },
     responses: [
       jsonResponse('What was found', objectSchema('Diagnosis', {
-        accepted: { kind: 'boolean' }, failedCheck: { kind: 'string', values: CHECKS },
+        accepted: FLAG, failedCheck: { kind: 'string', values: CHECKS },
         checks: arraySchema(objectSchema('DiagnosisResult', {
           check: { kind: 'string', values: CHECKS },
           status: { kind: 'string', values: ['ok', 'failed', 'hint', 'skipped'] },
@@ -253,7 +250,7 @@ function matchRoute(sources: DiagnosisSources): HttpRoute {
       jsonResponse('Every route of the webhook', objectSchema('RequestMatch', {
         event: TEXT,
         routes: arraySchema(objectSchema('RouteMatch', {
-          name: TEXT, matches: { kind: 'boolean' },
+          name: TEXT, matches: FLAG,
           failed: arraySchema(objectSchema('FailedCondition', { pointer: TEXT, detail: TEXT })),
         })),
       }, { nullable: ['event'] })),

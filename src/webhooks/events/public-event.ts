@@ -17,16 +17,13 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 
 const members = {
   id: TEXT, createdAt: TIME, name: TEXT,
-  source: {
-    kind: 'string', values: EVENT_SOURCE_NAMES,
-    description: 'Who made it: a change of the catalog, a caller of the API, a command on the '
+  source: [
+    { kind: 'string', values: EVENT_SOURCE_NAMES },
+    'Who made it: a change of the catalog, a caller of the API, a command on the '
       + 'machine of the server, an action, or hookshelf itself (`own`)',
-  },
+  ],
   key: TEXT,
-  deliverAt: {
-    kind: 'string', format: 'date-time',
-    description: 'When its deliveries begin; null: at once',
-  },
+  deliverAt: [TIME, 'When its deliveries begin; null: at once'],
   hops: COUNT, payloadBytes: COUNT, heard: [FLAG, 'Whether it has or had a delivery'],
 } as const;
 const nullable = ['key', 'deliverAt'] as const;
@@ -35,11 +32,11 @@ export const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
 
 const eventDeliverySchema = objectSchema('EventDelivery', {
   identifier: TEXT, hook: [TEXT, 'null: it is not known any more'],
-  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
-  status: {
-    kind: 'string', values: OUTGOING_STATUSES,
-    description: 'null: the delivery is not kept any more',
-  },
+  hookName: [TEXT, 'What people call the webhook; null without a name'],
+  status: [
+    { kind: 'string', values: OUTGOING_STATUSES },
+    'null: the delivery is not kept any more',
+  ],
 }, { nullable: ['hook', 'hookName', 'status'] });
 
 export const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {

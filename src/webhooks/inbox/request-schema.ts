@@ -1,25 +1,23 @@
 /** The schemas of stored requests as the API shows them. */
-import type { ObjectSchema, Schema } from '../../base/schema.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
 import {
-  ANY_JSON, arraySchema, objectSchema, TEXT, COUNT, TIME,
+  ANY_JSON, FLAG, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
 import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from '../incoming/stored-request.ts';
 
-const BOOLEAN: Schema = { kind: 'boolean' };
-
 const ATTEMPT = objectSchema('RequestAttempt', {
-  at: TIME, durationMs: COUNT, success: BOOLEAN, message: TEXT, data: ANY_JSON,
+  at: TIME, durationMs: COUNT, success: FLAG, message: TEXT, data: ANY_JSON,
 }, { nullable: ['message', 'data'] });
 const ROUTE = objectSchema('RequestRoute', {
   name: TEXT,
-  status: {
-    kind: 'string', values: ROUTE_STATUSES,
-    description: '`coalesced`: it was not run, as a newer request did for both',
-  },
+  status: [
+    { kind: 'string', values: ROUTE_STATUSES },
+    '`coalesced`: it was not run, as a newer request did for both',
+  ],
   attempts: arraySchema(ATTEMPT), nextAttemptAt: TIME,
 }, { nullable: ['nextAttemptAt'] });
 const VERDICT = objectSchema('RequestVerdict', {
-  preset: TEXT, accepted: BOOLEAN, failedCheck: TEXT,
+  preset: TEXT, accepted: FLAG, failedCheck: TEXT,
   secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: TIME,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
@@ -28,24 +26,24 @@ export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, heade
 
 export const requestSchema: ObjectSchema = objectSchema('Request', {
   id: TEXT, hook: TEXT,
-  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
+  hookName: [TEXT, 'What people call the webhook; null without a name'],
   receivedAt: TIME, method: TEXT, path: TEXT, query: TEXT,
   headers, bodyBytes: COUNT, bodySha256: TEXT, client: TEXT,
-  event: TEXT, eventId: TEXT, eventIdReused: BOOLEAN, verdict: VERDICT,
+  event: TEXT, eventId: TEXT, eventIdReused: FLAG, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
   answered: objectSchema('RequestAnswer', { status: COUNT, afterMs: COUNT }),
-  duplicateOf: TEXT, replayOf: TEXT, pinned: BOOLEAN,
-  unparsed: BOOLEAN,
-  fittingBodyFormat: {
-    kind: 'string', values: FITTING_FORMATS,
-    description: 'Of one that is unparsed (no payload could be made of its body, so that actions '
+  duplicateOf: TEXT, replayOf: TEXT, pinned: FLAG,
+  unparsed: FLAG,
+  fittingBodyFormat: [
+    { kind: 'string', values: FITTING_FORMATS },
+    'Of one that is unparsed (no payload could be made of its body, so that actions '
       + 'got []): the `bodyFormat` that would have fitted',
-  },
-  unparsedReason: {
-    kind: 'string',
-    description: 'Of one that is unparsed: why its Content-Encoding could not be taken off, or '
+  ],
+  unparsedReason: [
+    TEXT,
+    'Of one that is unparsed: why its Content-Encoding could not be taken off, or '
       + 'its charset not be read',
-  },
+  ],
 }, {
   nullable: [
     'hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf', 'fittingBodyFormat',
@@ -55,7 +53,7 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
 
 export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
   accepted: COUNT, filtered: COUNT, duplicate: COUNT, pending: COUNT, done: COUNT,
-  failed: COUNT, agedOut: COUNT, deleted: COUNT, isReconciled: BOOLEAN,
+  failed: COUNT, agedOut: COUNT, deleted: COUNT, isReconciled: FLAG,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
 
@@ -63,7 +61,7 @@ export const pinSchema: ObjectSchema = {
   kind: 'object', name: 'RequestChange',
   members: {
     pinned: {
-      schema: BOOLEAN, default: false, description: 'Kept whatever its age; null is false',
+      schema: FLAG, default: false, description: 'Kept whatever its age; null is false',
     },
   },
 };

@@ -8,7 +8,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
-  ANY_JSON, JSON_TYPE, TEXT, jsonResponse, objectSchema,
+  ANY_JSON, FLAG, JSON_TYPE, TEXT, jsonResponse, objectSchema,
 } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
@@ -75,7 +75,7 @@ function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
     responses: [
       jsonResponse('What came of it; a failed delivery is `success: false`',
         objectSchema('SendResult', {
-        success: { kind: 'boolean' }, message: TEXT,
+        success: FLAG, message: TEXT,
         statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: ANY_JSON,
       }, { nullable: ['statusCode'], optional: ['message'] })),
       ...problemResponses(400, 404, 413, 415, 422),

@@ -1,4 +1,4 @@
-/** A running server as it tells of itself, for commands that would else guess by own settings. */
+/** A running server's own report, for commands whose settings may differ from the server's. */
 import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -16,8 +16,8 @@ export type RunningServer = {
   /** The answer to `GET /api/settings`: a row for each setting, secrets masked. */
   readonly settings: readonly JsonObject[];
   /**
-   * Resolves with the body of the answer. Throws the error that a problem stands for, and
-   * `unavailable` when none comes within five seconds.
+   * Resolves with the body of the answer. Throws the AppError of a problem document, and
+   * `unavailable` when no answer comes within five seconds.
    */
   ask(path: string): Promise<unknown>;
 };
@@ -25,8 +25,9 @@ export type RunningServer = {
 const ANSWER_MS_MAX = 5000;
 
 /**
- * Asks the server that is meant, or that holds the data directory; null: none runs there. Throws
- * as `ask` does, `usage` where the lock is somebody else's, and `conflict`.
+ * Asks the server that `--server` names, else the one that holds the data directory; null: none
+ * does. Throws as `ask` does, `usage` where another user owns the lock, and `conflict` where
+ * another process than a server holds the directory.
  */
 export async function findRunningServer(context: CommandContext): Promise<RunningServer | null> {
   const found = await findClient(context);
@@ -58,6 +59,7 @@ async function findClient(context: CommandContext): Promise<{
   }
   const data = context.enterDataAsOwner();
   const owner = findOwner(data);
+  // The same owner as above, so that the pid is the client's.
   const client = await findServerClient({ clock: systemClock, findOwner: () => owner });
   return client === null || owner === null ? null
     : { client, name: `the server that runs on ${data}`, pid: owner.pid };

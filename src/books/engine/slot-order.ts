@@ -175,7 +175,8 @@ export class SlotOrder {
   }
 
   /** The first position of the books that have the same value as the book at `position`. */
-  findFirstEqual({ block, position }: OrderPosition): OrderPosition {
+  findFirstEqual(place: OrderPosition): OrderPosition {
+    const { block, position } = this.#normalize(place);
     const slots = this.slotsIn(block);
     const value = this.#readValue(slots[position] ?? -1);
     if (this.#firstValueOf(block) === value) return this.seek(value, null);
@@ -185,7 +186,8 @@ export class SlotOrder {
   }
 
   /** The position after the books that have the same value as the book at `position`. */
-  findEqualEnd({ block, position }: OrderPosition): OrderPosition {
+  findEqualEnd(place: OrderPosition): OrderPosition {
+    const { block, position } = this.#normalize(place);
     const slots = this.slotsIn(block);
     const value = this.#readValue(slots[position] ?? -1);
     const isInNext = block + 1 < this.#blocks.length && this.#firstValueOf(block + 1) === value;

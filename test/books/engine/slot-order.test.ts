@@ -62,4 +62,21 @@ for (const key of ORDER_KEYS) {
         values.lastIndexOf(values[at] ?? null) + 1);
     }
   });
+
+  test(`by ${key}, a position just past its block is the first one of the next`, () => {
+    const shelf = new OrderHarness(key);
+    shelf.change(createRandom(key.length), 2500, 0.1);
+    const { order } = shelf;
+    let looks = 0;
+    for (let block = 0; block + 1 < order.end.block; block += 1) {
+      const past = { block, position: order.countOf(block) };
+      const first = { block: block + 1, position: 0 };
+      assert.equal(order.slotAt(past), order.slotAt(first));
+      assert.equal(order.countBefore(past), order.countBefore(first));
+      assert.deepEqual(order.findFirstEqual(past), order.findFirstEqual(first));
+      assert.deepEqual(order.findEqualEnd(past), order.findEqualEnd(first));
+      looks += 1;
+    }
+    assert.ok(looks > 4, `${looks} blocks`);
+  });
 }

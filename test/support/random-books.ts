@@ -7,6 +7,7 @@ const WORDS = [
   'the', 'The', 'river', 'River', 'rivers', 'Łódź', 'lodge', 'Straße', 'strassen', 'Éclair',
   'eclair', 'e\u0301clat', '1984', '19', '東京物語', '京都', 'C++', 'Åse', 'søster', 'so',
   'C#', '.NET', '한국의', 'Πόλις', 'Война', 'war', '"quoted"', 'back\\slash', '(war)', 'a/b', '😀',
+  '2', '10', '007', '100b', '“The', '«River»',
 ];
 const NAMES = [
   'Ursula K. Le Guin', 'Stanisław Lem', 'J. R. R. Tolkien', 'JRR Tolkien', 'José', '村上 春樹',

@@ -36,11 +36,15 @@ type DuplicateGroups = {
   readonly positions: NumberList;
 };
 
+/** The books of one group, and where its first stands among all. */
+type GroupSlots = { readonly position: number; readonly slots: number[] };
+
 /** The slots of the books that have a key, in id order, and the hashes of their keys. */
 type HashedSlots = { readonly slots: NumberList; readonly hashes: NumberList };
 
 const MEMBERS = new Set(DUPLICATE_MEMBERS);
 const PIECE_BYTES = 64 * 1024;
+const COMMA = Buffer.from(',');
 // A look at a slot counts as so many bytes that are read, beside those of its book.
 const SLOT_BYTES = 32;
 const SLOTS_PER_YIELD = 1024;
@@ -102,7 +106,7 @@ function* groupByKey(
   let bytesRead = 0;
   for (let start = 0, end = 0; start < order.length; start = end) {
     const isShared = hashAt(start + 1) === hashAt(start);
-    const positionsByKey = new Map<string, Map<number, number>>();
+    const groupsByKey = new Map<string, GroupSlots>();
     for (end = start; hashAt(end) === hashAt(start); end += 1) {
       const position = order[end] ?? 0;
       const slot = slots.at(position);
@@ -110,43 +114,39 @@ function* groupByKey(
       const key = bytes === undefined ? null : readKey(bytes, by);
       // A book that has another key now was changed meanwhile.
       if (key !== null && crc32(key) === hashAt(start)) {
-        addToGroup(positionsByKey, key, slot, position);
-        changes.keepUntilTaken(slot);
+        // A slot may come twice, with the same book or with two.
+        if (changes.keepUntilTaken(slot)) addToGroup(groupsByKey, key, slot, position);
       }
       bytesRead += SLOT_BYTES + (bytes?.length ?? 0);
       if (bytesRead < BYTES_PER_YIELD) continue;
       bytesRead = 0;
       yield;
     }
-    for (const group of positionsByKey.values()) yield* addGroup(groups, group, changes);
+    for (const group of groupsByKey.values()) yield* addGroup(groups, group, changes);
   }
   return groups;
 }
 
-/** A slot stands once in a group, also where two of its books were met one after the other. */
 function addToGroup(
-  positionsByKey: Map<string, Map<number, number>>, key: string, slot: number, position: number,
+  groupsByKey: Map<string, GroupSlots>, key: string, slot: number, position: number,
 ): void {
-  const group = positionsByKey.get(key) ?? new Map<number, number>();
-  positionsByKey.set(key, group);
-  if (!group.has(slot)) group.set(slot, position);
+  const group = groupsByKey.get(key);
+  if (group === undefined) groupsByKey.set(key, { position, slots: [slot] });
+  else group.slots.push(slot);
 }
 
 /** Adds a group of two books or more; the book of another is not kept. */
 function* addGroup(
-  groups: DuplicateGroups, positionsBySlot: ReadonlyMap<number, number>,
-  changes: ConcurrentChanges,
+  groups: DuplicateGroups, { position, slots }: GroupSlots, changes: ConcurrentChanges,
 ): Steps<void> {
-  const [first] = positionsBySlot;
-  if (first === undefined) return;
-  const [firstSlot, position] = first;
-  if (positionsBySlot.size < 2) {
-    changes.take(firstSlot);
+  const [first = -1] = slots;
+  if (slots.length < 2) {
+    changes.take(first);
     return;
   }
   groups.starts.push(groups.slots.length);
   groups.positions.push(position);
-  for (const slot of positionsBySlot.keys()) {
+  for (const slot of slots) {
     groups.slots.push(slot);
     if (groups.slots.length % SLOTS_PER_YIELD === 0) yield;
   }
@@ -163,46 +163,58 @@ function readKey(bytes: Buffer, by: DuplicateKey): string | null {
 }
 
 /**
- * The groups as a JSON array. A piece ends after so many bytes of books that were read, and the
- * event loop serves others before the next.
+ * The groups as a JSON array. A piece ends after so many bytes of books that were looked at, and
+ * the event loop serves others before the next.
  */
 function streamGroups(
   groups: DuplicateGroups, order: Uint32Array, changes: ConcurrentChanges,
 ): Pull {
   const parts = encodeGroups(groups, order, changes);
   return async () => {
-    await nextTurn();
     const piece: Buffer[] = [];
-    for (let bytes = 0; bytes < PIECE_BYTES;) {
-      const next = parts.next();
-      if (next.done === true) return piece.length === 0 ? null : [Buffer.concat(piece)];
-      piece.push(next.value.json);
-      bytes += next.value.bytesRead;
+    while (piece.length === 0) {
+      await nextTurn();
+      for (let bytes = 0; bytes < PIECE_BYTES;) {
+        const next = parts.next();
+        if (next.done === true) return piece.length === 0 ? null : [Buffer.concat(piece)];
+        if (next.value.json !== null) piece.push(next.value.json);
+        bytes += next.value.bytesRead;
+      }
     }
     return [Buffer.concat(piece)];
   };
 }
 
-type JsonPart = { readonly json: Buffer; readonly bytesRead: number };
+/** `json` is null after a look at a book that is not sent, or not yet. */
+type JsonPart = { readonly json: Buffer | null; readonly bytesRead: number };
 
-/** As in the list, a book that changed since may be missing when much else has changed, too. */
+/**
+ * As in the list, a book that changed since may be missing when much else has changed, too. A group
+ * that has lost all books but one is no group of duplicates any more.
+ */
 function* encodeGroups(
   { slots, starts }: DuplicateGroups, order: Uint32Array, changes: ConcurrentChanges,
 ): Generator<JsonPart, void, void> {
-  let prefix = '[';
+  let groupStart = '[{"books":[';
   for (const group of order) {
-    prefix += '{"books":[';
+    // Held back until there is a second one.
+    let first: Buffer | null = null;
+    let isOpen = false;
     const end = group + 1 < starts.length ? starts.at(group + 1) : slots.length;
     for (let index = starts.at(group); index < end; index += 1) {
       const bytes = changes.take(slots.at(index));
-      if (bytes === undefined) continue;
-      const json = Buffer.concat([Buffer.from(prefix), selectMembers(bytes, MEMBERS)]);
-      yield { json, bytesRead: json.length + bytes.length };
-      prefix = ',';
+      const book = bytes === undefined ? null : selectMembers(bytes, MEMBERS);
+      let json: Buffer | null = null;
+      if (isOpen && book !== null) json = Buffer.concat([COMMA, book]);
+      else if (first === null) first = book;
+      else if (book !== null) {
+        json = Buffer.concat([Buffer.from(groupStart), first, COMMA, book]);
+        isOpen = true;
+      }
+      yield { json, bytesRead: SLOT_BYTES + (bytes?.length ?? 0) };
     }
-    if (prefix === ',') prefix = '';
-    prefix += ']},\n';
+    if (isOpen) groupStart = ']},\n{"books":[';
   }
-  const end = prefix === '[' ? '[]\n' : `${prefix.slice(0, -2)}]\n`;
+  const end = groupStart.startsWith('[') ? '[]\n' : ']}]\n';
   yield { json: Buffer.from(end), bytesRead: 0 };
 }

@@ -17,9 +17,11 @@ const COPIED_BYTES_MAX = 8 * 2 ** 20;
 export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  /** Slots whose books were found and have not been sent or changed since. */
+  /** Slots whose books were found and have not been sent. */
   #unsentSlots = new BitSet();
-  /** The books that changed before they were sent, as they were when they were found. */
+  /** Those of them whose books have changed since. */
+  #staleSlots = new BitSet();
+  /** The books of stale slots as they were found, as far as there was room. */
   readonly #copies = new Map<number, Buffer>();
   /** null once `stopRecording` was called. */
   #changedSlots: Set<number> | null = new Set();
@@ -40,21 +42,28 @@ export class ConcurrentChanges {
     this.#changedSlots = null;
   }
 
-  /** From now on `take` returns the bytes that the slot has now. */
-  keepUntilTaken(slot: number): void {
-    this.#unsentSlots.add(slot);
-    this.#dropCopy(slot);
+  /**
+   * From now on `take` returns the bytes that the slot has now. False, without an effect, when the
+   * slot is kept already: a response has a slot once, as its book was when it was first found.
+   */
+  keepUntilTaken(slot: number): boolean {
+    return this.#unsentSlots.add(slot);
   }
 
   /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
-    if (this.#unsentSlots.delete(slot)) return this.#collection.bytesAt(slot);
-    return this.#dropCopy(slot);
+    if (!this.#unsentSlots.delete(slot)) return undefined;
+    if (!this.#staleSlots.delete(slot)) return this.#collection.bytesAt(slot);
+    const bytes = this.#copies.get(slot);
+    this.#copies.delete(slot);
+    this.#copiedBytes -= bytes?.length ?? 0;
+    return bytes;
   }
 
   /** Forgets the slots that were kept: what found them has given up. */
   releaseKept(): void {
     this.#unsentSlots = new BitSet();
+    this.#staleSlots = new BitSet();
     this.#copies.clear();
     this.#copiedBytes = 0;
   }
@@ -65,16 +74,9 @@ export class ConcurrentChanges {
     this.#copies.clear();
   }
 
-  #dropCopy(slot: number): Buffer | undefined {
-    const bytes = this.#copies.get(slot);
-    this.#copies.delete(slot);
-    this.#copiedBytes -= bytes?.length ?? 0;
-    return bytes;
-  }
-
   #onChange({ before }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
-    if (!this.#unsentSlots.delete(slot) || before === null) return;
+    if (!this.#unsentSlots.has(slot) || !this.#staleSlots.add(slot) || before === null) return;
     if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;
     this.#copiedBytes += before.length;
     // A copy, because a view would keep a whole block of the store in memory.

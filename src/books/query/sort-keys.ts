@@ -80,7 +80,7 @@ export function createTitleSortKey(title: string): string {
     : folded.replace(LEADING_QUOTES, '').replace(NUMBERS, encodeNumber));
 }
 
-/** `02` for 2 and 02, `110` for 10; a 9 before it adds nine to the count, as `90` for ten digits. */
+/** `02` for 2 and 02, `110` for 10; each 9 before the count adds nine: `90…` for ten digits. */
 function encodeNumber(digits: string): string {
   const number = digits.replace(/^0+(?=.)/, '');
   const furtherDigits = number.length - 1;

@@ -37,6 +37,21 @@ longTest('books that change under a slow reader are kept up to 8 MiB, as copies'
   assert.equal(collection.listenerCount, 0);
 });
 
+test('a slot is kept once, as its book was when it was first found', () => {
+  for (const [title, isKept] of [['a', true], ['x'.repeat(9 * MEBIBYTE), false]] as const) {
+    const collection = new FakeCollection();
+    collection.put({ id: 'id', title });
+    const found = collection.findBytes('id');
+    const changes = new ConcurrentChanges(collection);
+    assert.equal(changes.keepUntilTaken(0), true);
+    assert.equal(changes.keepUntilTaken(0), false);
+    collection.put({ id: 'id', title: 'b' });
+    assert.equal(changes.keepUntilTaken(0), false, 'it is still to be sent');
+    assert.deepEqual(changes.take(0), isKept ? found : undefined);
+    assert.equal(changes.take(0), undefined, 'it was sent');
+  }
+});
+
 test('a small collection is one buffer from the second ask on, a large one never', () => {
   for (const [length, isHeld] of [[1000, true], [9 * MEBIBYTE, false]] as const) {
     const collection = new FakeCollection();

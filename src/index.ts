@@ -22,8 +22,7 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load-settings.ts';
 import type { SettingsInput as Settings } from './settings/load-settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
-import type { SendOptions } from './webhooks/outgoing/send-options.ts';
-import type { SendResult } from './webhooks/deliveries/sending/webhook-sender.ts';
+import type { SendOptions, SendResult } from './webhooks/outgoing/send-options.ts';
 import type { SendingWebhook } from './webhooks/webhooks.ts';
 
 export type {
@@ -47,8 +46,7 @@ export type {
   VerifiedSender as Verified,
 } from './webhooks/actions/action.ts';
 export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/members/http-sender.ts';
-export type { SendOptions } from './webhooks/outgoing/send-options.ts';
-export type { SendResult } from './webhooks/deliveries/sending/webhook-sender.ts';
+export type { SendOptions, SendResult } from './webhooks/outgoing/send-options.ts';
 export type { SendingWebhook as GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {

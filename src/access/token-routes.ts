@@ -1,23 +1,16 @@
 /** Tokens are created and revoked on the control socket only: no token can create another. */
 import { AppError } from '../base/errors.ts';
-import type { ObjectSchema } from '../base/schema.ts';
 import { logWrite } from '../resources/change-log.ts';
 import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
 import type { Access, HttpRoute } from '../server/http-route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
 import { tokenResource } from './token-resource.ts';
-import { TOKEN_MODEL } from './token.ts';
+import { scopeSchema, TOKEN_MODEL } from './token.ts';
 import { findCurrentScope } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
-import { SCOPES } from './scope.ts';
 import { TOKENS_MAX } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
-
-const SCOPE_SCHEMA: ObjectSchema = {
-  kind: 'object', name: 'Access',
-  members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
-};
 
 export function tokenRoutes(
   tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
@@ -30,7 +23,7 @@ export function tokenRoutes(
       summary: 'What the caller may do',
       access: 'read',
       responses: [{
-        status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
+        status: 200, description: 'The scope', schema: scopeSchema, mediaType: 'application/json',
       }],
       handle: (exchange) => exchange.sendJson(200, { scope: findCurrentScope(exchange, verifier) }),
     },

@@ -4,16 +4,17 @@
  */
 import { AppError, type FieldError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+import type { JsonObject } from '../base/schema.ts';
+import { describeObject, type RecordOf } from '../base/schema-types.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../base/event-name.ts';
 import { parseTime } from '../base/time.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
 import type { Collection } from '../store/store-port.ts';
-import { SCOPES, includesScope, type Scope } from './scope.ts';
+import { SCOPES, includesScope } from './scope.ts';
 
 const EVENTS_MAX = 50;
 
-export const TOKEN_MODEL: ObjectSchema = {
+export const TOKEN_MODEL = describeObject({
   kind: 'object',
   name: 'Token',
   members: {
@@ -51,7 +52,13 @@ export const TOKEN_MODEL: ObjectSchema = {
     revokedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
   },
   check: findEventsProblems,
-};
+});
+
+/** What a caller may do. */
+export const scopeSchema = describeObject({
+  kind: 'object', name: 'Access',
+  members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
+});
 
 function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[] {
   if (!Array.isArray(events)) return [];
@@ -64,15 +71,7 @@ function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[
 }
 
 /** A stored token. `hash` is absent once it is revoked. */
-export type Token = {
-  readonly identifier: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly name: string;
-  readonly scope: Scope;
-  /** Names and patterns of the events that a token of the scope `emit` may emit; absent: all. */
-  readonly events?: readonly string[];
-  readonly expiresAt?: string;
+export type Token = Omit<RecordOf<typeof TOKEN_MODEL>, 'lastUsedAt' | 'revokedAt'> & {
   readonly lastUsedAt?: string;
   readonly revokedAt?: string;
   readonly hash?: string;

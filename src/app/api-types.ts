@@ -1,81 +1,74 @@
 /**
- * The routes of the API as types, for a program that embeds us: what each takes and answers. The
- * models are those of the OpenAPI document, as they are answered and as they may be sent.
+ * The routes of the API as types, for a program that embeds us: what each takes and answers. All of
+ * it follows from the schemas of the OpenAPI document; a test holds the rows to its routes.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject, JsonValue } from '../base/schema.ts';
-import type { AnswerOf, InputOf } from '../base/schema-types.ts';
-import type { Book, BookInput } from '../books/book.ts';
-import type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
-import type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
+import type { JsonSchema, JsonValue, ObjectSchema } from '../base/schema.ts';
+import type { AnswerOf, InputOf, SchemaOf } from '../base/schema-types.ts';
+import type { scopeSchema, TOKEN_MODEL } from '../access/token.ts';
+import type { bookSchema } from '../books/book.ts';
+import type {
+  logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
+} from '../monitoring/monitoring-schema.ts';
+import type { nodeSchema } from '../nodes/node-routes.ts';
+import type { ANY_JSON, TEXT } from '../resources/route-specs.ts';
 import type { configurationSchema } from '../webhooks/actions/action-configuration.ts';
-import type { incomingSchema } from '../webhooks/incoming/incoming-webhook.ts';
-import type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-routes.ts';
-import type { NodeView } from '../nodes/node-routes.ts';
-import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
-import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
-import type { PublicSentRequest } from '../webhooks/deliveries/sent-request.ts';
-import type { outgoingSchema } from '../webhooks/outgoing/outgoing-webhook.ts';
-import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
-import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
-import type { SendResult } from '../webhooks/deliveries/sending/webhook-sender.ts';
-
-export type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
-export type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-routes.ts';
-export type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
-export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
-export type {
-  PublicEvent as KeptEvent, PublicEventWithDeliveries as KeptEventWithDeliveries,
+import type { actionSchema } from '../webhooks/actions/action-endpoints.ts';
+import type { COUNT_SCHEMA, JOB_SCHEMA } from '../webhooks/bulk/job.ts';
+import type { ApplyOptions, planSchema } from '../webhooks/configuration/document-schema.ts';
+import type {
+  deliverySchema, emittedSchema, reconciliationSchema, resendSchema, retriedSchema,
+  sentDeliverySchema,
+} from '../webhooks/deliveries/delivery-schema.ts';
+import type {
+  examplesSchema, matchSchema, receivedRequestSchema, requestToMatchSchema, sampleRequestSchema,
+  sampleSchema,
+} from '../webhooks/diagnostics/diagnostic-schema.ts';
+import type { durableSendingSchema, eventSchema } from '../webhooks/events/emit-schema.ts';
+import type {
+  eventWithDeliveriesSchema, keptEventSchema,
 } from '../webhooks/events/public-event.ts';
-
-/** `sent` is the last request; null: none was sent yet, or it is not stored. */
-export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
+import type {
+  headersSchema, pinSchema, reconciliationSchema as requestReconciliationSchema, replaySchema,
+  requestSchema,
+} from '../webhooks/inbox/request-schema.ts';
+import type { incomingSchema } from '../webhooks/incoming/incoming-webhook.ts';
+import type {
+  createRotatedSchema, createRotationSchema,
+} from '../webhooks/members/rotate-secret.ts';
+import type { outgoingSchema } from '../webhooks/outgoing/outgoing-webhook.ts';
+import type { sendingSchema, sendResultSchema } from '../webhooks/outgoing/send-options.ts';
+import type { diagnosisSchema } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
+import type { presetSchema } from '../webhooks/senders/presets/preset-schema.ts';
 
 /** A body may repeat the identifier; it must be the one in the path. */
-type KeyInput = { readonly identifier?: string | null };
-/** A JSON Merge Patch (RFC 7396): null removes a member. */
-export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
+type KeyedInput<Described> =
+  SchemaOf<InputOf<Described> & { readonly identifier?: string | null }>;
 
 export type IncomingWebhook = AnswerOf<typeof incomingSchema>;
-export type IncomingWebhookInput = InputOf<typeof incomingSchema> & KeyInput;
+export type IncomingWebhookInput = InputOf<KeyedInput<typeof incomingSchema>>;
+export type IncomingWebhookExamples = AnswerOf<typeof examplesSchema>;
 export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
-export type OutgoingWebhookInput = InputOf<typeof outgoingSchema> & KeyInput;
+export type OutgoingWebhookInput = InputOf<KeyedInput<typeof outgoingSchema>>;
 export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
 export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
+export type ActionDescription = AnswerOf<typeof actionSchema>;
+export type ConfigurationPlan = AnswerOf<typeof planSchema>;
+export type Delivery = AnswerOf<typeof deliverySchema>;
+export type DeliveryWithRequest = AnswerOf<typeof sentDeliverySchema>;
+export type KeptEvent = AnswerOf<typeof keptEventSchema>;
+export type KeptEventWithDeliveries = AnswerOf<typeof eventWithDeliveriesSchema>;
 
 /** A configuration document: each record whole, all of them applied or none. */
-export type ConfigurationInput = {
+export type ConfigurationInput = ApplyOptions & {
   readonly actionConfigurations?:
     readonly (WebhookActionConfigurationInput & { readonly identifier: string })[];
   readonly incomingWebhooks?: readonly IncomingWebhookInput[];
   readonly outgoingWebhooks?: readonly (OutgoingWebhookInput & { readonly name: string })[];
-  readonly set?: string; readonly prune?: boolean; readonly dryRun?: boolean;
 };
 
-/** Without `secret` the service makes one, and the response holds it. */
-export type Rotation = {
-  readonly secret?: string; readonly overlapHours?: number; readonly force?: boolean;
-};
-
-/** A request that an incoming webhook received, to be diagnosed. */
-export type ReceivedRequest = {
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** base64 */
-  readonly body?: string;
-  readonly method?: string;
-  readonly url?: string;
-  readonly client?: string;
-  /** RFC 3339 */
-  readonly at?: string;
-};
-
-/** When an event begins, and what it is about. At most one of the two times stands there. */
-type EventTermsInput = {
-  readonly key?: string;
-  /** RFC 3339 */
-  readonly deliverAt?: string;
-  readonly delaySeconds?: number;
-};
+/** A JSON Merge Patch (RFC 7396): null removes a member. */
+export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -104,64 +97,118 @@ export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
 type RequestArguments<Body> = undefined extends Body
   ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
 
-/** Method, path, request body and response body of each route; the first that fits counts. */
+type Text = typeof TEXT;
+type Json = typeof ANY_JSON;
+type Bytes = SchemaOf<unknown, JsonSchema>;
+type List<Items> = { readonly items: Items };
+type File = SchemaOf<Uint8Array | JsonValue, JsonSchema>;
+type Rotation = ReturnType<typeof createRotationSchema>;
+
+/**
+ * Method, path, and the schemas of the request body and of the response body of each route, null
+ * without one; the first that fits counts.
+ */
 type Routes = [
-  ...ResourceRoutes<'/api/books', Book, BookInput>,
-  ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
-  ['GET', '/api/verification-presets', undefined, readonly PresetDescription[]],
-  ['POST', `/api/incoming-webhooks/${string}/await-secret`, undefined, IncomingWebhook],
-  ['POST', `/api/incoming-webhooks/${string}/rotate-secret`, Rotation | undefined,
-    IncomingWebhook & { readonly secret?: string }],
-  ['POST', `/api/outgoing-webhooks/${string}/rotate-secret`, Rotation | undefined,
-    OutgoingWebhook & { readonly secret?: string }],
-  ['POST', `/api/incoming-webhooks/${string}/diagnose`, ReceivedRequest, Diagnosis],
-  ...ResourceRoutes<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
-  ...ResourceRoutes<'/api/action-configurations', WebhookActionConfiguration,
-    WebhookActionConfigurationInput>,
-  ['POST', `/api/outgoing-webhooks/${string}/send`,
-    { readonly payload?: JsonValue; readonly retries?: number } | undefined,
-    SendResult],
-  ...ResourceRoutes<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
-  ['GET', '/api/configuration', undefined, JsonObject],
-  ['PUT', '/api/configuration', ConfigurationInput, ConfigurationPlan],
-  ['GET', '/api/actions', undefined, readonly ActionDescription[]],
-  ['POST', '/api/events',
-    { readonly name: string; readonly payload?: JsonValue } & EventTermsInput,
-    { readonly event: string | null; readonly deliveries: readonly string[] }],
-  ['DELETE', `/api/events/${string}`, undefined, null],
-  ['POST', `/api/outgoing-webhooks/${string}/deliveries`,
-    { readonly payload?: JsonValue; readonly event?: string } & EventTermsInput, Delivery],
-  ['GET', '/api/deliveries', undefined, readonly Delivery[]],
-  ['GET', '/api/deliveries/reconcile', undefined, DeliveryReconciliation],
-  ['GET', `/api/deliveries/${string}`, undefined, DeliveryWithRequest],
-  ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
-  ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
-  ['POST', `/api/deliveries/${string}/resend`, { readonly as?: 'retry' | 'new' } | undefined,
-    Delivery],
-  ['GET', '/api/nodes', undefined, readonly NodeView[]],
-  ['GET', `/api/identifiers/${string}`, undefined, readonly string[]],
-  ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],
-  ['GET', '/metrics' | '/docs' | `/docs/${string}`, undefined, string],
-  ['GET', '/' | '/openapi.json', undefined, JsonObject],
+  ['POST', '/api/books/import', File, Text],
+  ['GET', '/api/books/facets', null, Json],
+  ['GET', '/api/books/suggest', null, List<Json>],
+  ['GET', '/api/books/duplicates', null, List<Json>],
+  ...ResourceRoutes<'/api/books', '{id}', typeof bookSchema>,
+  ['GET', '/api/incoming-webhooks/{identifier}/examples', null, typeof examplesSchema],
+  ['POST', '/api/incoming-webhooks/{identifier}/sample', typeof sampleRequestSchema,
+    typeof sampleSchema],
+  ['GET', '/api/verification-presets', null, List<typeof presetSchema>],
+  ['POST', '/api/incoming-webhooks/{identifier}/diagnose', typeof receivedRequestSchema,
+    typeof diagnosisSchema],
+  ['POST', '/api/incoming-webhooks/{identifier}/match', typeof requestToMatchSchema,
+    typeof matchSchema],
+  ['POST', '/api/incoming-webhooks/{identifier}/await-secret', null, typeof incomingSchema],
+  ['POST', '/api/incoming-webhooks/{identifier}/rotate-secret', Rotation | null,
+    ReturnType<typeof createRotatedSchema<typeof incomingSchema>>],
+  ...ResourceRoutes<'/api/incoming-webhooks', '{identifier}', typeof incomingSchema,
+    KeyedInput<typeof incomingSchema>>,
+  ['GET', '/api/actions', null, List<typeof actionSchema>],
+  ...ResourceRoutes<'/api/action-configurations', '{identifier}', typeof configurationSchema>,
+  ['POST', '/api/outgoing-webhooks/{identifier}/send', typeof sendingSchema | null,
+    typeof sendResultSchema],
+  ['POST', '/api/outgoing-webhooks/{identifier}/rotate-secret', Rotation | null,
+    ReturnType<typeof createRotatedSchema<typeof outgoingSchema>>],
+  ['POST', '/api/outgoing-webhooks/{identifier}/deliveries', typeof durableSendingSchema,
+    typeof deliverySchema],
+  ['POST', '/api/outgoing-webhooks/{identifier}/backfill', ObjectSchema,
+    typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
+  ...ResourceRoutes<'/api/outgoing-webhooks', '{identifier}', typeof outgoingSchema,
+    KeyedInput<typeof outgoingSchema>>,
+  ['GET', '/api/configuration', null, ObjectSchema],
+  ['PUT', '/api/configuration', SchemaOf<ConfigurationInput>, typeof planSchema],
+  ['POST', '/api/events', typeof eventSchema, typeof emittedSchema],
+  ['GET', '/api/events', null, List<typeof keptEventSchema>],
+  ['GET', '/api/events/{id}/payload', null, Json],
+  ['GET', '/api/events/{id}', null, typeof eventWithDeliveriesSchema],
+  ['DELETE', '/api/events/{id}', null, null],
+  ['GET', '/api/deliveries', null, List<typeof deliverySchema>],
+  ['GET', '/api/deliveries/reconcile', null, typeof reconciliationSchema],
+  ['GET', '/api/deliveries/{identifier}/body', null, Bytes],
+  ['GET', '/api/deliveries/{identifier}', null, typeof sentDeliverySchema],
+  ['POST', '/api/deliveries/retry', null, typeof retriedSchema],
+  ['POST', '/api/deliveries/resend', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
+  ['POST', '/api/deliveries/{identifier}/retry', null, typeof deliverySchema],
+  ['POST', '/api/deliveries/{identifier}/cancel', null, typeof deliverySchema],
+  ['POST', '/api/deliveries/{identifier}/resend', typeof resendSchema | null,
+    typeof deliverySchema],
+  ['GET', '/api/requests', null, List<typeof requestSchema>],
+  ['GET', '/api/requests/reconcile', null, typeof requestReconciliationSchema],
+  ['GET', '/api/requests/{id}/body', null, Bytes],
+  ['GET', '/api/requests/{id}/headers', null, typeof headersSchema],
+  ['GET', '/api/requests/{id}', null, typeof requestSchema],
+  ['PATCH', '/api/requests/{id}', typeof pinSchema, typeof requestSchema],
+  ['DELETE', '/api/requests/{id}', null, null],
+  ['POST', '/api/requests/replay', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
+  ['POST', '/api/requests/{id}/replay', typeof replaySchema | null, typeof requestSchema],
+  ['GET', '/api/jobs', null, List<typeof JOB_SCHEMA>],
+  ['GET', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
+  ['DELETE', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
+  ['GET', '/api/access', null, typeof scopeSchema],
+  ['GET', '/api/tokens', null, List<typeof TOKEN_MODEL>],
+  ['GET', '/api/stream', null, Text],
+  ['GET', '/api/nodes', null, List<typeof nodeSchema>],
+  ['GET', '/api/status', null, typeof statusSchema],
+  ['GET', '/api/statistics', null, typeof statisticsSchema],
+  ['GET', '/api/log', null, typeof logLinesSchema],
+  ['GET', '/api/settings', null, typeof settingsSchema],
+  ['GET', '/api/identifiers/{collection}', null, List<Text>],
+  ['GET', '/healthz' | '/readyz', null, SchemaOf<{ readonly status: string }>],
+  ['GET', '/metrics' | '/docs' | '/docs/{chapter}', null, Text],
+  ['GET', '/' | '/openapi.json', null, ObjectSchema],
 ];
 
-type ResourceRoutes<Path extends string, One, Input> = [
-  ['GET', Path, undefined, readonly One[]],
-  ['POST', Path, Input, One],
-  ['GET', `${Path}/${string}`, undefined, One],
-  ['PUT', `${Path}/${string}`, Input, One],
-  ['PATCH', `${Path}/${string}`, Patch<Input>, One],
-  ['DELETE', `${Path}/${string}`, undefined, null],
+type ResourceRoutes<
+  Path extends string, Key extends string, Described, Input = Described,
+> = [
+  ['GET', Path, null, List<Described>],
+  ['POST', Path, Input, Described],
+  ['GET', `${Path}/${Key}`, null, Described],
+  ['PUT', `${Path}/${Key}`, Input, Described],
+  ['PATCH', `${Path}/${Key}`, SchemaOf<Patch<InputOf<Input>>>, Described],
+  ['DELETE', `${Path}/${Key}`, null, null],
 ];
+
+type RequestBodyOf<Method, Path> =
+  FindRoute<Routes, Method, WithoutQuery<Path>> extends [infer Body, unknown]
+    ? Body extends null ? undefined : InputOf<Body> : unknown;
+type ResponseBodyOf<Method, Path> =
+  FindRoute<Routes, Method, WithoutQuery<Path>> extends [unknown, infer Answer]
+    ? Answer extends null ? null : AnswerOf<Answer> : unknown;
 
 type WithoutQuery<Path> = Path extends `${infer Bare}?${string}` ? Bare : Path;
-type RequestBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'body'>;
-type ResponseBodyOf<Method, Path> = FindRoute<Routes, Method, WithoutQuery<Path>, 'answer'>;
 
-type FindRoute<Table, Method, Path, Part> =
+type FindRoute<Table, Method, Path> =
   Table extends [[infer Verb, infer Pattern, infer Body, infer Answer], ...infer Rest]
-    ? [Method, Path] extends [Verb, Pattern]
-      ? { body: Body; answer: Answer }[Part & ('body' | 'answer')]
-      : FindRoute<Rest, Method, Path, Part>
+    ? [Method, Path] extends [Verb, Template<Pattern>] ? [Body, Answer]
+      : FindRoute<Rest, Method, Path>
     // The path is made at run time, or is none that we know.
     : unknown;
+
+/** `/api/jobs/{id}` as the type of the paths that fit it. */
+type Template<Pattern> = Pattern extends `${infer Start}{${string}}${infer End}`
+  ? `${Start}${string}${End}` : Pattern;

@@ -8,7 +8,7 @@ import type { IndexReporter } from '../books/engine/index-report.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
-import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
+import type { ServiceStatus } from '../monitoring/monitoring-schema.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
 import { consoleRoutes } from '../server/documents/console-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';

@@ -10,8 +10,9 @@
 import type { Clock } from '../base/clock.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import { ALL_ROW, Counters, findBucket, type OutcomeName } from './counters.ts';
+import type { StatisticsReport } from './monitoring-schema.ts';
 
-export type StatisticsWindow = '1h' | '24h';
+type StatisticsWindow = StatisticsReport['window'];
 type OutcomeKind = 'requests' | 'runs' | 'deliveries';
 
 const WINDOWS: Readonly<Record<StatisticsWindow, {
@@ -90,37 +91,10 @@ class StatisticsRing {
   }
 }
 
-type RequestSeries = {
-  readonly accepted: readonly number[]; readonly rejected: readonly number[];
-  readonly failed: readonly number[];
-  /** The 95th percentile of durations in milliseconds; null without any. */
-  readonly p95Ms: readonly (number | null)[];
-};
-
-type RunSeries = Pick<RequestSeries, 'failed'> & {
-  readonly succeeded: readonly number[]; readonly coalesced: readonly number[];
-};
-
-type DeliverySeries = Pick<RequestSeries, 'failed' | 'p95Ms'> & {
-  readonly delivered: readonly number[];
-};
-
-export type StatisticsReport = {
-  readonly window: StatisticsWindow;
-  /** When counting began. */
-  readonly since: string;
-  /** The beginning of each slot. */
-  readonly times: readonly string[];
-  /** Each request counts once, whatever its runs. */
-  readonly requests: RequestSeries;
-  /** Runs of the actions of incoming webhooks. */
-  readonly runs: RunSeries;
-  readonly deliveries: DeliverySeries;
-  /** The webhooks with any counts, by identifier. */
-  readonly hooks: readonly {
-    readonly hook: string; readonly requests: RequestSeries; readonly runs: RunSeries;
-    readonly deliveries: DeliverySeries;
-  }[];
+type Hook = StatisticsReport['hooks'][number];
+/** The report without what webhooks are called. */
+type Counts = Omit<StatisticsReport, 'hooks'> & {
+  readonly hooks: readonly Omit<Hook, 'hookName' | 'target'>[];
 };
 
 export class Statistics {
@@ -147,9 +121,9 @@ export class Statistics {
     this.#day.record(nowMs, kind, webhookId, outcome, bucket);
   };
 
-  report(window: StatisticsWindow): StatisticsReport {
+  report(window: StatisticsWindow): Counts {
     const slots = (window === '1h' ? this.#hour : this.#day).listSlots(this.#clock.now());
-    const createSeries = (webhookId: string | null): Pick<StatisticsReport, OutcomeKind> => ({
+    const createSeries = (webhookId: string | null): Pick<Hook, OutcomeKind> => ({
       requests: createRequestSeries(slots, webhookId), runs: createRunSeries(slots, webhookId),
       deliveries: createDeliverySeries(slots, webhookId),
     });
@@ -169,7 +143,7 @@ function listWebhookIds(slots: Slots): string[] {
     : [...slot.requests.rows.keys(), ...slot.runs.rows.keys(), ...slot.deliveries.rows.keys()]);
 }
 
-function createRequestSeries(slots: Slots, webhookId: string | null): RequestSeries {
+function createRequestSeries(slots: Slots, webhookId: string | null): Hook['requests'] {
   const count = (outcome: OutcomeName): number[] =>
     listCounts(slots, 'requests', webhookId, outcome);
   return {
@@ -178,7 +152,7 @@ function createRequestSeries(slots: Slots, webhookId: string | null): RequestSer
   };
 }
 
-function createRunSeries(slots: Slots, webhookId: string | null): RunSeries {
+function createRunSeries(slots: Slots, webhookId: string | null): Hook['runs'] {
   return {
     succeeded: listCounts(slots, 'runs', webhookId, 'succeeded'),
     failed: listCounts(slots, 'runs', webhookId, 'failed'),
@@ -186,7 +160,7 @@ function createRunSeries(slots: Slots, webhookId: string | null): RunSeries {
   };
 }
 
-function createDeliverySeries(slots: Slots, webhookId: string | null): DeliverySeries {
+function createDeliverySeries(slots: Slots, webhookId: string | null): Hook['deliveries'] {
   return {
     delivered: listCounts(slots, 'deliveries', webhookId, 'delivered'),
     failed: listCounts(slots, 'deliveries', webhookId, 'failed'),

@@ -6,7 +6,7 @@ import {
 import type { HttpRoute } from '../server/http-route.ts';
 import { SHARDS } from './node-records.ts';
 
-const nodeSchema = objectSchema('Node', {
+export const nodeSchema = objectSchema('Node', {
   identifier: TEXT,
   isSelf: [FLAG, 'Whether it is the node that responds'],
   isLive: [FLAG, 'Whether its last beat came within the length of its leases'],

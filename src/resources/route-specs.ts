@@ -1,6 +1,6 @@
 /** Pieces of route descriptions: schemas, responses and parameters that many routes share. */
 import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
-import type { Schema } from '../base/schema.ts';
+import type { ArraySchema, Schema } from '../base/schema.ts';
 import type { AnswerOf, SchemaOf } from '../base/schema-types.ts';
 import type { Exchange, ParameterSpec, ResponseSpec } from '../server/http-route.ts';
 
@@ -24,6 +24,10 @@ export function arraySchema<const Items extends Schema>(
 ): { readonly kind: 'array'; readonly items: Items; readonly maxItems: number } {
   return { kind: 'array', items, maxItems: Number.MAX_SAFE_INTEGER };
 }
+
+/** Headers in the order they came: names and values, each an array of both. */
+export const HEADER_PAIRS: SchemaOf<readonly (readonly [string, string])[], ArraySchema> =
+  arraySchema(arraySchema(TEXT));
 
 /** A member of a response: its schema, and what it means where its name does not say it. */
 type AnswerMember = Schema | readonly [schema: Schema, description: string];

@@ -52,7 +52,7 @@ import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
-import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
+import { checkSendOptions, type SendOptions, type SendResult } from './outgoing/send-options.ts';
 import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
@@ -67,7 +67,7 @@ import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
 import { Searches } from './records/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
-import type { SendResult, WebhookSender } from './deliveries/sending/webhook-sender.ts';
+import type { WebhookSender } from './deliveries/sending/webhook-sender.ts';
 import type { LongLane } from './work/lanes.ts';
 import type { DeliveryStatistics } from './deliveries/sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { indexMetrics } from '../../src/app/service-metrics.ts';
 import { createIndexReporter } from '../../src/books/engine/index-report.ts';
 import type { IndexReport } from '../../src/books/engine/index-report.ts';
-import type { ServiceStatus } from '../../src/monitoring/monitoring-routes.ts';
+import type { ServiceStatus } from '../../src/monitoring/monitoring-schema.ts';
 import { openHookshelf } from '../support/embedded.ts';
 import { parseExposition } from '../support/exposition.ts';
 

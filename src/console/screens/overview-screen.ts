@@ -18,8 +18,8 @@ import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks } from './webhook-health.ts';
 import type { SenderTimeouts } from './webhook-health.ts';
 import { stackedTable } from '../parts/plain-table.ts';
-import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
-import type { StatisticsReport } from '../../monitoring/statistics.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
+import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
 
 const REFRESH_MS = 10_000;

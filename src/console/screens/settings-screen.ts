@@ -11,7 +11,7 @@ import { emptyState } from '../parts/notice.ts';
 import { openView } from '../parts/screen.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import { openConfigurationScreen } from './configuration/configuration-screen.ts';
-import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
 
 /** A token as `/api/tokens` lists it: a JSON object by TOKEN_MODEL in access/token.ts. */

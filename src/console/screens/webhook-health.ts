@@ -14,8 +14,8 @@ import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { lastFailure } from '../parts/webhook-state.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
-import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
-import type { StatisticsReport } from '../../monitoring/statistics.ts';
+import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
+import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
 /**
  * The milliseconds that the sender of each preset waits for a response, by the preset's name; null:

@@ -14,7 +14,7 @@ import { configurationResource } from './action-configuration.ts';
 
 const OPTIONS: SchemaOf<readonly OptionDoc[], JsonSchema> = ANY_JSON;
 
-const actionSchema = objectSchema('ActionDescription', {
+export const actionSchema = objectSchema('ActionDescription', {
   identifier: TEXT, label: TEXT, isBuiltIn: FLAG, options: OPTIONS,
   module: [TEXT, 'The file of a custom action; null: it is built in, or the program\'s own'],
   switchedOffUntil: [TIME, 'Until when it is off, as it ended the worker of the modules; null: '

@@ -4,15 +4,13 @@ import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.t
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
-import { JSON_TYPE, objectSchema, jsonResponse, COUNT } from '../../resources/route-specs.ts';
+import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
-import { JOB_SCHEMA, toPublicJob } from './job.ts';
+import { COUNT_SCHEMA, JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
-
-const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
 
 /** Describes a route that adds jobs of one kind. */
 type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters'> & {

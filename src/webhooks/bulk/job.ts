@@ -48,6 +48,9 @@ export const JOB_SCHEMA = objectSchema('Job', {
   total: COUNT, done: COUNT, failed: COUNT, hook: TEXT,
 }, { nullable: ['hook'] });
 
+/** A dry run: how many records a job would take. */
+export const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
+
 /** Returns the job as callers see it. */
 export function toPublicJob({ id, kind, status, total, done, failed, hook }: Job): JsonObject {
   return { id, kind, status, total, done, failed, hook };

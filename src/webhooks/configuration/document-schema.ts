@@ -2,8 +2,8 @@
  * The parts of the API's schemas that its routes need before any call: what applies themselves need
  * is loaded at the first of them.
  */
-import type { MemberSchema, ObjectSchema } from '../../base/schema.ts';
-import type { AnswerOf } from '../../base/schema-types.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf, type InputOf } from '../../base/schema-types.ts';
 import { COUNT, TEXT, arraySchema, objectSchema } from '../../resources/route-specs.ts';
 import { slugSchema } from '../members/members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -40,28 +40,37 @@ const DEFAULT_SET = 'default';
 /** The limit for the records of one kind. */
 export const RECORDS_MAX = 10_000;
 
-export const OPTION_MEMBERS: Readonly<Record<string, MemberSchema>> = {
-  set: {
-    schema: slugSchema, default: DEFAULT_SET,
-    description: 'Whose records these are: `prune` deletes only what an apply of the same set made',
+const optionsSchema = describeObject({
+  kind: 'object',
+  members: {
+    set: {
+      schema: slugSchema, default: DEFAULT_SET,
+      description: 'Whose records these are: `prune` deletes only what an apply of the same set '
+        + 'made',
+    },
+    prune: {
+      schema: { kind: 'boolean' }, default: false,
+      description: 'Delete what an earlier apply of the set created and this document has no more',
+    },
+    dryRun: {
+      schema: { kind: 'boolean' }, default: false,
+      description: 'Answer the plan and do nothing: the scope `read` is enough for it',
+    },
+    noOverlap: {
+      schema: { kind: 'boolean' }, default: false,
+      description: 'A secret that changes ends at once; else it counts beside the new one for a '
+        + 'day',
+    },
+    yes: {
+      schema: { kind: 'boolean' }, default: false,
+      description: 'Also do what is listed in `confirm` of a change, which is 409 else',
+    },
   },
-  prune: {
-    schema: { kind: 'boolean' }, default: false,
-    description: 'Delete what an earlier apply of the set created and this document has no more',
-  },
-  dryRun: {
-    schema: { kind: 'boolean' }, default: false,
-    description: 'Answer the plan and do nothing: the scope `read` is enough for it',
-  },
-  noOverlap: {
-    schema: { kind: 'boolean' }, default: false,
-    description: 'A secret that changes ends at once; else it counts beside the new one for a day',
-  },
-  yes: {
-    schema: { kind: 'boolean' }, default: false,
-    description: 'Also do what is listed in `confirm` of a change, which is 409 else',
-  },
-};
+});
+
+export const OPTION_MEMBERS = optionsSchema.members;
+/** The options of an apply. */
+export type ApplyOptions = InputOf<typeof optionsSchema>;
 
 /**
  * The schema for the API's documentation; `parseDocument` (configuration-document.ts) reads the

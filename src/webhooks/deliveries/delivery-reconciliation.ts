@@ -5,20 +5,17 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import {
-  findOrphans, reportProblems, type QueueReconciliation,
-} from '../work/queue-reconciliation.ts';
+import { findOrphans, reportProblems } from '../work/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { deliveryHead, readEventId } from './delivery-codec.ts';
+import type { DeliveryReconciliation } from './delivery-schema.ts';
 import { deliveryCollection } from './delivery.ts';
 import { lateDeliveryCollection } from './late-deliveries.ts';
 import { decodeEventDeliveries, decodeEventHead, eventCollection } from './event-record.ts';
 import type { DeliveryTotals } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
-
-export type DeliveryReconciliation = QueueReconciliation<DeliveryTotals>;
 
 /** `otherProblems` are those of records that other rooms keep beside deliveries. */
 export async function reconcileDeliveries(

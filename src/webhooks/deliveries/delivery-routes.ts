@@ -3,6 +3,7 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
+import type { AnswerOf } from '../../base/schema-types.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
@@ -22,16 +23,14 @@ import { SOURCES } from '../members/filters/facts.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
-import type { Delivery, PublicDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-fields.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
   deliverySchema, reconciliationSchema, resendSchema, retriedSchema, sentDeliverySchema,
 } from './delivery-schema.ts';
-import {
-  toPublicSentRequest, type PublicSentRequest, type SentHttpRequest,
-} from './sent-request.ts';
+import { toPublicSentRequest, type SentHttpRequest } from './sent-request.ts';
 import type { DeliveryService } from './delivery-service.ts';
 
 const { path: PATH } = deliveryResource;
@@ -101,8 +100,7 @@ function getDeliveryRoute(service: DeliveryService): HttpRoute {
 
 /** Sends it undated: name, target and state follow the webhook, which changes at other times. */
 function sendDelivery(
-  exchange: Exchange, updatedAt: string,
-  body: PublicDelivery & { readonly sent: PublicSentRequest | null },
+  exchange: Exchange, updatedAt: string, body: AnswerOf<typeof sentDeliverySchema>,
 ): void {
   sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
     body.identifier, Buffer.from(encodeJson(body)), parseTimestamp(updatedAt)));

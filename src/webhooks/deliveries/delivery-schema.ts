@@ -1,10 +1,12 @@
-/** The schemas of deliveries as the API shows them. */
-import type { ObjectSchema } from '../../base/schema.ts';
+/** Deliveries as the API shows them. */
+import type { JsonSchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';
 import {
-  ANY_JSON, FLAG, arraySchema, objectSchema, TEXT, COUNT, TIME,
+  ANY_JSON, FLAG, HEADER_PAIRS, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
-import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.ts';
+import { DELIVERY_KINDS, DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 
+const DATA: SchemaOf<object, JsonSchema> = ANY_JSON;
 
 const attemptSchema = objectSchema('DeliveryAttempt', {
   at: TIME, durationMs: COUNT, statusCode: COUNT, error: TEXT, response: TEXT,
@@ -14,14 +16,14 @@ const attemptSchema = objectSchema('DeliveryAttempt', {
     'This, `success` and `data` are of an attempt of a route; `statusCode`, `error` '
       + 'and `response` of another',
   ],
-  data: ANY_JSON,
+  data: DATA,
 }, {
   nullable: ['statusCode', 'error', 'response', 'message', 'data'],
   optional: ['statusCode', 'error', 'response', 'success', 'message', 'data'],
 });
 
 const sentSchema = objectSchema('SentRequest', {
-  method: TEXT, url: TEXT, headers: arraySchema(arraySchema(TEXT)), bodyBytes: COUNT,
+  method: TEXT, url: TEXT, headers: HEADER_PAIRS, bodyBytes: COUNT,
 });
 
 const members = {
@@ -61,7 +63,7 @@ export const deliverySchema = objectSchema('Delivery', members, { nullable });
 export const sentDeliverySchema = objectSchema('DeliveryWithRequest',
   { ...members, sent: sentSchema }, { nullable: [...nullable, 'sent'] });
 
-export const resendSchema: ObjectSchema = {
+export const resendSchema = describeObject({
   kind: 'object',
   name: 'DeliveryResend',
   members: {
@@ -72,7 +74,7 @@ export const resendSchema: ObjectSchema = {
         + 'made anew',
     },
   },
-};
+});
 
 export const retriedSchema = objectSchema('Retried', { retried: COUNT });
 export const emittedSchema = objectSchema('Emitted', {
@@ -84,3 +86,23 @@ export const reconciliationSchema = objectSchema('Reconciliation', {
   agedOut: COUNT, isReconciled: FLAG,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
+
+export type PublicDelivery = AnswerOf<typeof deliverySchema>;
+export type PublicSentRequest = AnswerOf<typeof sentSchema>;
+export type DeliveryReconciliation = AnswerOf<typeof reconciliationSchema>;
+
+/** Returns the delivery as callers see it. It waits for its webhook while that is off. */
+export function toPublicDelivery(
+  delivery: Delivery,
+  { event, hookName, target }: Pick<PublicDelivery, 'event' | 'hookName' | 'target'>,
+  isWebhookOff: boolean,
+): PublicDelivery {
+  const { identifier, kind, hook, request, route, status, createdAt, nextAttemptAt } = delivery;
+  const { resendOf, attempts } = delivery;
+  const eventId = kind === 'webhook' ? delivery.eventId : null;
+  const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
+  return {
+    identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
+    nextAttemptAt, waitsFor, resendOf, attempts,
+  };
+}

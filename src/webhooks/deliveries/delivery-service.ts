@@ -21,15 +21,18 @@ import {
   type RequestLookup,
 } from './delivery-fields.ts';
 import {
-  OUTGOING_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
-  type Delivery, type DeliveryStatus, type PublicDelivery,
+  OUTGOING_STATUSES, cancelIfPending, deliveryCollection, resetForRetry,
+  type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
   decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, findForwardTarget, isEvent,
 } from './event-record.ts';
 import { sendDurably, type DurableSend } from './durable-send.ts';
-import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
+import { reconcileDeliveries } from './delivery-reconciliation.ts';
+import {
+  toPublicDelivery, type DeliveryReconciliation, type PublicDelivery,
+} from './delivery-schema.ts';
 import { walkDeliveries } from './delivery-search.ts';
 import { stageCancelOfDelayed } from './delayed-events.ts';
 import {

@@ -114,26 +114,6 @@ export type Delivery = {
   readonly attemptCount: number;
 };
 
-/** What callers see beside the delivery itself. */
-type DeliverySurroundings = {
-  /** The event of the delivery, or of its request; null: there is none, or it has no name. */
-  readonly event: string | null;
-  /** null if the webhook has no name, or there is no webhook. */
-  readonly hookName: string | null;
-  /**
-   * Host and path that a pending delivery goes to, or a finished one went to. null if it went
-   * nowhere and its webhook is gone, and for a route.
-   */
-  readonly target: string | null;
-};
-
-export type PublicDelivery = DeliverySurroundings & Pick<Delivery,
-  'identifier' | 'kind' | 'hook' | 'eventId' | 'request' | 'route' | 'status' | 'createdAt'
-  | 'nextAttemptAt' | 'resendOf' | 'attempts'> & {
-  /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
-  readonly waitsFor: 'webhook' | null;
-};
-
 export type StoredDelivery = StoredItem<Delivery>;
 
 /** The outcome of one attempt. */
@@ -402,18 +382,4 @@ export function computeDeliveryDueMs(
 /** Whether it counts towards the queue: it is pending, or has failed and may be retried by hand. */
 export function countsAsQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
-}
-
-/** Returns the delivery as callers see it. It waits for its webhook while that is off. */
-export function toPublicDelivery(
-  delivery: Delivery, { event, hookName, target }: DeliverySurroundings, isWebhookOff: boolean,
-): PublicDelivery {
-  const { identifier, kind, hook, request, route, status, createdAt, nextAttemptAt } = delivery;
-  const { resendOf, attempts } = delivery;
-  const eventId = kind === 'webhook' ? delivery.eventId : null;
-  const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
-  return {
-    identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
-    nextAttemptAt, waitsFor, resendOf, attempts,
-  };
 }

@@ -10,6 +10,7 @@ import { hasRequestBody } from '../members/target-rules.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
 import { findMadeBody } from './delivery-body.ts';
+import type { PublicSentRequest } from './delivery-schema.ts';
 import {
   decodeEventHead, decodeForward, findEventRecord, readPayloadBytes,
 } from './event-record.ts';
@@ -17,13 +18,6 @@ import {
 export type SentHttpRequest = SentHead & {
   /** null: the method has none. */
   readonly body: Buffer | null;
-};
-
-export type PublicSentRequest = {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly bodyBytes: number;
 };
 
 /**

@@ -1,13 +1,15 @@
 /** Answers the routes of diagnostic-routes.ts, which load this with the first call of any. */
 import { parseObject } from '../../base/fields.ts';
-import type { ObjectSchema } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { sendList } from '../../resources/route-specs.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { describePresets } from '../senders/presets/describe-presets.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
+import {
+  receivedRequestSchema, requestToMatchSchema, sampleRequestSchema, type SampleCall,
+} from './diagnostic-schema.ts';
 import { explainMatches } from './explain-matches.ts';
-import { makeSample, type SampleCall } from './make-sample.ts';
+import { makeSample } from './make-sample.ts';
 import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
 import { buildWebhookExamples } from './webhook-examples.ts';
 
@@ -23,11 +25,9 @@ export function sendPresets(exchange: Exchange): void {
   sendList(exchange, describePresets());
 }
 
-export async function sendSample(
-  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
-): Promise<void> {
+export async function sendSample(exchange: Exchange, sources: DiagnosisSources): Promise<void> {
   const webhook = getReadyWebhook(exchange, sources);
-  const input = parseObject(inputSchema, await exchange.readJson());
+  const input = parseObject(sampleRequestSchema, await exchange.readJson());
   const inputs = { id: sources.makeId(), atMs: sources.clock.now() };
   const sample: SampleCall = {
     ...makeSample(webhook, input, inputs),
@@ -36,19 +36,15 @@ export async function sendSample(
   exchange.sendJson(200, sample);
 }
 
-export async function sendDiagnosis(
-  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
-): Promise<void> {
+export async function sendDiagnosis(exchange: Exchange, sources: DiagnosisSources): Promise<void> {
   const webhook = getReadyWebhook(exchange, sources);
-  const input = parseObject(inputSchema, await exchange.readJson());
+  const input = parseObject(receivedRequestSchema, await exchange.readJson());
   exchange.sendJson(200, await runDiagnosis(sources, webhook, input));
 }
 
-export async function sendMatches(
-  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
-): Promise<void> {
+export async function sendMatches(exchange: Exchange, sources: DiagnosisSources): Promise<void> {
   const webhook = getReadyWebhook(exchange, sources);
-  const input = parseObject(inputSchema, await exchange.readJson());
+  const input = parseObject(requestToMatchSchema, await exchange.readJson());
   exchange.sendJson(200, explainMatches(sources, webhook, input));
 }
 

@@ -20,20 +20,11 @@ import { chooseExampleMethod } from '../incoming/call-examples.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createSenderVerifier } from '../incoming/verification-member.ts';
 import { makeCustomSample } from './custom-sample.ts';
+import type { SampleCall } from './diagnostic-schema.ts';
 import { makeHandshake } from './make-handshake.ts';
 import {
   matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField, withMember,
 } from './sample-body.ts';
-
-export type SampleCall = {
-  /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
-  readonly isAddressLimited: boolean;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** base64; null: the request has no body. */
-  readonly body: string | null;
-};
 
 type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 

@@ -6,31 +6,11 @@ import { chooseExampleMethod, formatPhp, formatUnsignedCurl } from '../incoming/
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createSenderVerifier, type SenderVerifier } from '../incoming/verification-member.ts';
 import { makeCustomSample } from './custom-sample.ts';
+import type { IncomingWebhookExamples } from './diagnostic-schema.ts';
 import { withEventId } from './sample-body.ts';
 
-/** How to set up the webhook at its sender. */
-type SenderSetup = {
-  readonly preset: string;
-  readonly sender: string;
-  /** The URL to register at the sender. */
-  readonly url: string;
-  readonly pasteUrl: string;
-  readonly pasteSecret: string;
-  readonly documentation: string;
-  /** The facts of this row for which there is no source but memory or a third party. */
-  readonly unconfirmed: string | null;
-  /** false: the secret is a public key, so that only the sender can sign. */
-  readonly canSign: boolean;
-};
-
-type WebhookExamples = {
-  readonly url: string;
-  readonly curl: string | null;
-  readonly php: string | null;
-  readonly setup: SenderSetup | null;
-  /** The reason that there is no call to copy; null: there is one. */
-  readonly curlObstacle: string | null;
-};
+type WebhookExamples = Omit<IncomingWebhookExamples, 'identifier' | 'pathSegment' | 'hasSecret'>;
+type SenderSetup = WebhookExamples['setup'];
 
 export function buildWebhookExamples(
   { sender, methods, hasSecret, eventIdSources }: ReadyIncomingWebhook, url: string,

@@ -6,10 +6,9 @@ import type { Clock } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { readTraceContext } from '../../base/trace-context.ts';
 import { AppError } from '../../base/errors.ts';
-import { EVENT_NAME_RULE, createNameTest } from '../../base/event-name.ts';
+import { createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
-import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
@@ -17,15 +16,14 @@ import {
 } from '../../resources/idempotency-keys.ts';
 import { parsePayload } from '../../resources/payload-body.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
-import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
-import { SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import { JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from '../deliveries/delivery-schema.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
-import { SENT_EVENT_NAME } from '../deliveries/durable-send.ts';
 import type { EventOrigin, EventPublisher, EventTerms } from '../deliveries/event-publisher.ts';
-import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
+import { durableSendingSchema, eventSchema } from './emit-schema.ts';
+import { parseEventTerms } from './event-terms.ts';
 
 export function emitRoutes(
   { clock }: RelayContext, events: EventPublisher, service: DeliveryService,
@@ -35,39 +33,6 @@ export function emitRoutes(
     emitRoute(clock, events, keys), cancelRoute(service), durableSendRoute(clock, service, keys),
   ];
 }
-
-const NAME_SCHEMA: StringSchema = {
-  kind: 'string', minLength: 1, maxLength: 200,
-  description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
-  canonical: (value) => findEmitProblem(value) === null ? value : null,
-  explain: (value) => findEmitProblem(value) ?? '',
-};
-
-const PAYLOAD_MEMBER = { schema: ANY_JSON, default: {}, description: 'Any JSON' } as const;
-
-const EVENT_SCHEMA: ObjectSchema = {
-  kind: 'object',
-  name: 'Event',
-  members: {
-    name: { schema: NAME_SCHEMA, isRequired: true },
-    payload: PAYLOAD_MEMBER,
-    ...eventTermMembers,
-  },
-  check: checkEventTerms,
-};
-
-const SEND_SCHEMA: ObjectSchema = {
-  kind: 'object',
-  name: 'DurableSending',
-  members: {
-    payload: PAYLOAD_MEMBER,
-    event: {
-      schema: NAME_SCHEMA, default: SENT_EVENT_NAME, description: 'The name of the event',
-    },
-    ...eventTermMembers,
-  },
-  check: checkEventTerms,
-};
 
 const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
 
@@ -79,7 +44,7 @@ function emitRoute(
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
       + 'then gets a delivery',
     parameters: [IDEMPOTENCY_PARAMETER],
-    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
+    body: { mediaTypes: [JSON_TYPE], schema: eventSchema },
     responses: [
       {
         ...jsonResponse('Accepted: what is kept of it is on disk', emittedSchema, 202),
@@ -89,7 +54,7 @@ function emitRoute(
     ],
     handle(exchange) {
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
-        const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+        const { members, payloadJson } = parsePayload(eventSchema, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
         const origin = readOrigin(exchange, parseEventTerms(members, clock.now()));
@@ -147,7 +112,7 @@ function durableSendRoute(
     summary: 'Send to one outgoing webhook durably, whatever it listens to, now or at a time; to a '
       + 'disabled one when it is enabled',
     parameters: [createKeyParameter(outgoingResource), IDEMPOTENCY_PARAMETER],
-    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA },
+    body: { mediaTypes: [JSON_TYPE], schema: durableSendingSchema },
     responses: [
       {
         ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
@@ -157,7 +122,7 @@ function durableSendRoute(
     ],
     handle(exchange) {
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
-        const { members, payloadJson } = parsePayload(SEND_SCHEMA, body);
+        const { members, payloadJson } = parsePayload(durableSendingSchema, body);
         const send = {
           ...readOrigin(exchange, parseEventTerms(members, clock.now())),
           webhook: exchange.params[0] ?? '', name: String(members['event']),

@@ -14,7 +14,7 @@ const EVENT_KEY_LENGTH_MAX = 200;
 export const DELAY_SECONDS_MAX = 365 * 24 * 3600;
 
 /** The members of a request's body. */
-export const eventTermMembers: ObjectSchema['members'] = {
+export const eventTermMembers = {
   key: {
     schema: { kind: 'string', minLength: 1, maxLength: EVENT_KEY_LENGTH_MAX },
     description: 'What it is about, such as the number of an order: events can be found by it, and '
@@ -29,7 +29,7 @@ export const eventTermMembers: ObjectSchema['members'] = {
     schema: { kind: 'integer', minimum: 0, maximum: DELAY_SECONDS_MAX },
     description: 'After how many seconds it begins',
   },
-};
+} as const satisfies ObjectSchema['members'];
 
 /** The `check` of a schema that has these members. */
 export const checkEventTerms: NonNullable<ObjectSchema['check']> = ({ deliverAt, delaySeconds }) =>

@@ -3,17 +3,14 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
-import {
-  findOrphans, reportProblems, type QueueReconciliation,
-} from '../work/queue-reconciliation.ts';
+import { findOrphans, reportProblems } from '../work/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import {
   countWrittenDeliveries, hasBodyRecord, listDeliveryRecords, requestCollection,
 } from './request-codec.ts';
+import type { RequestReconciliation } from './request-schema.ts';
 import type { RequestTotals } from './request-states.ts';
 import { requestBodyCollection } from '../incoming/stored-request.ts';
-
-export type RequestReconciliation = QueueReconciliation<RequestTotals>;
 
 export async function reconcileRequests(
   store: Store, countTotals: () => RequestTotals,

@@ -1,34 +1,40 @@
-/** The schemas of stored requests as the API shows them. */
-import type { ObjectSchema } from '../../base/schema.ts';
+/** Stored requests as the API shows them. */
+import { MASK } from '../../base/log.ts';
+import type { ArraySchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';
 import {
-  ANY_JSON, FLAG, arraySchema, objectSchema, TEXT, COUNT, TIME,
+  ANY_JSON, FLAG, HEADER_PAIRS, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
-import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from '../incoming/stored-request.ts';
+import { routeNameOf, type Delivery } from '../deliveries/delivery.ts';
+import {
+  FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES, shownStatusOf, type StoredRequest,
+} from '../incoming/stored-request.ts';
+import { hideQueryValues } from '../members/url-credentials.ts';
 
-const ATTEMPT = objectSchema('RequestAttempt', {
-  at: TIME, durationMs: COUNT, success: FLAG, message: TEXT, data: ANY_JSON,
-}, { nullable: ['message', 'data'] });
+const ATTEMPTS: SchemaOf<Delivery['attempts'], ArraySchema> =
+  arraySchema(objectSchema('RequestAttempt', {
+    at: TIME, durationMs: COUNT, success: FLAG, message: TEXT, data: ANY_JSON,
+  }, { nullable: ['message', 'data'] }));
 const ROUTE = objectSchema('RequestRoute', {
   name: TEXT,
   status: [
     { kind: 'string', values: ROUTE_STATUSES },
     '`coalesced`: it was not run, as a newer request did for both',
   ],
-  attempts: arraySchema(ATTEMPT), nextAttemptAt: TIME,
+  attempts: ATTEMPTS, nextAttemptAt: TIME,
 }, { nullable: ['nextAttemptAt'] });
 const VERDICT = objectSchema('RequestVerdict', {
   preset: TEXT, accepted: FLAG, failedCheck: TEXT,
   secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: TIME,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
-const headers = arraySchema(arraySchema(TEXT));
-export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, headers });
+export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, headers: HEADER_PAIRS });
 
-export const requestSchema: ObjectSchema = objectSchema('Request', {
+export const requestSchema = objectSchema('Request', {
   id: TEXT, hook: TEXT,
   hookName: [TEXT, 'What people call the webhook; null without a name'],
   receivedAt: TIME, method: TEXT, path: TEXT, query: TEXT,
-  headers, bodyBytes: COUNT, bodySha256: TEXT, client: TEXT,
+  headers: HEADER_PAIRS, bodyBytes: COUNT, bodySha256: TEXT, client: TEXT,
   event: TEXT, eventId: TEXT, eventIdReused: FLAG, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
   answered: objectSchema('RequestAnswer', { status: COUNT, afterMs: COUNT }),
@@ -51,24 +57,24 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
   optional: ['unparsed', 'fittingBodyFormat', 'unparsedReason'],
 });
 
-export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
+export const reconciliationSchema = objectSchema('RequestReconciliation', {
   accepted: COUNT, filtered: COUNT, duplicate: COUNT, pending: COUNT, done: COUNT,
   failed: COUNT, agedOut: COUNT, deleted: COUNT, isReconciled: FLAG,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
 
-export const pinSchema: ObjectSchema = {
+export const pinSchema = describeObject({
   kind: 'object', name: 'RequestChange',
   members: {
     pinned: {
       schema: FLAG, default: false, description: 'Kept whatever its age; null is false',
     },
   },
-};
+});
 
 const ROUTES_MAX = 20;
 
-export const replaySchema: ObjectSchema = {
+export const replaySchema = describeObject({
   kind: 'object', name: 'RequestReplay',
   members: {
     routes: {
@@ -86,4 +92,33 @@ export const replaySchema: ObjectSchema = {
   },
   check: ({ routes }) => Array.isArray(routes) && routes.length === 0
     ? [{ pointer: '/routes', detail: 'must name a route; leave it out for the usual ones' }] : [],
-};
+});
+
+export type PublicRequest = AnswerOf<typeof requestSchema>;
+export type RequestReconciliation = AnswerOf<typeof reconciliationSchema>;
+
+/**
+ * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
+ * of the webhook.
+ */
+export function toPublicRequest(request: StoredRequest, hookName: string | null): PublicRequest {
+  const {
+    id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
+    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
+  } = request;
+  const isHidden = (name: string): boolean =>
+    request.signatures.includes(name.toLowerCase());
+  return {
+    id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
+    headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
+    bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
+    routes: request.deliveries.map((delivery) => ({
+      name: routeNameOf(delivery), status: shownStatusOf(delivery), attempts: delivery.attempts,
+      nextAttemptAt: delivery.nextAttemptAt,
+    })),
+    answered, duplicateOf, replayOf, pinned,
+    ...unparsed === null ? {}
+      : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
+    ...unparsed?.reason === undefined ? {} : { unparsedReason: unparsed.reason },
+  };
+}

@@ -18,13 +18,15 @@ import {
 import type { RequestFilter } from './request-fields.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { RequestList } from './request-list.ts';
-import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
+import { reconcileRequests } from './request-reconciliation.ts';
+import {
+  toPublicRequest, type PublicRequest, type RequestReconciliation,
+} from './request-schema.ts';
 import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
 import {
-  requestBodyCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
-  type StoredRequest,
+  requestBodyCollection, withUpdatedAt, type StoredRequest,
 } from '../incoming/stored-request.ts';
 import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';

@@ -1,10 +1,8 @@
 /** A stored incoming request, and how the runs of its routes change it. Pure. */
-import { MASK } from '../../base/log.ts';
 import { isTraceHeader, readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { routeNameOf, type Delivery, type DeliveryStatus } from '../deliveries/delivery.ts';
+import type { Delivery, DeliveryStatus } from '../deliveries/delivery.ts';
 import { nextVersionTime } from '../work/retry-time.ts';
-import { hideQueryValues } from '../members/url-credentials.ts';
 
 export const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'] as const;
 /** The status of a request that is on disk. */
@@ -69,24 +67,6 @@ export type StoredRequest = {
 /** A request without what its deliveries say: its status and themselves. */
 export type StoredRequestHead = Omit<StoredRequest, 'status' | 'deliveries'>;
 
-/** A request as callers see it. */
-export type PublicRequest = Pick<StoredRequest,
-  'id' | 'hook' | 'receivedAt' | 'method' | 'path' | 'query' | 'headers' | 'bodyBytes'
-  | 'bodySha256' | 'client' | 'event' | 'eventId' | 'eventIdReused' | 'verdict' | 'status'
-  | 'answered' | 'duplicateOf' | 'replayOf' | 'pinned'> & {
-  /** The present name of the webhook; null: it has none, or was removed. */
-  readonly hookName: string | null;
-  readonly routes: readonly (Pick<Delivery, 'attempts' | 'nextAttemptAt'> & {
-    readonly name: string; readonly status: string;
-  })[];
-  /** Present when no payload could be made of the body. */
-  readonly unparsed?: true;
-  /** The `bodyFormat` that would have made one; null: none would. */
-  readonly fittingBodyFormat?: FittingFormat | null;
-  /** Why the body cannot be decoded; absent: it could be. */
-  readonly unparsedReason?: string;
-};
-
 /** Says of a body that it does not have the `bodyFormat` of its webhook, or cannot be decoded. */
 export type UnparsedBody = {
   /** Why it cannot be decoded, as a clause; absent: it could be. */
@@ -146,35 +126,11 @@ export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequ
   return { ...request, updatedAt: nextVersionTime(request.updatedAt, nowMs) };
 }
 
-/**
- * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
- * of the webhook.
- */
-export function toPublicRequest(request: StoredRequest, hookName: string | null): PublicRequest {
-  const {
-    id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
-    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
-  } = request;
-  const isHidden = (name: string): boolean =>
-    request.signatures.includes(name.toLowerCase());
-  return {
-    id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
-    headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
-    bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
-    routes: request.deliveries.map((delivery) => ({
-      name: routeNameOf(delivery), status: shownStatusOf(delivery), attempts: delivery.attempts,
-      nextAttemptAt: delivery.nextAttemptAt,
-    })),
-    answered, duplicateOf, replayOf, pinned,
-    ...unparsed === null ? {}
-      : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
-    ...unparsed?.reason === undefined ? {} : { unparsedReason: unparsed.reason },
-  };
-}
-
 /** The status of a delivery to a route as its request shows it, which calls delivered done. */
-export function shownStatusOf({ status }: Pick<Delivery, 'status'>): string {
-  return status === 'delivered' ? 'done' : status;
+export function shownStatusOf(
+  { status }: Pick<Delivery, 'status'>,
+): typeof ROUTE_STATUSES[number] {
+  return ROUTE_STATUSES.find((shown) => shown === status) ?? 'done';
 }
 
 /** Memory of a header beside its characters: 123 bytes were measured for six characters. */

@@ -7,13 +7,15 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
-import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
-import { describeObject, type RecordOf } from '../../base/schema-types.ts';
+import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
+import {
+  describeObject, type AnswerOf, type RecordOf, type SchemaOf,
+} from '../../base/schema-types.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { decodeRecord, putNextVersion } from '../../resources/record.ts';
 import type { Repository, WriteOptions } from '../../resources/repository.ts';
-import type { Resource } from '../../resources/resource.ts';
+import type { NamedSchema, Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
@@ -109,7 +111,9 @@ type SecretOwner = {
 };
 
 /** The schema of the response: the only time that a secret is shown. */
-function createRotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
+export function createRotatedSchema<Described extends NamedSchema>(
+  schema: Described,
+): SchemaOf<AnswerOf<Described> & { readonly secret?: string }> {
   const secret: MemberSchema = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
     description: 'The new secret, if it was made here; never shown again',
@@ -117,10 +121,10 @@ function createRotatedSchema(schema: ObjectSchema & { readonly name: string }): 
   return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };
 }
 
-export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRoute {
-  const { resource: { path, noun, schema, collection }, records, secretSchema } = owner;
-  const inputSchema: ObjectSchema = {
-    kind: 'object', name: `${schema.name}Rotation`,
+/** `name` is that of the webhook's schema. */
+export function createRotationSchema(name: string, secretSchema: StringSchema) {
+  return describeObject({
+    kind: 'object', name: `${name}Rotation`,
     members: {
       secret: {
         schema: secretSchema, isWriteOnly: true,
@@ -135,7 +139,12 @@ export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRo
         description: 'Also while the secret before still counts, which then ends',
       },
     },
-  };
+  });
+}
+
+export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRoute {
+  const { resource: { path, noun, schema, collection }, records, secretSchema } = owner;
+  const inputSchema = createRotationSchema(schema.name, secretSchema);
   return {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
     operationId: `rotate${schema.name}Secret`,

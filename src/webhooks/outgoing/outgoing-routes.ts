@@ -2,14 +2,11 @@
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
-import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
-import {
-  ANY_JSON, FLAG, JSON_TYPE, TEXT, jsonResponse, objectSchema,
-} from '../../resources/route-specs.ts';
+import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -20,7 +17,9 @@ import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
 import { secretSchema } from '../members/secret-members.ts';
 import { outgoingResource } from './outgoing-resource.ts';
-import { retriesMember, type SendOptions } from './send-options.ts';
+import {
+  sendingSchema, sendResultSchema, type SendOptions, type SendResult,
+} from './send-options.ts';
 import {
   canHoldPrevious, chooseOutgoingSecretShape, findDialectSecretProblem,
 } from './signing-member.ts';
@@ -38,7 +37,7 @@ type OutgoingServices = {
       readonly onChainRefused: () => void;
     },
     options: SendOptions,
-  ) => Promise<object>;
+  ) => Promise<SendResult>;
 };
 
 export function outgoingRoutes(
@@ -56,33 +55,20 @@ export function outgoingRoutes(
   ];
 }
 
-const SEND_SCHEMA: ObjectSchema = {
-  kind: 'object',
-  name: 'Sending',
-  members: {
-    payload: { schema: ANY_JSON, description: 'Any JSON' },
-    retries: retriesMember,
-  },
-};
-
 function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
     parameters: [createKeyParameter(outgoingResource)],
-    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
+    body: { mediaTypes: [JSON_TYPE], schema: sendingSchema, isOptional: true },
     responses: [
-      jsonResponse('What came of it; a failed delivery is `success: false`',
-        objectSchema('SendResult', {
-        success: FLAG, message: TEXT,
-        statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: ANY_JSON,
-      }, { nullable: ['statusCode'], optional: ['message'] })),
+      jsonResponse('What came of it; a failed delivery is `success: false`', sendResultSchema),
       ...problemResponses(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
       const { payloadJson, members } = announcesBody(exchange.request)
-        ? await readPayload(exchange, SEND_SCHEMA) : { payloadJson: NO_PAYLOAD, members: {} };
+        ? await readPayload(exchange, sendingSchema) : { payloadJson: NO_PAYLOAD, members: {} };
       const identifier = exchange.params[0] ?? '';
       const webhook = webhooks.findNamed(identifier);
       if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);

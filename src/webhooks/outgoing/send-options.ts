@@ -1,6 +1,8 @@
-/** Options for sending a webhook at once: over the API, by a command, or from a program. */
+/** How a webhook is sent at once, by whoever asks for it, and what comes of it. */
 import { AppError } from '../../base/errors.ts';
-import type { MemberSchema } from '../../base/schema.ts';
+import type { JsonSchema, MemberSchema } from '../../base/schema.ts';
+import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';
+import { ANY_JSON, FLAG, TEXT, objectSchema } from '../../resources/route-specs.ts';
 
 export type SendOptions = {
   /** Further requests after a network error or a transient status; 0 by default. */
@@ -9,10 +11,27 @@ export type SendOptions = {
 
 const RETRIES_MAX = 10;
 
-export const retriesMember: MemberSchema = {
+const retriesMember = {
   schema: { kind: 'integer', minimum: 0, maximum: RETRIES_MAX }, default: 0,
   description: 'Further requests, after a network error, a timeout, or a status that may pass',
-};
+} as const satisfies MemberSchema;
+
+export const sendingSchema = describeObject({
+  kind: 'object', name: 'Sending',
+  members: { payload: { schema: ANY_JSON, description: 'Any JSON' }, retries: retriesMember },
+});
+
+const RESPONSE: SchemaOf<unknown, JsonSchema> = ANY_JSON;
+
+export const sendResultSchema = objectSchema('SendResult', {
+  success: FLAG, message: TEXT,
+  statusCode: [
+    { kind: 'integer', minimum: 100, maximum: 999 }, 'null: there was no response',
+  ],
+  response: [RESPONSE, 'The body, parsed if it is JSON, else as text; null without a response'],
+}, { nullable: ['statusCode'], optional: ['message'] });
+
+export type SendResult = AnswerOf<typeof sendResultSchema>;
 
 /** Checks the options of a program that embeds us. Throws `invalid`. */
 export function checkSendOptions({ retries = 0 }: SendOptions): void {

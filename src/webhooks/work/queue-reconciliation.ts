@@ -2,7 +2,7 @@
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 
-export type QueueReconciliation<Totals> = Totals & {
+type QueueReconciliation<Totals> = Totals & {
   readonly isReconciled: boolean;
   /** One sentence for each record that has lost what belongs to it, at most a hundred. */
   readonly problems: readonly string[];

@@ -12,9 +12,8 @@ import {
 import type { FindRecord } from '../../../src/store/store-port.ts';
 import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import {
-  toPublicRequest, type StoredRequest,
-} from '../../../src/webhooks/incoming/stored-request.ts';
+import { toPublicRequest } from '../../../src/webhooks/inbox/request-schema.ts';
+import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
 const BODIES: Readonly<Record<string, Buffer>> = {

@@ -11,7 +11,7 @@ import { retriesField } from '../../parts/forms/retries-field.ts';
 import { trySection } from './try-routes.ts';
 import { createSenderField } from './sender-field.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
 export type IncomingView = {
   readonly webhook: IncomingWebhook; readonly path: string; readonly etag: string;

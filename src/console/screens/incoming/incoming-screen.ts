@@ -15,7 +15,7 @@ import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { openIncoming } from './incoming-view.ts';
 import { openNewIncoming } from './new-incoming.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
-import type { StatisticsReport } from '../../../monitoring/statistics.ts';
+import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 
 type IncomingRow = {
   readonly webhook: IncomingWebhook;

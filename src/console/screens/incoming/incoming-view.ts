@@ -22,7 +22,7 @@ import type { IncomingView } from './edit-incoming.ts';
 import { actionSection } from './try-routes.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
-import type { SampleCall } from '../../../webhooks/diagnostics/make-sample.ts';
+import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',

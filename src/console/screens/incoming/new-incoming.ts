@@ -13,7 +13,7 @@ import { INCOMING_MODEL, NAMING_TEXTS } from './edit-incoming.ts';
 import { createSenderField } from './sender-field.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
 /** The members of the first step. */
 const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];

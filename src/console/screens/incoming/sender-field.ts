@@ -3,7 +3,7 @@ import { fill, h } from '../../base/dom.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
 /** Labels and hints of the members that presets may need. */
 const NEEDS: Readonly<Record<string, readonly [label: string, hint: string]>> = {

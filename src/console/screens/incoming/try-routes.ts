@@ -8,7 +8,7 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 
 /** Which routes a request would run, and for the others why not. */

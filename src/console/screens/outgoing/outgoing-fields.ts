@@ -11,7 +11,7 @@ import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { orderField } from '../../parts/forms/choice-field.ts';
 import { retriesField } from '../../parts/forms/retries-field.ts';
 import { statusListField } from '../../parts/forms/status-list-field.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 import { createSigningField } from './signing-field.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 

@@ -6,7 +6,7 @@ import { badge } from '../../parts/badge.ts';
 import { InputError, inputField } from '../../parts/forms/input-field.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { previewBody } from './template-preview.ts';
-import type { SendResult } from '../../../webhooks/deliveries/sending/webhook-sender.ts';
+import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 
 const SAMPLE = {
   type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },

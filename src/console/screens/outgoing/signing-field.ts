@@ -3,7 +3,7 @@ import { h } from '../../base/dom.ts';
 import { inputField, type Field, type FieldOptions } from '../../parts/forms/input-field.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import type { Signing } from '../../../webhooks/outgoing/signing-member.ts';
-import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
 /** The value of the choice that shows the field for a scheme; no preset has such a name. */
 const SCHEME = '{}';

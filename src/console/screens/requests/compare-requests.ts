@@ -8,7 +8,7 @@ import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { plainTable } from '../../parts/plain-table.ts';
 import { requestPath } from './request-path.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const CHOICES_MAX = 50;
 /** Longer bodies are compared only by their hash. */

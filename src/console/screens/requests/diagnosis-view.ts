@@ -6,7 +6,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 /** A rejected request is diagnosed at once, any other when the user asks. */
 export function diagnosisSection(request: PublicRequest): HTMLElement | null {

@@ -6,7 +6,7 @@ import { openDialog } from '../../parts/dialog.ts';
 import { sendModeChoice } from '../../parts/lists/bulk-dialog.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { requestPath } from './request-path.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 /** `onDone` gets the id of the request that runs, which may be a new one. */
 export async function openReplayDialog(

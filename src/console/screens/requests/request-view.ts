@@ -21,7 +21,7 @@ import { asyncButton } from '../../parts/async-button.ts';
 import { openCompareDialog, compareRequests } from './compare-requests.ts';
 import { diagnosisSection } from './diagnosis-view.ts';
 import { requestPath } from './request-path.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import { openReplayDialog } from './replay-dialog.ts';
 
 /** Headers that curl sets by itself. */

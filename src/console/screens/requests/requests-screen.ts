@@ -8,7 +8,7 @@ import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openRequest } from './request-view.ts';
-import type { PublicRequest } from '../../../webhooks/incoming/stored-request.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
 

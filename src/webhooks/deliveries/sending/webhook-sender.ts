@@ -23,20 +23,11 @@ import { SENT_BY_HAND } from '../durable-send.ts';
 import { encodePayload } from '../../outgoing/encode-payload.ts';
 import type { Oauth2 } from '../../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
-import type { SendOptions } from '../../outgoing/send-options.ts';
+import type { SendOptions, SendResult } from '../../outgoing/send-options.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import {
   addTrace, buildWebhookRequest, signRequest, type OutgoingRequest,
 } from './outgoing-request.ts';
-
-export type SendResult = {
-  readonly success: boolean;
-  readonly message?: string;
-  /** null without a response. */
-  readonly statusCode: number | null;
-  /** The response's body, parsed if it is JSON, else as text; null without a response. */
-  readonly response: unknown;
-};
 
 const GONE = 410;
 /** An attempt is one request: the schedule says when the next one follows. */

@@ -1,6 +1,8 @@
 /** The report of a diagnosis, check by check. Findings hold no secret. Pure. */
+import type { AnswerOf } from '../../../base/schema-types.ts';
+import { FLAG, TEXT, arraySchema, objectSchema } from '../../../resources/route-specs.ts';
 
-export const CHECKS = [
+const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage', 'body',
 ] as const;
@@ -10,22 +12,23 @@ export const SIGNATURE_CHECKS = [
 ] as const;
 type DiagnosisCheck = typeof CHECKS[number];
 
-type DiagnosisResult = {
-  readonly check: DiagnosisCheck;
-  /** `failed` is the verdict; later failures, and oddities, are hints. */
-  readonly status: 'ok' | 'failed' | 'hint' | 'skipped';
-  readonly finding: string;
-};
+export const diagnosisSchema = objectSchema('Diagnosis', {
+  accepted: FLAG, failedCheck: { kind: 'string', values: CHECKS },
+  checks: arraySchema(objectSchema('DiagnosisResult', {
+    check: { kind: 'string', values: CHECKS },
+    status: [
+      { kind: 'string', values: ['ok', 'failed', 'hint', 'skipped'] },
+      '`failed` is the verdict; later failures, and oddities, are hints',
+    ],
+    finding: TEXT,
+  })),
+}, { nullable: ['failedCheck'] });
 
-export type Diagnosis = {
-  readonly accepted: boolean;
-  readonly failedCheck: DiagnosisCheck | null;
-  readonly checks: readonly DiagnosisResult[];
-};
+export type Diagnosis = AnswerOf<typeof diagnosisSchema>;
 
 /** Collects one result for each check, in order. */
 export class DiagnosisReport {
-  readonly #results: DiagnosisResult[] = [];
+  readonly #results: Diagnosis['checks'][number][] = [];
   #failedCheck: DiagnosisCheck | null = null;
 
   note(check: DiagnosisCheck, status: 'ok' | 'hint' | 'skipped', finding: string): void {

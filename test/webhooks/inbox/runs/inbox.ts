@@ -3,9 +3,8 @@ import { findCommitted } from '../../../../src/store/find-record.ts';
 import { formatTimestamp } from '../../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../../src/webhooks/inbox/request-codec.ts';
-import {
-  toPublicRequest, type StoredRequest,
-} from '../../../../src/webhooks/incoming/stored-request.ts';
+import { toPublicRequest } from '../../../../src/webhooks/inbox/request-schema.ts';
+import type { StoredRequest } from '../../../../src/webhooks/incoming/stored-request.ts';
 import { addRequest } from '../../../../src/webhooks/inbox/request-changes.ts';
 import { makeRoute, makeStoredRequest } from '../sample-request.ts';
 import { Simulation, type SimulationOptions } from '../../deliveries/sending/simulation.ts';

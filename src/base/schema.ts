@@ -85,8 +85,12 @@ export type MemberSchema = {
   readonly isNullable?: boolean;
   /** Shown with every record. When absent: what is read-only is, and what has a default. */
   readonly isAlwaysShown?: boolean;
-  /** Accepted but never shown. */
+  /** Accepted but never shown, and kept by a replacement that leaves it out. */
   readonly isWriteOnly?: boolean;
+  /** Every value in it is shown as `***`, and exported as a reference. */
+  readonly isSecret?: boolean;
+  /** No secret, whatever it looks like: shown as it is. */
+  readonly isPublic?: boolean;
   /** Stored when the member is absent or null. */
   readonly default?: JsonValue | undefined;
   readonly description?: string | undefined;

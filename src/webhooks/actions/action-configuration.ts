@@ -2,10 +2,11 @@
  * The record of an action configuration, an action's identifier and the options that it runs with,
  * and its resource: the path, the masks and the columns of lists.
  */
+import type { JsonObject } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { timestampMembers, type Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { maskSecrets, restoreSecrets, collectUrls } from '../members/mask-secrets.ts';
+import { explainNewOrigin, keepSecrets, maskSecrets } from '../members/mask-secrets.ts';
 import { descriptionMember, slugSchema } from '../members/members.ts';
 
 export const configurationCollection: CollectionSpec = {
@@ -51,6 +52,8 @@ export const configurationSchema = describeObject({
 export type ActionConfiguration = Omit<RecordOf<typeof configurationSchema>,
   'createdAt' | 'updatedAt'> & { readonly identifier: string };
 
+const toPublic = (record: JsonObject): JsonObject => maskSecrets(configurationSchema, record);
+
 export const configurationResource: Resource = {
   path: '/api/action-configurations',
   noun: 'action configuration',
@@ -61,10 +64,12 @@ export const configurationResource: Resource = {
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
   // Secrets that a patch does not name follow the rule for `***`: none goes to another target.
-  patchBase: maskSecrets,
-  reconcile: (body, current, cause) =>
-    restoreSecrets(body, cause === 'apply' ? null : current, ({ options }) => collectUrls(options)),
-  toPublic: maskSecrets,
+  patchBase: toPublic,
+  reconcile(body, current, cause) {
+    const movedDetail = explainNewOrigin(body['options'], current?.['options']);
+    return keepSecrets(configurationSchema, body, current, cause, () => movedDetail);
+  },
+  toPublic,
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'ACTION', member: 'actionType', fit: 'whole' },

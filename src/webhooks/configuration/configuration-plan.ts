@@ -42,8 +42,8 @@ export function describeMembers(
   change: PlannedRecord, members: readonly string[], nowMs: number,
 ): Pick<PlannedChange, 'details' | 'confirm'> {
   const { kind: { schema }, before, after } = change;
-  const shownBefore = sortFreeJson(schema, maskSecrets(before));
-  const shownAfter = sortFreeJson(schema, maskSecrets(after));
+  const shownBefore = sortFreeJson(schema, maskSecrets(schema, before));
+  const shownAfter = sortFreeJson(schema, maskSecrets(schema, after));
   const isSecretChanged = members.includes('secret') && before['secret'] !== undefined;
   const confirm = isSecretChanged ? listSecretRisks(change, nowMs) : [];
   const details = members.map((member) => {

@@ -4,11 +4,10 @@
  * Members at their default are left out, so a webhook that is enabled says nothing of it and an
  * operator may switch it off. What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
  */
-import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import { takeUniqueName } from '../../base/text/unique-name.ts';
-import { maskSecrets } from '../members/mask-secrets.ts';
+import { copyRecord } from '../members/mask-secrets.ts';
 import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
@@ -31,34 +30,16 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = maskSecrets(sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];
     if (member === naming || readOnly !== undefined || value === undefined) return [];
     if (encodeJson(value) === encodeJson(described.default)) return [];
-    return [[member, replaceMasked(value, masked[member], [member], (steps) =>
-      ({ $env: createName(String(name), steps) }))]];
+    return [[member, value] as const];
   });
-  return { [naming]: name, ...Object.fromEntries(rest) as JsonObject };
-}
-
-/** The value, with a reference in place of each part that the masked value hides. */
-function replaceMasked(
-  value: JsonValue, masked: JsonValue | undefined, steps: readonly string[],
-  createReference: (steps: readonly string[]) => JsonObject,
-): JsonValue {
-  if (Array.isArray(value)) {
-    const items: readonly JsonValue[] = Array.isArray(masked) ? masked : [];
-    return value.map((item: JsonValue, index) =>
-      replaceMasked(item, items[index], [...steps, String(index + 1)], createReference));
-  }
-  if (isJsonObject(value)) {
-    const members = isJsonObject(masked) ? masked : {};
-    return Object.fromEntries(Object.entries(value).map(([name, member]) =>
-      [name, replaceMasked(member, members[name], [...steps, name], createReference)]));
-  }
-  return value === masked ? value : createReference(steps);
+  const hide = (_: string, steps: readonly string[]): JsonObject =>
+    ({ $env: createName(String(name), steps) });
+  return { [naming]: name, ...copyRecord(schema, Object.fromEntries(rest), { hide }) };
 }
 
 /** `steps` lead to the value within its record: `['headers', 'Authorization']`. */

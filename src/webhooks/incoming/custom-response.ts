@@ -47,6 +47,7 @@ export const responseMember = {
       findResponseProblems(response, outcome === 'rejected')
         .map(({ pointer, detail }) => ({ pointer: `/${outcome}${pointer}`, detail }))),
   }),
+  isPublic: true,
   description: 'What the sender gets in place of the JSON of hookshelf; of an outcome that is not '
     + 'here it gets that. Absent: what the preset\'s sender wants, if that is something else',
   option: {

@@ -7,9 +7,8 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
 import { healthColumns } from '../health/public-health.ts';
-import { maskSecrets, restoreSecrets } from '../members/mask-secrets.ts';
-import { keepPreviousSecret, addPublicPreviousSecret } from '../members/rotate-secret.ts';
-import { hideSecret, keepSecret } from '../members/secret-members.ts';
+import { keepSecrets } from '../members/mask-secrets.ts';
+import { keepPreviousSecret, showWebhook } from '../members/rotate-secret.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { isSecretAwaited, keepAwaitedSecret } from './verification-member.ts';
 
@@ -22,13 +21,9 @@ export const incomingResource: Resource = {
   // A webhook decides who may send to us: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
-    const isApply = cause === 'apply';
-    const whole = isApply ? keepEnabled(body, current) : body;
+    const whole = cause === 'apply' ? keepEnabled(body, current) : body;
     const input = keepServiceMembers(whole, current, nowMs);
-    // For a new webhook `current` is null: then nothing is kept, a `***` is refused, and a
-    // `previousSecret` in the body is dropped.
-    const withSecret = keepSecret(input, current, cause);
-    const restored = restoreSecrets(withSecret, isApply ? null : current);
+    const restored = keepSecrets(incomingSchema, input, current, cause);
     return keepPreviousSecret(keepAwaitedSecret(restored, current, cause), current);
   },
   columns: [
@@ -55,10 +50,8 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 
 /** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
-  const { previousSecret: _, secretAwaitedUntil, ...rest } = record;
-  const shownRecord = maskSecrets(hideSecret(rest));
+  const { secretAwaitedUntil, ...rest } = record;
   const isAwaited = typeof secretAwaitedUntil === 'string' && record['secret'] === undefined
     && isSecretAwaited({ secretAwaitedUntil }, nowMs);
-  return addPublicPreviousSecret(
-    isAwaited ? { ...shownRecord, secretAwaitedUntil } : shownRecord, record, nowMs);
+  return showWebhook(incomingSchema, rest, nowMs, isAwaited ? { secretAwaitedUntil } : {});
 }

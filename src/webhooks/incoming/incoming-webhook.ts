@@ -157,6 +157,7 @@ export const incomingSchema = describeObject({
     },
     staticHeaders: {
       schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
+      isSecret: true,
       description: 'Reserved; has no effect. Values are shown as ***; *** sent back keeps the '
         + 'stored one',
       option: [],

@@ -63,7 +63,7 @@ export const verificationSchema = describeObject({
       schema: textSchema, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
     },
     verifyToken: {
-      schema: textSchema,
+      schema: textSchema, isSecret: true,
       description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as ***; *** `
         + 'sent back keeps it',
     },
@@ -78,7 +78,7 @@ export const verificationSchema = describeObject({
       description: 'For the preset cloudevents: the origins whose handshake is answered; * is any',
     },
     scheme: {
-      schema: schemeSchema,
+      schema: schemeSchema, isPublic: true,
       description: 'For the preset custom: how its sender signs',
     },
   },

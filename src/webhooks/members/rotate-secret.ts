@@ -22,6 +22,7 @@ import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { RelayContext } from '../relay-context.ts';
+import { showRecord } from './mask-secrets.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
 
 export const previousSecretMember = {
@@ -53,15 +54,18 @@ export function keepPreviousSecret(body: JsonObject, current: JsonObject | null)
   return previousSecret === undefined || !hasSecret ? rest : { ...rest, previousSecret };
 }
 
-/** Adds the public members of the previous secret, while it is valid. */
-export function addPublicPreviousSecret(
-  { previousSecret: _, ...publicWebhook }: JsonObject, { previousSecret }: JsonObject,
-  nowMs: number,
+/**
+ * A stored webhook as callers see it, with the members `added`. Its previous secret is mentioned
+ * while that is valid.
+ */
+export function showWebhook(
+  schema: ObjectSchema, { secret, previousSecret, ...rest }: JsonObject, nowMs: number,
+  added: JsonObject,
 ): JsonObject {
-  if (!isJsonObject(previousSecret)) return publicWebhook;
-  const { secret: _hidden, ...publicMembers } = previousSecret;
-  return isValidAt(previousSecret, nowMs) ? { ...publicWebhook, previousSecret: publicMembers }
-    : publicWebhook;
+  const shown = showRecord(schema, { ...rest, hasSecret: secret !== undefined, ...added });
+  if (!isJsonObject(previousSecret) || !isValidAt(previousSecret, nowMs)) return shown;
+  const { secret: _, ...publicMembers } = previousSecret;
+  return { ...shown, previousSecret: publicMembers };
 }
 
 /**

@@ -6,7 +6,6 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { MASK } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
@@ -35,6 +34,7 @@ export const clientCertificateSchema = describeObject({
     privateKey: {
       schema: pemSchema('a private key in PEM', findLoneKeyProblem, (text) =>
         listPemBlocks(text).filter(({ label }) => isKeyLabel(label))), isWriteOnly: true,
+      isSecret: true,
       description: 'PEM, not encrypted. Never shown. Both absent in PUT and PATCH keep the stored '
         + 'ones',
     },
@@ -94,27 +94,6 @@ function findPairProblems(
   return problem === null ? [] : [{ pointer: '/privateKey', detail: problem }];
 }
 
-/**
- * The body with the stored certificate and key where it says nothing of them, or `***`. One of them
- * alone replaces that one.
- */
-export function keepClientCertificate(
-  body: JsonObject, stored: JsonObject | null,
-): JsonObject {
-  const { clientCertificate } = body;
-  const storedPair = stored?.['clientCertificate'];
-  if (!isJsonObject(clientCertificate) || !isJsonObject(storedPair)) return body;
-  const given = Object.entries(clientCertificate).filter(([, value]) => value !== MASK);
-  return { ...body, clientCertificate: { ...storedPair, ...Object.fromEntries(given) } };
-}
-
-/** Replaces certificate and key by what is shown of the certificate. */
-export function toPublicClientCertificate(webhook: JsonObject): JsonObject {
-  const { clientCertificate, ...rest } = webhook;
-  if (!isJsonObject(clientCertificate)) return webhook;
-  return { ...rest, clientCertificate: describe(String(clientCertificate['certificate'])) };
-}
-
 /** A sentence for each webhook, as it is shown, whose certificate ends within 30 days. */
 export function findEndingCertificates(
   webhooks: readonly JsonObject[], nowMs: number,
@@ -133,7 +112,8 @@ const DESCRIPTIONS_MAX = 1000;
 /** By their certificates, as a list shows every webhook, and reading one takes long. */
 const descriptions = new RecentValues<PublicClientCertificate>(DESCRIPTIONS_MAX);
 
-function describe(certificate: string): PublicClientCertificate {
+/** What is shown of a certificate in place of itself and its key. */
+export function describeCertificate(certificate: string): PublicClientCertificate {
   return descriptions.use(certificate, () => {
     const { X509Certificate } = loadCrypto();
     const { subject, issuer, validTo } = new X509Certificate(certificate);

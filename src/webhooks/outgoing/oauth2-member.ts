@@ -6,11 +6,9 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { MASK } from '../../base/log.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
-import type { WriteCause } from '../../resources/resource.ts';
-import { collectUrls, restoreSecrets } from '../members/mask-secrets.ts';
+import { explainNewOrigin } from '../members/mask-secrets.ts';
 import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../members/target-rules.ts';
 
 const CLIENT_AUTHENTICATIONS = ['basic', 'body'] as const;
@@ -31,6 +29,7 @@ export const oauth2Schema = describeObject({
     clientId: { schema: lineSchema, isRequired: true },
     clientSecret: {
       schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
+      isSecret: true,
       description: 'Needed, and never shown. Absent in PUT and PATCH keeps the stored one, unless '
         + 'the token URL or the target gets another scheme, host or port',
     },
@@ -71,39 +70,17 @@ export function findOauth2Problems(webhook: JsonObject): FieldError[] {
   }));
 }
 
-/** The webhook without its client secret. */
-export function hideClientSecret(webhook: JsonObject): JsonObject {
-  const { oauth2, ...rest } = webhook;
-  if (!isJsonObject(oauth2)) return webhook;
-  const { clientSecret: _, ...publicMembers } = oauth2;
-  return { ...rest, oauth2: publicMembers };
-}
-
 const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the scheme, host and '
   + 'port of the token URL and of the target stay';
 
-/**
- * The body with the stored client secret where it is absent from a replacement, or `***`. The
- * target URL must have no `***` any more. Throws `invalid` when it or the token URL has another
- * origin.
- */
-export function keepClientSecret(
-  body: JsonObject, stored: JsonObject | null, cause: WriteCause,
-): JsonObject {
-  const { oauth2, targetUrl = null } = body;
-  if (!isJsonObject(oauth2)) return body;
-  const hasStored = isJsonObject(stored?.['oauth2']);
-  const isKept = cause === 'replace' && hasStored && !Object.hasOwn(oauth2, 'clientSecret');
-  const whole = isKept ? { ...oauth2, clientSecret: MASK } : oauth2;
-  return {
-    ...body,
-    ...restoreSecrets({ targetUrl, oauth2: whole }, hasStored ? stored : null, listUrls,
-      MOVED_DETAIL),
-  };
+/** Why the client secret is not kept by a body, in which the token URL may have `***`. */
+export function explainClientSecretMove(body: JsonObject, stored: JsonObject): string | null {
+  return isJsonObject(stored['oauth2'])
+    ? explainNewOrigin(listUrls(body), listUrls(stored), MOVED_DETAIL) : null;
 }
 
 /** The URLs that the client secret, and the tokens that it gets, go to. */
-function listUrls({ targetUrl = null, oauth2 }: JsonObject): ReadonlyMap<string, string> {
+function listUrls({ targetUrl = null, oauth2 }: JsonObject): JsonObject {
   const { tokenUrl = null } = isJsonObject(oauth2) ? oauth2 : {};
-  return collectUrls({ targetUrl, tokenUrl });
+  return { targetUrl, tokenUrl };
 }

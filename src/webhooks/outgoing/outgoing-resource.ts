@@ -2,20 +2,18 @@
  * The resource of outgoing webhooks: its path, its rules for secrets, and its list columns.
  * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
-import { MASK } from '../../base/log.ts';
-import { invalid } from '../../base/fields.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
 import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
-import { maskSecrets, restoreSecrets, collectUrls } from '../members/mask-secrets.ts';
-import { keepPreviousSecret, addPublicPreviousSecret } from '../members/rotate-secret.ts';
-import { hideSecret } from '../members/secret-members.ts';
 import {
-  keepClientCertificate, toPublicClientCertificate,
-} from './client-certificate-member.ts';
-import { hideClientSecret, keepClientSecret } from './oauth2-member.ts';
+  explainNewOrigin, keepSecrets, maskSecrets, type ExplainMove,
+} from '../members/mask-secrets.ts';
+import { keepPreviousSecret, showWebhook } from '../members/rotate-secret.ts';
+import { describeCertificate } from './client-certificate-member.ts';
+import { explainClientSecretMove } from './oauth2-member.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing-webhook.ts';
 import { dropUnusedPrevious, findPublicKey, sendsSecret } from './signing-member.ts';
 
@@ -27,19 +25,13 @@ export const outgoingResource: Resource = {
   collection: outgoingCollection,
   // A webhook decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
-  patchBase: (stored) => dropProbedState(createPatchBase(stored)),
+  patchBase: (stored) => dropProbedState(maskSecrets(outgoingSchema, stored)),
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
-    const isApply = cause === 'apply';
     const input = keepPreviousSecret(reconcileEnabled(body, current, cause, nowMs), null);
-    const stored = isApply ? null : current;
-    const withSecret = isApply ? input : keepUnsentSecret(input, current, cause);
-    // The rule for the client secret is another: the token URL counts as well.
-    const { oauth2, ...rest } = keepClientCertificate(withSecret, stored);
-    const webhook = restoreSecrets(rest, stored, ({ targetUrl }) => collectUrls(targetUrl));
-    const restored = oauth2 === undefined ? webhook
-      : keepClientSecret({ ...webhook, oauth2 }, stored, cause);
+    const restored = keepSecrets(outgoingSchema, input, current, cause,
+      createMoveRule(input, current ?? {}, cause));
     return dropUnusedPrevious(keepPreviousSecret(restored, current));
   },
   columns: [
@@ -74,40 +66,35 @@ function formatTriggers(
   return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
 }
 
-/**
- * A certificate and its key are not masked, as they go nowhere else when the target changes. The
- * secret is, as some dialects send it.
- */
-function createPatchBase(stored: JsonObject): JsonObject {
-  const { clientCertificate } = stored;
-  const maskedWebhook = maskSecrets(stored);
-  return clientCertificate === undefined ? maskedWebhook : { ...maskedWebhook, clientCertificate };
-}
+const BEGUN_DETAIL = 'must be given anew: this signing sends it as it is, which was not so before';
 
-/**
- * The body with the stored secret if it is to be kept: as such where it is not sent, and else as
- * `***`, which keeps it only for the same target. Throws `invalid` where it begins to be sent: the
- * target may have moved while it was not.
- */
-function keepUnsentSecret(
-  body: JsonObject, current: JsonObject | null, cause: WriteCause,
-): JsonObject {
-  const storedSecret = current?.['secret'];
-  const isKept = cause === 'patch' ? body['secret'] === MASK : !Object.hasOwn(body, 'secret');
-  if (storedSecret === undefined || (!isKept && body['secret'] !== MASK)) return body;
-  if (sendsSecret(body) && !sendsSecret(current ?? {})) {
-    const detail = 'must be given anew: this signing sends it as it is, which was not so before';
-    throw invalid([{ pointer: '/secret', detail }]);
-  }
-  return isKept ? { ...body, secret: sendsSecret(body) ? MASK : storedSecret } : body;
+/** The members that a body keeps no secret of, as the places that they go to have moved. */
+function createMoveRule(
+  body: JsonObject, stored: JsonObject, cause: WriteCause,
+): ExplainMove {
+  const targetDetail = explainNewOrigin(body['targetUrl'], stored['targetUrl']);
+  const clientSecretDetail = explainClientSecretMove(body, stored);
+  return (pointer) => {
+    // A certificate and its key go nowhere else when the target changes.
+    if (pointer.startsWith('/clientCertificate/')) return null;
+    if (pointer.startsWith('/oauth2/')) return clientSecretDetail;
+    if (pointer !== '/secret' || stored['secret'] === undefined) return targetDetail;
+    // The target may have moved while the secret was not sent.
+    if (sendsSecret(body)) return sendsSecret(stored) ? targetDetail : BEGUN_DETAIL;
+    const isUnsent = cause === 'patch' || !Object.hasOwn(body, 'secret');
+    return isUnsent ? null : targetDetail;
+  };
 }
 
 /** The record without secrets; a previous secret is mentioned while it is valid. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
-  const { previousSecret: _, ...rest } = record;
-  const publicWebhook =
-    maskSecrets(toPublicClientCertificate(hideClientSecret(hideSecret(rest))));
+  const { oauth2, clientCertificate, ...rest } = record;
   const publicKey = findPublicKey(record);
-  return addPublicPreviousSecret(
-    publicKey === undefined ? publicWebhook : { ...publicWebhook, publicKey }, record, nowMs);
+  return showWebhook(outgoingSchema, rest, nowMs, {
+    ...oauth2 === undefined ? {} : { oauth2 },
+    ...!isJsonObject(clientCertificate) ? {} : {
+      clientCertificate: describeCertificate(String(clientCertificate['certificate'])),
+    },
+    ...publicKey === undefined ? {} : { publicKey },
+  });
 }

@@ -91,7 +91,7 @@ export const outgoingSchema = describeObject({
       option: { placeholder: '<method>', help: `${DEFAULT_METHOD} when not given` },
     },
     headers: {
-      schema: headersSchema,
+      schema: headersSchema, isSecret: true,
       description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
       option: [
         {

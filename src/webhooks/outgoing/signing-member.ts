@@ -62,7 +62,7 @@ function isAbsent(value: unknown): boolean {
 
 export const signingMembers = {
   signing: {
-    schema: signingSchema,
+    schema: signingSchema, isPublic: true,
     description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
       + 'It needs a secret',
     option: {

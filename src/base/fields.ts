@@ -62,6 +62,30 @@ export function isJsonObject(value: unknown): value is JsonObject {
     && !(value instanceof ExactNumber);
 }
 
+/** The object with `map` of each value in place of that. */
+export function mapMembers(
+  object: JsonObject, map: (value: JsonValue, name: string) => JsonValue,
+): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) =>
+    [name, map(value, name)]));
+}
+
+/** The same for an array, whose steps are indexes, too; any other value as it is. */
+export function mapInner(
+  value: JsonValue, map: (inner: JsonValue, step: string | number) => JsonValue,
+): JsonValue {
+  if (Array.isArray(value)) return value.map(map);
+  return isJsonObject(value) ? mapMembers(value, map) : value;
+}
+
+/** The value at a step into an object or array; undefined: there is none. */
+export function findInner(
+  value: JsonValue | undefined, step: string | number,
+): JsonValue | undefined {
+  if (typeof step === 'number') return Array.isArray(value) ? value[step] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
 /** Whether it is an integer from 0 on that a number holds exactly. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

@@ -6,9 +6,11 @@
  * `RecordStager` stages both.
  */
 import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/schema.ts';
 import type { Change, Store, Transaction, TransactionInputs } from '../store/store-port.ts';
 import { resolveKey } from './resolve-key.ts';
 import { notFoundError } from './not-found.ts';
+import { decodeRecord, putNextVersion } from './record.ts';
 import {
   RecordStager, type RecordBefore, type RecordVersion, type StagerOptions,
 } from './record-stager.ts';
@@ -61,6 +63,11 @@ export interface Repository {
   patch(
     id: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
   ): Promise<Representation>;
+  /**
+   * Stores what `change` makes of the stored record, for members that the service writes. Throws
+   * `not_found`, and what `change` throws, which may run again.
+   */
+  change(id: string, change: ChangeMembers, options?: WriteOptions): Promise<Representation>;
   /** Stages writes in a transaction of the caller's, who awaits `afterRemoved` after it. */
   readonly stager: RecordStager;
   /** Has to be awaited once a removal that the stager has staged is on disk. */
@@ -69,6 +76,7 @@ export interface Repository {
   remove(id: string, precondition?: Precondition, options?: WriteOptions): Promise<void>;
 }
 
+type ChangeMembers = (record: JsonObject, nowMs: number) => JsonObject;
 type KeyPredicate = (id: string) => boolean;
 
 type RepositoryOptions = StagerOptions & {
@@ -119,6 +127,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       writer.update({ idOrName: id, cause: 'replace', body, precondition }, writeOptions),
     patch: (id, patch, precondition, writeOptions) =>
       writer.update({ idOrName: id, cause: 'patch', body: patch, precondition }, writeOptions),
+    change: (id, change, writeOptions) => writer.change(id, change, writeOptions),
     remove: (id, precondition, writeOptions) => writer.remove(id, precondition, writeOptions),
   };
 }
@@ -182,6 +191,21 @@ class RecordWriter {
       const { fields } = this.#stager.parse(body, before, cause, inputs.nowMs);
       const version = this.#stager.encode(id, fields, bytes, inputs.nowMs);
       return this.#put(transaction, version, inputs, onStaged);
+    });
+  }
+
+  async change(
+    idOrName: string, change: ChangeMembers, { onStaged }: WriteOptions = {},
+  ): Promise<Representation> {
+    const { store, resource, clock } = this.#options;
+    const { collection } = resource;
+    const nowMs = clock.now();
+    return store.transact((transaction) => {
+      const { id, bytes: before } = this.#getStaged(transaction, idOrName);
+      const record = change(decodeRecord(before), nowMs);
+      const after = putNextVersion(transaction, collection, id, before, record, nowMs);
+      onStaged?.({ collection: collection.name, id, before, after });
+      return createRepresentation(resource, id, after);
     });
   }
 

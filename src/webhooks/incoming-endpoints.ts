@@ -8,7 +8,6 @@ import type { ResponseSpec, HttpRoute } from '../server/http-route.ts';
 import type { RelayContext } from './relay-context.ts';
 import { stateFilter } from './health/public-health.ts';
 import { rotationRoute } from './members/rotate-secret.ts';
-import { secretSchema } from './members/secret-members.ts';
 import { receiveErrorFormat } from './incoming/receiving/webhook-response.ts';
 import {
   createReceiveHandler, createUnknownPathHandler, type Reception,
@@ -30,10 +29,8 @@ export function createIncomingEndpoints(
       ...context, ...diagnosisSources, webhooks,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
-    awaitSecretRoute(context, records),
-    rotationRoute(context, {
-      resource: incomingResource, records, secretSchema, shapeFor: chooseSecretShape,
-    }),
+    awaitSecretRoute(records),
+    rotationRoute({ resource: incomingResource, records, shapeFor: chooseSecretShape }),
     collectionRoute(incomingResource, records, stateFilter(health, 'incoming')),
     ...resourceRoutes(incomingResource, records),
   ];

@@ -175,7 +175,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
       requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri,
     }),
     ...createActionEndpoints(actions, resources.configurations),
-    ...outgoingRoutes(context, {
+    ...outgoingRoutes({
       records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),

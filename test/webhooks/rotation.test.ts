@@ -3,7 +3,9 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { startRelayFor, startRelayWithHook, type Answer, type Relay } from './relay.ts';
+import {
+  assertRefused, startRelayFor, startRelayWithHook, type Answer, type Relay,
+} from './relay.ts';
 
 const OLD = 'planted-old-secret';
 const NEW = 'planted-new-secret';
@@ -61,6 +63,14 @@ test('a new secret has the shape that the preset wants, or is asked for', async 
   assert.equal(refused.status, 422);
   assert.match(refused.text, /"\/secret".*only the sender \(Stripe\) can make it/);
 });
+
+test('*** is no new secret: it would stand for the old one, and everybody knows it',
+  async (context) => {
+    const relay = await start(context, {});
+    assertRefused(await relay.ask('POST', `${relay.path}/rotate-secret`, { secret: '***' }),
+      '/secret', /no stored value that \*\*\* could keep/);
+    assert.equal((await call(relay, 'X-Signature', OLD)).status, 200);
+  });
 
 test('a secret that never matched does not spoil the one that takes its place', async (context) => {
   const relay = await start(context, { verification: { preset: 'standard' } });

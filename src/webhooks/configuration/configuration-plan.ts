@@ -11,12 +11,6 @@ import type { RecordKind } from './record-kinds.ts';
 /** Stands among the changed members in place of `secret` when there will be none. */
 export const SECRET_REMOVED = 'secret removed';
 
-/** Members that the service writes, and no document has. */
-const SERVICE_MEMBERS = [
-  'identifier', 'createdAt', 'updatedAt', 'disabledReason', 'disabledAt', 'previousSecret',
-  'secretAwaitedUntil',
-];
-
 /** A record that changes, as it is stored and as it will be. */
 type PlannedRecord = {
   readonly kind: RecordKind;
@@ -25,16 +19,16 @@ type PlannedRecord = {
   readonly after: JsonObject;
 };
 
-/** The names of the members that differ, in the order of the schema. */
+/** The names of the members that differ, in the order of the schema, and that documents have. */
 export function listChangedMembers(
-  { kind: { schema }, before: stored, after: fields }: PlannedRecord,
+  { kind: { schema, naming }, before: stored, after: fields }: PlannedRecord,
 ): readonly string[] {
   const before = sortFreeJson(schema, stored);
   const after = sortFreeJson(schema, fields);
-  return Object.keys(schema.members)
-    .filter((name) => !SERVICE_MEMBERS.includes(name)
+  return Object.entries(schema.members)
+    .filter(([name, { readOnly }]) => readOnly === undefined && name !== naming
       && encodeJson(before[name]) !== encodeJson(after[name]))
-    .map((name) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
+    .map(([name]) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
 }
 
 /** What becomes of each changed member, as a line, and what is to be confirmed of it. */

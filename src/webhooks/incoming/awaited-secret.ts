@@ -6,18 +6,15 @@
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import { parseJsonText } from '../../base/json/exact-parser.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import { logWrite } from '../../resources/change-log.ts';
-import { notFoundError } from '../../resources/not-found.ts';
 import { decodeRecord, putNextVersion } from '../../resources/record.ts';
-import type { Repository, WriteOptions } from '../../resources/repository.ts';
+import type { Repository } from '../../resources/repository.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { jsonResponse } from '../../resources/route-specs.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Store } from '../../store/store-port.ts';
-import type { RelayContext } from '../relay-context.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { decodeIncomingWebhook, incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { bringsSecret, isSecretAwaited } from './verification-member.ts';
@@ -25,10 +22,9 @@ import { bringsSecret, isSecretAwaited } from './verification-member.ts';
 const AWAITED_MS = 600_000;
 
 /** `POST /api/incoming-webhooks/{identifier}/await-secret`. */
-export function awaitSecretRoute(context: RelayContext, records: Repository): HttpRoute {
-  const { path, noun } = incomingResource;
+export function awaitSecretRoute(records: Repository): HttpRoute {
   return {
-    method: 'POST', path: `${path}/{identifier}/await-secret`, access: 'admin',
+    method: 'POST', path: `${incomingResource.path}/{identifier}/await-secret`, access: 'admin',
     operationId: 'awaitIncomingWebhookSecret',
     summary: 'Take the secret that the sender brings with its handshake, for ten minutes',
     parameters: [createKeyParameter(incomingResource)],
@@ -37,37 +33,23 @@ export function awaitSecretRoute(context: RelayContext, records: Repository): Ht
       ...problemResponses(404, 409, 503, 507),
     ],
     async handle(exchange) {
-      const id = exchange.params[0] ?? '';
-      await logWrite(exchange, noun, (options) => awaitSecret(context, id, options));
-      const webhook: unknown = parseJsonText(String(records.find(id)?.bytes ?? '{}'));
-      exchange.sendJson(200, isJsonObject(webhook) ? webhook : {});
+      const { bytes } = await logWrite(exchange, incomingResource.noun, (options) =>
+        records.change(exchange.params[0] ?? '', awaitSecret, options));
+      exchange.sendJson(200, decodeRecord(bytes));
     },
   };
 }
 
-/** Throws `not_found`, and `conflict` for a webhook that has a secret or gets none in this way. */
-async function awaitSecret(
-  { store, clock }: RelayContext, idOrName: string, { onStaged }: WriteOptions,
-): Promise<void> {
-  const nowMs = clock.now();
-  const { name } = incomingCollection;
-  await store.transact((transaction) => {
-    const id = transaction.findId(name, idOrName) ?? idOrName;
-    const before = transaction.find(name, id);
-    if (before === undefined) throw notFoundError(incomingResource.noun, idOrName);
-    const webhook = decodeRecord(before);
-    if (!bringsSecret(webhook)) {
-      throw new AppError('conflict', 'its sender brings no secret with its handshake: set one');
-    }
-    if (webhook['secret'] !== undefined) {
-      throw new AppError('conflict', 'it has a secret: remove that first, with '
-        + 'incomingwebhook:update --unset secret');
-    }
-    const secretAwaitedUntil = formatTimestamp(nowMs + AWAITED_MS);
-    const after = putNextVersion(transaction, incomingCollection, id, before,
-      { ...webhook, secretAwaitedUntil }, nowMs);
-    onStaged?.({ collection: name, id, before, after });
-  });
+/** Throws `conflict` for a webhook that has a secret or gets none in this way. */
+function awaitSecret(webhook: JsonObject, nowMs: number): JsonObject {
+  if (!bringsSecret(webhook)) {
+    throw new AppError('conflict', 'its sender brings no secret with its handshake: set one');
+  }
+  if (webhook['secret'] !== undefined) {
+    throw new AppError('conflict', 'it has a secret: remove that first, with '
+      + 'incomingwebhook:update --unset secret');
+  }
+  return { ...webhook, secretAwaitedUntil: formatTimestamp(nowMs + AWAITED_MS) };
 }
 
 /** Resolves with false if the webhook awaits no secret, by now, and has another one. */

@@ -4,7 +4,9 @@
  * names. So are credentials in URLs (url-credentials.ts). A `***` that is sent back keeps the
  * stored value in its place, unless the target of the secrets has another origin. Pure.
  */
-import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
+import {
+  findInner, invalid, isJsonObject, mapInner, mapMembers, pointerStep,
+} from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { MASK, isSecretName } from '../../base/log.ts';
 import { isJsonNumber } from '../../base/exact-number.ts';
@@ -18,48 +20,43 @@ const NEW_ORIGIN_DETAIL =
   `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
   + 'host or port of the target changes';
 
-/** How a copy of a record is made. */
-type Copying = {
-  /**
-   * Gives what stands in place of a secret: `shown` is `***`, or a URL with `***` in it. `steps`
-   * lead to its place: names, and indexes from 1 on.
-   */
-  readonly hide: (shown: string, steps: readonly string[]) => JsonValue;
-  readonly leavesOut?: (row: MemberSchema) => boolean;
-};
+/**
+ * Gives what stands in place of a secret: `shown` is `***`, or a URL with `***` in it. `steps` lead
+ * to its place: names, and indexes from 1 on.
+ */
+type Hide = (shown: string, steps: readonly string[]) => JsonValue;
 
 /** A copy of a record with `***` in place of its secrets. */
 export function maskSecrets(schema: ObjectSchema, record: JsonObject): JsonObject {
-  return copyRecord(schema, record, { hide: (shown) => shown });
+  return hideSecrets(schema, record, (shown) => shown);
 }
 
 /** The same without write-only members: what callers see. */
 export function showRecord(schema: ObjectSchema, record: JsonObject): JsonObject {
-  return copyRecord(schema, record, {
-    hide: (shown) => shown, leavesOut: ({ isWriteOnly }) => isWriteOnly === true,
-  });
+  return maskSecrets(schema, dropWriteOnly(schema, record));
 }
 
-export function copyRecord(
-  schema: ObjectSchema, record: JsonObject, copying: Copying,
-): JsonObject {
-  return copyObject({ schema }, record, copying, []);
+export function hideSecrets(schema: ObjectSchema, record: JsonObject, hide: Hide): JsonObject {
+  return mapMembers(record, (value, name) =>
+    hideValue(findRowWithin({ schema }, name), value, hide, [name]));
 }
 
 /**
- * The body with what it keeps of the stored record: nothing in an apply. The stored value replaces
- * each `***`, and each write-only member that a replacement leaves out. Throws `invalid` for each
- * that has none, or keeps none as `explainMove` says.
+ * The body with what it keeps of the stored record: the stored value replaces each `***`, and each
+ * write-only member that a replacement leaves out. Throws `invalid` for each that has none, or
+ * keeps none as `explainMove` says. A document keeps nothing; it refuses `***` by itself.
  */
 export function keepSecrets(
   schema: ObjectSchema, body: JsonObject, current: JsonObject | null, cause: WriteCause,
   explainMove: ExplainMove = () => null,
 ): JsonObject {
-  const stored = cause === 'apply' ? null : current;
-  const whole = cause === 'replace' && stored !== null ? fillUnsent(schema, body, stored) : body;
+  if (cause === 'apply') return body;
+  const stored = current ?? {};
+  const whole = cause === 'replace' ? fillUnsent(schema, body, stored) : body;
   const errors: FieldError[] = [];
-  const restoring = { errors, explainMove: stored === null ? () => null : explainMove };
-  const result = restoreObject(whole, stored, '', restoring);
+  const restoring = { errors, explainMove: current === null ? () => null : explainMove };
+  const result = mapMembers(whole, (value, name) =>
+    restoreValue(value, findInner(stored, name), pointerStep(name), restoring));
   if (errors.length > 0) throw invalid(errors);
   return result;
 }
@@ -88,41 +85,41 @@ function collectUrls(value: JsonValue | undefined, pointer = ''): ReadonlyMap<st
       : [...collectUrls(member, pointer + pointerStep(name))]));
 }
 
-function copyObject(
-  row: MemberSchema, object: JsonObject, copying: Copying, steps: readonly string[],
-): JsonObject {
-  return Object.fromEntries(Object.entries(object).flatMap(([name, value]) => {
-    const inner = findRowWithin(row, name);
-    return copying.leavesOut?.(inner) === true ? []
-      : [[name, copyValue(inner, value, copying, [...steps, name])]];
-  }));
-}
-
 // The shape of a secret stays, so that each value can be kept or replaced; null and booleans hold
 // none.
-function copyValue(
-  row: MemberSchema, value: JsonValue, copying: Copying, steps: readonly string[],
+function hideValue(
+  row: MemberSchema, value: JsonValue, hide: Hide, steps: readonly string[],
 ): JsonValue {
   if (row.isPublic === true || value === null || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) {
-    return value.map((item: JsonValue, index) =>
-      copyValue(findRowWithin(row, null), item, copying, [...steps, String(index + 1)]));
+  if (typeof value === 'string' || isJsonNumber(value)) {
+    const shown = row.isSecret === true ? MASK : hideUrlSecrets(String(value));
+    return shown === String(value) ? value : hide(shown, steps);
   }
-  if (isJsonObject(value)) return copyObject(row, value, copying, steps);
-  if (row.isSecret === true) return copying.hide(MASK, steps);
-  const shown = typeof value === 'string' ? hideUrlSecrets(value) : '';
-  return typeof value !== 'string' || shown === value ? value : copying.hide(shown, steps);
+  return mapInner(value, (inner, step) => hideValue(findRowWithin(row, step), inner, hide,
+    [...steps, typeof step === 'number' ? String(step + 1) : step]));
 }
 
-/** The row of a member of a value with that row, or of an element: its `name` is null. */
-function findRowWithin({ schema, isSecret }: MemberSchema, name: string | null): MemberSchema {
+/** The row of a value within one that has this row: of a member, or of an element. */
+function findRowWithin({ schema, isSecret }: MemberSchema, step: string | number): MemberSchema {
   if (isSecret === true) return { schema: FREE_JSON, isSecret };
-  if (name === null) return { schema: schema.kind === 'array' ? schema.items : FREE_JSON };
+  if (typeof step === 'number') {
+    return { schema: schema.kind === 'array' ? schema.items : FREE_JSON };
+  }
   const { members } = schema.kind === 'object' ? schema : FREE_JSON;
-  const member = Object.hasOwn(members, name) ? members[name] : undefined;
+  const member = Object.hasOwn(members, step) ? members[step] : undefined;
   return member ?? {
-    schema: FREE_JSON, isSecret: HEADERS.includes(name.toLowerCase()) || isSecretName(name),
+    schema: FREE_JSON, isSecret: HEADERS.includes(step.toLowerCase()) || isSecretName(step),
   };
+}
+
+/** The record without the members that are never shown. */
+function dropWriteOnly(schema: ObjectSchema, record: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(record).flatMap(([name, value]) => {
+    const row = findRowWithin({ schema }, name);
+    if (row.isWriteOnly === true) return [];
+    const isWithin = row.schema.kind === 'object' && isJsonObject(value);
+    return [[name, isWithin ? dropWriteOnly(row.schema, value) : value]];
+  }));
 }
 
 /** The body with `***` for each write-only member that it leaves out and the record has. */
@@ -144,26 +141,12 @@ function fillUnsent(
 
 type Restoring = { readonly errors: FieldError[]; readonly explainMove: ExplainMove };
 
-function restoreObject(
-  value: JsonObject, stored: JsonValue | undefined | null, pointer: string, restoring: Restoring,
-): JsonObject {
-  const source = isJsonObject(stored) ? stored : {};
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => {
-    const before = Object.hasOwn(source, name) ? source[name] : undefined;
-    return [name, restoreValue(member, before, pointer + pointerStep(name), restoring)];
-  }));
-}
-
 function restoreValue(
   value: JsonValue, stored: JsonValue | undefined, pointer: string, restoring: Restoring,
 ): JsonValue {
-  if (typeof value === 'string') return restoreText(value, stored, pointer, restoring);
-  if (Array.isArray(value)) {
-    const items: readonly JsonValue[] = Array.isArray(stored) ? stored : [];
-    return value.map((item: JsonValue, index) =>
-      restoreValue(item, items[index], `${pointer}/${index}`, restoring));
-  }
-  return isJsonObject(value) ? restoreObject(value, stored, pointer, restoring) : value;
+  return typeof value === 'string' ? restoreText(value, stored, pointer, restoring)
+    : mapInner(value, (inner, step) => restoreValue(
+      inner, findInner(stored, step), pointer + pointerStep(step), restoring));
 }
 
 /** The text itself, unless it is `***` or a URL that has `***` in the place of credentials. */

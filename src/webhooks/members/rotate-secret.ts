@@ -6,24 +6,22 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import { parseJsonText } from '../../base/json/exact-parser.ts';
-import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
   describeObject, type AnswerOf, type RecordOf, type SchemaOf,
 } from '../../base/schema-types.ts';
 import { logWrite } from '../../resources/change-log.ts';
-import { notFoundError } from '../../resources/not-found.ts';
-import { decodeRecord, putNextVersion } from '../../resources/record.ts';
-import type { Repository, WriteOptions } from '../../resources/repository.ts';
+import { decodeRecord } from '../../resources/record.ts';
+import type { Repository } from '../../resources/repository.ts';
 import type { NamedSchema, Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { RelayContext } from '../relay-context.ts';
-import { showRecord } from './mask-secrets.ts';
+import { keepSecrets, showRecord } from './mask-secrets.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
+import { secretSchema } from './secret-members.ts';
 
 export const previousSecretMember = {
   schema: describeObject({
@@ -63,7 +61,7 @@ export function showWebhook(
   added: JsonObject,
 ): JsonObject {
   const shown = showRecord(schema, { ...rest, hasSecret: secret !== undefined, ...added });
-  if (!isJsonObject(previousSecret) || !isValidAt(previousSecret, nowMs)) return shown;
+  if (!isValidAt(previousSecret, nowMs)) return shown;
   const { secret: _, ...publicMembers } = previousSecret;
   return { ...shown, previousSecret: publicMembers };
 }
@@ -87,22 +85,21 @@ export function overlapSecrets(
 export function findValidPrevious(
   { previousSecret }: JsonObject, nowMs: number,
 ): { readonly secret: string; readonly validUntil: string } | null {
-  if (!isJsonObject(previousSecret) || !isValidAt(previousSecret, nowMs)) return null;
+  if (!isValidAt(previousSecret, nowMs)) return null;
   const { secret, validUntil } = previousSecret;
   return { secret: String(secret), validUntil: String(validUntil) };
 }
 
-function isValidAt(previous: JsonObject, nowMs: number): boolean {
-  return nowMs < Date.parse(String(previous['validUntil']));
+function isValidAt(previous: JsonValue | undefined, nowMs: number): previous is JsonObject {
+  return isJsonObject(previous) && nowMs < Date.parse(String(previous['validUntil']));
 }
 
 const OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
 type SecretOwner = {
-  readonly resource: Resource & { readonly schema: { readonly name: string } };
+  readonly resource: Resource;
   readonly records: Repository;
-  readonly secretSchema: StringSchema;
   /**
    * The shape of a new secret for a stored webhook, or a sentence that says why none can be made
    * here.
@@ -126,12 +123,12 @@ export function createRotatedSchema<Described extends NamedSchema>(
 }
 
 /** `name` is that of the webhook's schema. */
-export function createRotationSchema(name: string, secretSchema: StringSchema) {
+export function createRotationSchema(name: string) {
   return describeObject({
     kind: 'object', name: `${name}Rotation`,
     members: {
       secret: {
-        schema: secretSchema, isWriteOnly: true,
+        schema: secretSchema, isWriteOnly: true, isSecret: true,
         description: 'The new secret; when absent one is made and answered as `secret`, this once',
       },
       overlapHours: {
@@ -146,9 +143,9 @@ export function createRotationSchema(name: string, secretSchema: StringSchema) {
   });
 }
 
-export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRoute {
-  const { resource: { path, noun, schema, collection }, records, secretSchema } = owner;
-  const inputSchema = createRotationSchema(schema.name, secretSchema);
+export function rotationRoute(owner: SecretOwner): HttpRoute {
+  const { resource: { path, noun, schema, collection }, records } = owner;
+  const inputSchema = createRotationSchema(schema.name);
   return {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
     operationId: `rotate${schema.name}Secret`,
@@ -161,54 +158,42 @@ export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRo
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const id = exchange.params[0] ?? '';
-      const input = parseObject(inputSchema,
-        announcesBody(exchange.request) ? await exchange.readJson() : {});
-      const newSecret = await logWrite(exchange, noun, (options) =>
-        rotate(context, owner, id, input, options));
-      const webhook: unknown = parseJsonText(String(records.find(id)?.bytes ?? '{}'));
-      const secret = input['secret'] === undefined ? { secret: newSecret } : {};
-      exchange.sendJson(200, { ...isJsonObject(webhook) ? webhook : {}, ...secret });
+      const input = keepSecrets(inputSchema, parseObject(inputSchema,
+        announcesBody(exchange.request) ? await exchange.readJson() : {}), null, 'add');
+      const bytes = createSecretBytes();
+      let secret = '';
+      const representation = await logWrite(exchange, noun, (options) =>
+        records.change(exchange.params[0] ?? '', (stored, nowMs) => {
+          const rotated = rotate(owner, stored, input, bytes, nowMs);
+          secret = String(rotated['secret']);
+          return rotated;
+        }, options));
+      const webhook = decodeRecord(representation.bytes);
+      exchange.sendJson(200, input['secret'] === undefined ? { ...webhook, secret } : webhook);
     },
   };
 }
 
-/**
- * Resolves with the new secret. Throws `not_found`, `invalid`, and `conflict` within an overlap.
- */
-async function rotate(
-  { store, clock }: RelayContext,
-  { resource: { noun, collection }, shapeFor, findProblem, canOverlap = () => true }: SecretOwner,
-  idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
-): Promise<string> {
-  const nowMs = clock.now();
-  const bytes = createSecretBytes();
-  const { name } = collection;
-  return store.transact((transaction) => {
-    const id = transaction.findId(name, idOrName) ?? idOrName;
-    const before = transaction.find(name, id);
-    if (before === undefined) throw notFoundError(noun, idOrName);
-    const { previousSecret, ...webhook } = decodeRecord(before);
-    if (isJsonObject(previousSecret) && isValidAt(previousSecret, nowMs)
-      && input['force'] !== true) {
-      const until = String(previousSecret['validUntil']);
-      throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
-        + 'rotate with force, which ends it at once');
-    }
-    const problem = input['secret'] === undefined ? null
-      : findProblem?.(webhook, String(input['secret']));
-    if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
-    const secret = input['secret'] ?? encodeSecret(
-      getShape(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
-    const { secret: oldSecret } = webhook;
-    const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
-    const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
-    const previous = overlaps ? { previousSecret: { secret: oldSecret, validUntil } } : {};
-    const members = { ...webhook, secret, ...previous };
-    const after = putNextVersion(transaction, collection, id, before, members, nowMs);
-    onStaged?.({ collection: name, id, before, after });
-    return String(secret);
-  });
+/** The webhook with its new secret. Throws `invalid`, and `conflict` within an overlap. */
+function rotate(
+  { shapeFor, findProblem, canOverlap = () => true }: SecretOwner,
+  { previousSecret, ...webhook }: JsonObject, input: JsonObject, bytes: Buffer, nowMs: number,
+): JsonObject {
+  if (isValidAt(previousSecret, nowMs) && input['force'] !== true) {
+    const until = String(previousSecret['validUntil']);
+    throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
+      + 'rotate with force, which ends it at once');
+  }
+  const problem = input['secret'] === undefined ? null
+    : findProblem?.(webhook, String(input['secret']));
+  if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
+  const { secret: oldSecret } = webhook;
+  const secret = input['secret']
+    ?? encodeSecret(getShape(shapeFor(webhook)), bytes, String(oldSecret ?? ''));
+  const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
+  if (!overlaps) return { ...webhook, secret };
+  const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
+  return { ...webhook, secret, previousSecret: { secret: oldSecret, validUntil } };
 }
 
 function getShape(shape: ReturnType<SecretOwner['shapeFor']>): SecretShape {

@@ -11,11 +11,9 @@ import { createKeyParameter, resourceRoutes } from '../../resources/resource-rou
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { RelayContext } from '../relay-context.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
-import { secretSchema } from '../members/secret-members.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
@@ -40,14 +38,12 @@ type OutgoingServices = {
   ) => Promise<SendResult>;
 };
 
-export function outgoingRoutes(
-  context: RelayContext, services: OutgoingServices,
-): readonly HttpRoute[] {
+export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
   const { records, health } = services;
   return [
     sendRoute(services),
-    rotationRoute(context, {
-      resource: outgoingResource, records, secretSchema, shapeFor: chooseOutgoingSecretShape,
+    rotationRoute({
+      resource: outgoingResource, records, shapeFor: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
     collectionRoute(outgoingResource, records, stateFilter(health, 'outgoing')),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject, ObjectSchema } from '../../../src/base/schema.ts';
+import { isSecretName } from '../../../src/base/log.ts';
+import type { JsonObject, ObjectSchema, Schema } from '../../../src/base/schema.ts';
+import { describeObject } from '../../../src/base/schema-types.ts';
+import { RECORD_KINDS } from '../../../src/webhooks/configuration/record-kinds.ts';
 import {
-  explainNewOrigin, keepSecrets, maskSecrets,
+  explainNewOrigin, hideSecrets, keepSecrets, maskSecrets, showRecord,
 } from '../../../src/webhooks/members/mask-secrets.ts';
 
 /** No row says what is secret, as in free JSON. */
@@ -38,6 +41,77 @@ const SHOWN = {
 
 test('whatever stands under a secret-like name is hidden, of any type and depth', () => {
   assert.deepEqual(maskSecrets(FREE, STORED), SHOWN);
+});
+
+const ROWS: ObjectSchema = describeObject({
+  kind: 'object',
+  members: {
+    code: { schema: { kind: 'string' }, isSecret: true },
+    tokenUrl: { schema: { kind: 'string' } },
+    map: { schema: { kind: 'json', isObject: true, bytesMax: 100, depthMax: 4 }, isSecret: true },
+    open: { schema: FREE, isPublic: true },
+    pair: {
+      schema: {
+        kind: 'object',
+        members: {
+          key: { schema: { kind: 'string' }, isSecret: true, isWriteOnly: true },
+          part: { schema: { kind: 'string' }, isWriteOnly: true },
+        },
+      },
+    },
+    list: { schema: { kind: 'array', maxItems: 9, items: FREE } },
+  },
+});
+const BY_ROWS = {
+  code: 'c', tokenUrl: 'http://u:p@h/', map: { a: ['b', 1, null, true] },
+  open: { secret: 's', headers: { a: 'b' }, url: 'http://u:p@h/' }, pair: { key: 'k', part: 'p' },
+  list: [{ secret: 's', label: 'l' }], unknownToken: 't',
+};
+
+test('what is secret, and what is public, the rows say; names count where there are none', () => {
+  const masked = {
+    ...BY_ROWS, code: '***', tokenUrl: 'http://***@h/', map: { a: ['***', '***', null, true] },
+    pair: { key: '***', part: 'p' }, list: [{ secret: '***', label: 'l' }], unknownToken: '***',
+  };
+  assert.deepEqual(maskSecrets(ROWS, BY_ROWS), masked);
+  assert.deepEqual(showRecord(ROWS, BY_ROWS), { ...masked, pair: {} });
+  const places: string[] = [];
+  hideSecrets(ROWS, BY_ROWS, (shown, steps) => {
+    places.push(steps.join('.'));
+    return shown;
+  });
+  assert.deepEqual(places, ['code', 'tokenUrl', 'map.a.1', 'map.a.2', 'pair.key', 'list.1.secret',
+    'unknownToken']);
+});
+
+test('a replacement keeps the write-only members that it leaves out, and no other', () => {
+  const body = { tokenUrl: 'http://h/', pair: {} };
+  assert.deepEqual(keepSecrets(ROWS, body, BY_ROWS, 'replace'), { ...body, pair: BY_ROWS.pair });
+  for (const cause of ['add', 'patch', 'apply'] as const) {
+    assert.deepEqual(keepSecrets(ROWS, body, BY_ROWS, cause), body);
+  }
+  assert.deepEqual(keepSecrets(ROWS, { pair: { key: null } }, BY_ROWS, 'replace'),
+    { pair: { key: null, part: 'p' } });
+});
+
+/** Members whose names alone sound secret, by their places. */
+const HARMLESS = ['oauth2.tokenUrl', 'previousSecret', 'secretAwaitedUntil', 'hasSecret'];
+
+function listOpenSecrets(
+  { members }: ObjectSchema, above: readonly Schema[] = [], steps: readonly string[] = [],
+): readonly string[] {
+  return Object.entries(members).flatMap(([name, { schema, isSecret, isPublic }]) => {
+    const place = [...steps, name].join('.');
+    if (isSecret === true || isPublic === true || above.includes(schema)) return [];
+    const inner = schema.kind === 'array' ? schema.items : schema;
+    const within = inner.kind === 'object'
+      ? listOpenSecrets(inner, [...above, schema], [...steps, name]) : [];
+    return isSecretName(name) && !HARMLESS.includes(place) ? [place, ...within] : within;
+  });
+}
+
+test('no member of ours has a secret-like name, and is shown', () => {
+  for (const { schema } of RECORD_KINDS) assert.deepEqual(listOpenSecrets(schema), []);
 });
 
 test('what was shown, sent back, is what is stored', () => {

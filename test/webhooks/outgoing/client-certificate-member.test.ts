@@ -50,6 +50,10 @@ test('a certificate is shown by its names and its end, and kept by what is sent 
     assert.ok(!answered.text.includes('BEGIN'), answered.text);
     assert.deepEqual(storedPair(path), { certificate, privateKey });
   }
+  for (const part of ['certificate', 'privateKey']) {
+    assertRefused(await relay.ask('PATCH', path, { clientCertificate: { [part]: null } }),
+      `/clientCertificate/${part}`, /is required/);
+  }
   const replaced = await relay.ask('PATCH', path,
     { clientCertificate: { certificate: OTHER.cert, privateKey: OTHER.key } });
   assert.equal(replaced.status, 200, replaced.text);

@@ -78,6 +78,9 @@ test('a token URL or target elsewhere asks for the secret anew', async () => {
     assert.ok(pointers.includes('/oauth2/clientSecret'), String(pointers));
     assert.ok(pointers.every((pointer) => pointer.startsWith('/oauth2/')), String(pointers));
   }
+  assert.deepEqual(pointersOf(await relay.ask('PATCH', path, {
+    targetUrl: 'https://elsewhere.example/',
+  })), ['/headers/X-Key', '/oauth2/tokenUrl', '/oauth2/clientSecret']);
   const moved = await relay.ask('PATCH', path,
     { oauth2: { tokenUrl: elsewhere, clientSecret: 'another' } });
   assert.equal(moved.status, 200, moved.text);

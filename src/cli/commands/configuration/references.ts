@@ -12,7 +12,7 @@ import { resolve } from 'node:path';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import type { FieldError } from '../../../base/errors.ts';
-import { isJsonObject, pointerStep } from '../../../base/fields.ts';
+import { isJsonObject, mapInner, mapMembers, pointerStep } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { formatFieldErrors } from '../../../server/problem.ts';
@@ -62,8 +62,8 @@ export function resolveReferences(document: JsonObject, deps: ReferenceDeps): Re
   }
   if (errors.length > 0) throw new AppError('invalid', formatFieldErrors(errors), { errors });
   return {
-    sources, document: Object.fromEntries(Object.entries(document).map(([name, value]) =>
-      [name, replaceReferences(value, pointerStep(name), texts)])),
+    sources, document: mapMembers(document, (value, name) =>
+      replaceReferences(value, pointerStep(name), texts)),
   };
 }
 
@@ -148,13 +148,6 @@ function readText(path: string, { readFile }: ReferenceDeps): string {
 function replaceReferences(
   value: JsonValue, pointer: string, texts: ReadonlyMap<string, string>,
 ): JsonValue {
-  const text = texts.get(pointer);
-  if (text !== undefined) return text;
-  if (Array.isArray(value)) {
-    return value.map((item, index) =>
-      replaceReferences(item, pointer + pointerStep(index), texts));
-  }
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
-    [name, replaceReferences(member, pointer + pointerStep(name), texts)]));
+  return texts.get(pointer) ?? mapInner(value, (inner, step) =>
+    replaceReferences(inner, pointer + pointerStep(step), texts));
 }

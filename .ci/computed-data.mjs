@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
-// The options of commands, from the schemas of webhooks: they are a third of what a command loads.
-const COMPUTED = 'src/cli/commands/webhooks/record-options.ts';
+// The options of commands, from the parameters and schemas of routes: they are a third of what a command loads.
+const COMPUTED = 'src/cli/commands/route-options.ts';
 
 /** The plugin for a build. */
 export async function computeData() {
@@ -17,7 +17,7 @@ export async function computeData() {
   const values = Object.entries(await import(`data:text/javascript;base64,${base64}`));
   const data = values.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`);
   const setup = (builder) => {
-    builder.onLoad({ filter: /\/record-options\.ts$/ }, () => ({ contents: data.join('\n') }));
+    builder.onLoad({ filter: /\/route-options\.ts$/ }, () => ({ contents: data.join('\n') }));
   };
   return { name: 'compute-data', setup };
 }

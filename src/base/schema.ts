@@ -110,7 +110,10 @@ export type MemberOption = {
   /** By default the first sentence of the description. */
   readonly help?: string;
   readonly values?: readonly string[];
-  readonly completes?: 'file' | 'actions' | 'action-configurations' | 'presets';
+  /** Some of the allowed values, for completion. */
+  readonly suggests?: readonly string[];
+  readonly completes?: 'file' | 'actions' | 'action-configurations' | 'presets'
+    | 'incoming-webhooks' | 'outgoing-webhooks';
   readonly isFlag?: boolean;
   readonly isRepeatable?: boolean;
   /** Commands that change a record do not have it. */

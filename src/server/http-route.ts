@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { JsonValue, Schema } from '../base/schema.ts';
+import type { JsonValue, MemberSchema, Schema } from '../base/schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -57,6 +57,8 @@ export type ParameterSpec = {
   readonly description: string;
   readonly schema: Schema;
   readonly isRequired?: boolean;
+  /** How a command asks for a parameter of a query, as for a member of a record. */
+  readonly option?: MemberSchema['option'];
 };
 
 export type BodySpec = {

@@ -34,7 +34,13 @@ export function parseQuery(
 export function readQuery<const Row extends ParameterSpec>(
   search: string, rows: readonly Row[],
 ): { readonly [Each in Row as Each['name']]: AnswerOf<Each['schema']> | null } {
-  const query = parseQuery(search, rows.map(({ name }) => name));
+  return readParameters(parseQuery(search, rows.map(({ name }) => name)), rows);
+}
+
+/** The same of a query that is parsed already. Throws `malformed` for what is no value. */
+export function readParameters<const Row extends ParameterSpec>(
+  query: ReadonlyMap<string, string>, rows: readonly Row[],
+): { readonly [Each in Row as Each['name']]: AnswerOf<Each['schema']> | null } {
   return Object.fromEntries(rows.map(({ name, schema }) =>
     [name, readParameter(query, name, schema)])) as never;
 }
@@ -106,7 +112,7 @@ export function splitParameter(
 }
 
 /** An integer parameter from `minimum` to `maximum`, or null when it is absent. */
-export function parseIntegerParameter(
+function parseIntegerParameter(
   query: ReadonlyMap<string, string>, name: string, minimum: number, maximum: number,
 ): number | null {
   const text = query.get(name);
@@ -117,7 +123,10 @@ export function parseIntegerParameter(
     `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quote(text)}`);
 }
 
-function parseFlagParameter(query: ReadonlyMap<string, string>, name: string): boolean | null {
+/** A parameter that is `true` or `false`, or null when it is absent. */
+export function parseFlagParameter(
+  query: ReadonlyMap<string, string>, name: string,
+): boolean | null {
   const text = query.get(name);
   if (text === undefined || text === 'true' || text === 'false') {
     return text === undefined ? null : text === 'true';

@@ -183,7 +183,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     ...deliveryRoutes(deliveries, directories, keys, searches),
     ...eventRoutes(keptEvents, searches),
     ...requestRoutes(requests, directories.incoming, keys, searches),
-    ...jobRoutes(jobs, store, { keys, deliveries, webhooks: indexes }),
+    ...jobRoutes(jobs, store, { keys, webhooks: indexes }),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {

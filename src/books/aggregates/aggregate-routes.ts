@@ -13,7 +13,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import {
-  DUPLICATE_MEMBERS, FACETS, bookFilterParameters, correctionHeaders, duplicatesParameter,
+  DUPLICATE_MEMBERS, FACETS, correctionHeaders, duplicatesParameter, facetParameters,
   typosParameter,
 } from '../query/query-parameters.ts';
 import type { AggregateDeps, AggregateOptions } from './match-scan.ts';
@@ -59,14 +59,7 @@ function facetsRoute(deps: AggregateDeps): HttpRoute {
     operationId: 'countBookFacets',
     summary: 'How many of the books that match have each author, keyword, language and so on',
     access: 'read',
-    parameters: [
-      {
-        name: 'by', in: 'query', schema: { kind: 'string', minLength: 1 },
-        description: `Some of \`${FACETS.join('`, `')}\`, by commas. Default: all.`,
-      },
-      ...bookFilterParameters,
-      typosParameter,
-    ],
+    parameters: facetParameters,
     responses: [
       {
         ...jsonResponse('The 20 most frequent values of each, and how many books match; a facet '

@@ -37,6 +37,7 @@ export const DUPLICATE_MEMBERS: readonly string[] =
 /** The parameter of routes that answer with books: which members these have. */
 export const fieldsParameter: ParameterSpec = {
   name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },
+  option: { placeholder: '<names>' },
   description: 'The members of a book that the answer has, by commas: `title,authors`. `id` is '
     + 'always there. An answer with it lacks the others, required ones too. Default: all.',
 };
@@ -45,49 +46,60 @@ export const fieldsParameter: ParameterSpec = {
 export const bookFilterParameters: readonly ParameterSpec[] = [
   {
     name: 'q', in: 'query', schema: { kind: 'string' },
-    description: 'Words in title, subtitle, author names, keywords or isbn. All must match; case '
+    option: { placeholder: '<words>' },
+    description: 'Words in title, subtitle, author names, keywords or isbn; all must match. Case '
       + 'and accents do not count, and the start of a word is enough; in scripts without spaces '
       + 'a word is found wherever it stands.',
   },
   {
     name: 'author', in: 'query', schema: several({ kind: 'string' }),
-    description: 'Words in author names, as in `q`. Several times: those of one of them.',
+    option: { placeholder: '<words>' },
+    description: 'Words in author names, as in `q`; several times: those of one of them.',
   },
   {
     name: 'publisher', in: 'query', schema: several({ kind: 'string' }),
-    description: 'Words in the name of the publisher, in the same way.',
+    option: { placeholder: '<words>' },
+    description: 'Words in the name of the publisher; several times: those of one of them.',
   },
   {
     name: 'isbn', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    description: 'An ISBN-10 or ISBN-13, with or without hyphens. Several times: one of them.',
+    option: { placeholder: '<isbn>' },
+    description: 'An ISBN-10 or ISBN-13, with or without hyphens; several times: one of them.',
   },
   {
     name: 'hasIsbn', in: 'query', schema: { kind: 'boolean' },
+    option: { values: ['true', 'false'] },
     description: 'Whether the book has an ISBN.',
   },
   {
     name: 'inLanguage', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`. Several '
+    option: { placeholder: '<tag>' },
+    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`; several '
       + 'times: one of them.',
   },
   {
     name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
-    description: 'The format. Several times: one of them.',
+    option: { placeholder: '<format>', suggests: BOOK_FORMATS },
+    description: 'The format, such as `EBook`; several times: one of them.',
   },
   {
     name: 'keyword', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    description: 'A whole keyword; case does not count. Several times: one of them.',
+    option: { placeholder: '<keyword>' },
+    description: 'A whole keyword; case does not count; several times: one of them.',
   },
   {
     name: 'keyword.not', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    description: 'A whole keyword that the book has not. Several times: none of them.',
+    option: { placeholder: '<keyword>' },
+    description: 'A whole keyword that the book has not; several times: none of them.',
   },
   {
     name: 'publishedFrom', in: 'query', schema: { kind: 'string', minLength: 4 },
+    option: { placeholder: '<date>' },
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
   },
   {
     name: 'publishedTo', in: 'query', schema: { kind: 'string', minLength: 4 },
+    option: { placeholder: '<date>' },
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
   },
 ];
@@ -98,9 +110,21 @@ const EXPLAIN = 'explain';
 /** The parameter of routes that take `q`: whether it is corrected. */
 export const typosParameter: ParameterSpec = {
   name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
+  option: { help: 'off: words of --q that no book has are not corrected' },
   description: 'Whether a word of `q` of four letters and more that begins no word of the '
     + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
 };
+
+/** The parameters of the route that counts books by facets. */
+export const facetParameters: readonly ParameterSpec[] = [
+  {
+    name: 'by', in: 'query', schema: { kind: 'string', minLength: 1 },
+    option: { placeholder: '<facets>', suggests: FACETS },
+    description: `Some of \`${FACETS.join('`, `')}\`, by commas; all when absent.`,
+  },
+  ...bookFilterParameters,
+  typosParameter,
+];
 
 /** The header of their answers. */
 export const correctionHeaders = {
@@ -112,22 +136,29 @@ export const correctionHeaders = {
 export const bookQueryParameters: readonly ParameterSpec[] = [
   {
     name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
+    option: { help: 'print at most n books' },
     description: 'The most books in one answer. More: follow the `Link` header. Default: all.',
   },
   {
-    name: 'cursor', in: 'query', schema: { kind: 'string' },
+    name: 'cursor', in: 'query', schema: { kind: 'string' }, option: [],
     description: 'Where to go on: opaque, from the `Link` header of an answer to the same query.',
   },
   ...bookFilterParameters,
   typosParameter,
   {
     name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
+    option: {
+      placeholder: '<keys>', suggests: SORT_KEYS,
+      help: `${SORT_KEYS.join(', ').replace(/, (?=\w+$)/, ' or ')}, several by commas; a leading - `
+        + 'reverses (--sort=author,-title)',
+    },
     description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `
       + '`author,-datePublished`. Ties go by id; books without the key come last.',
   },
   fieldsParameter,
   {
     name: EXPLAIN, in: 'query', schema: { kind: 'boolean' },
+    option: { help: 'show how the query is answered, and not the books (scope admin)' },
     description: 'Tells how the query is answered, in place of the books: an object, '
       + '`{ "plan": "scan", "reason": "…", "total": 12, "ms": 3.4 }`. `plan` is a short name, '
       + '`reason` a sentence, `total` how many books match, and `ms` how long it took to find '

@@ -1,8 +1,9 @@
 /**
- * The options of commands that create and change a record, as the rows of its schema say them: a
- * member `bodyFormat` has the option `--body-format`.
+ * The options of commands, as the rows of a route say them: those of its query's parameters and of
+ * its body's members. A member `bodyFormat` has the option `--body-format`.
  */
 import type { MemberOption, MemberSchema, MemberSchemas, Schema } from '../../base/schema.ts';
+import type { ParameterSpec } from '../../server/http-route.ts';
 import { flag, text, unset } from '../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
 
@@ -11,6 +12,12 @@ export function newRecordOptions(members: MemberSchemas): OptionSpecs {
   return Object.fromEntries(Object.entries(members).flatMap(([name, member]) =>
     listOptions(name, member).map((option) =>
       [option.name, toSpec(member, option, member.isRequired)])));
+}
+
+/** The options of a command that sets the parameters of a query. */
+export function queryOptions(parameters: readonly ParameterSpec[]): OptionSpecs {
+  const rows = parameters.map(({ name, ...row }) => [name, row] as const);
+  return newRecordOptions(Object.fromEntries(rows));
 }
 
 /** The options of a command that changes a record: none is required. */
@@ -47,8 +54,10 @@ function toSpec(
   { schema, description = '' }: MemberSchema, option: MemberOption, isRequired = false,
 ): OptionSpec {
   const { help: meaning = firstSentence(description), completes } = option;
-  if (option.isFlag === true || schema.kind === 'boolean') return flag(meaning);
-  const { values = schema.kind === 'string' ? schema.values : undefined } = option;
+  const { values = schema.kind === 'string' ? schema.values : undefined, suggests } = option;
+  if (option.isFlag === true || (schema.kind === 'boolean' && values === undefined)) {
+    return flag(meaning);
+  }
   const { placeholder = choosePlaceholder(schema, values) } = option;
   return {
     ...text(placeholder, meaning),
@@ -56,13 +65,14 @@ function toSpec(
     ...option.isRepeatable === true || isListOfTexts(schema) ? { isRepeatable: true } : {},
     ...values === undefined ? {} : { values },
     ...completes === undefined ? {} : { completes },
+    ...suggests === undefined ? {} : { suggests },
   };
 }
 
 /** Without the marks of code, as it stands beside an option. */
 function firstSentence(description: string): string {
   const [sentence = ''] = description.replaceAll('`', '').split(/\.(?= [A-Z{])/);
-  return sentence.replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase());
+  return sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase());
 }
 
 function choosePlaceholder(schema: Schema, values: readonly string[] | undefined): string {
@@ -77,5 +87,5 @@ export function isListOfTexts(schema: Schema): boolean {
 }
 
 function toKebabCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return name.replace('.', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -7,6 +7,7 @@ import { AppError } from '../../base/errors.ts';
 import type {
   JsonObject, JsonValue, MemberOption, ObjectSchema, Schema,
 } from '../../base/schema.ts';
+import type { OptionSpecs } from '../arguments/option-spec.ts';
 import type { CommandContext } from './command-context.ts';
 import { findUnsetName, isListOfTexts, listOptions } from './member-options.ts';
 import { readJsonOption, readObjectOption, type JsonOptionRules } from './option-input.ts';
@@ -47,14 +48,14 @@ function toMoment<Text extends string | undefined>(
 
 /**
  * Sets the parameters of the query whose options are given, as `readTextMembers` does: as often as
- * an option stands.
+ * an option stands. A flag is `true`.
  */
 export function setQueryOptions(
-  query: URLSearchParams, { args }: CommandContext, options: readonly string[],
+  query: URLSearchParams, { args }: CommandContext, options: OptionSpecs,
 ): void {
-  for (const option of options) {
+  for (const [option, { type }] of Object.entries(options)) {
     for (const value of args.all(option)) {
-      query.append(toMemberName(option), toMoment(option, value));
+      query.append(toMemberName(option), type === 'boolean' ? 'true' : toMoment(option, value));
     }
   }
 }

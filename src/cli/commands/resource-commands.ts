@@ -4,9 +4,11 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ListedResource, Resource } from '../../resources/resource.ts';
+import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import type { CommandContext } from './command-context.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
 import type { Column } from '../terminal/text-table.ts';
+import { setQueryOptions } from './option-members.ts';
 
 // The service returns at most ten matches. We show nine, and the tenth says that there are more.
 const MATCHES_SHOWN_MAX = 9;
@@ -55,19 +57,46 @@ export async function fetchAll(apiClient: ApiClient, path: string): Promise<Json
   return rows;
 }
 
-/** The command `<resource>:list`. */
+/**
+ * The command `<resource>:list`, whose options are the parameters of the query; `parameters` are
+ * set in their place. A search goes on from page to page, with a progress line.
+ */
 export async function listRecords(
-  context: CommandContext, resource: ListedResource, path = resource.path,
+  context: CommandContext, resource: ListedResource,
+  parameters: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const rows = await fetchAll(await context.openApiClient(), path);
-  await context.output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
+  const { output } = context;
+  const rows = await fetchListed(context, resource, parameters);
+  await output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
   return 0;
 }
 
-/** The path of the list, filtered by --state. */
-export function listPath({ args }: CommandContext, { path }: ListedResource): string {
-  const state = args.find('state');
-  return state === undefined ? path : `${path}?${new URLSearchParams({ state })}`;
+/** The records that `listRecords` prints. */
+export async function fetchListed(
+  context: CommandContext, resource: ListedResource,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<readonly JsonObject[]> {
+  const { args, output, spec } = context;
+  const query = new URLSearchParams();
+  setQueryOptions(query, context, spec.options);
+  for (const [name, value] of Object.entries(parameters)) query.set(name, value);
+  const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
+  // A list that is asked for no number comes whole; one with this option comes in pages.
+  if ('limit' in spec.options) query.set('limit', String(Math.min(limit, PAGE_LIMIT_MAX)));
+  const rows: JsonObject[] = [];
+  const progress = output.progress(resource.plural, null);
+  try {
+    const client = await context.openApiClient();
+    for await (const { records, searchedUntil } of readPages(client, `${resource.path}?${query}`)) {
+      rows.push(...records.slice(0, limit - rows.length));
+      if (rows.length >= limit) break;
+      if (searchedUntil === null) continue;
+      progress.show(() => `${rows.length} found, searched back to ${searchedUntil}`);
+    }
+  } finally {
+    progress.end();
+  }
+  return rows;
 }
 
 /**

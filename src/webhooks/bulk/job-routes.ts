@@ -2,7 +2,7 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
-import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema, MemberSchemas } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import { Representation } from '../../resources/representation.ts';
@@ -17,8 +17,8 @@ import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
+import { createDeliveryFields } from '../deliveries/delivery-fields.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
-import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { requestFields } from '../inbox/request-fields.ts';
@@ -39,7 +39,6 @@ import { jobResource } from './job-resource.ts';
 type JobAdmission = {
   /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
-  readonly deliveries: Pick<DeliveryService, 'fields'>;
   readonly webhooks: {
     readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex;
   };
@@ -91,28 +90,18 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
-    members: {
-      // A job could not go on with rejected requests after a restart.
-      ...recordMembers(requestFields, STORED_STATUSES),
-      as: replayModeMember(
-        '`retry` runs the same requests again, under the same ids; `new` copies of them'),
-    },
+    members: replayMembers,
     bodyRules: { check: (body) => findWhereProblems(body, SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter),
   });
 }
 
-function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobAdmission): HttpRoute {
+function resendRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',
-    members: {
-      // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
-      ...recordMembers(deliveries.fields, OUTGOING_STATUSES),
-      as: replayModeMember('`retry` sends the same deliveries again, under the same '
-        + '`webhook-id`; `new` makes new ones'),
-    },
+    members: resendMembers,
     bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
   });
@@ -121,13 +110,30 @@ function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobAdmission): 
 /** The members of a job's filter, which is for records of these statuses. */
 function recordMembers<Filter>(
   fields: RecordFields<never, Filter>, statuses: readonly string[],
-): Readonly<Record<string, MemberSchema>> {
+): MemberSchemas {
   return {
     ...describeBodyMembers(fields, ['hook', 'status', 'event', 'since', 'until']),
-    status: { schema: { kind: 'string', values: statuses }, description: 'Only these' },
+    status: {
+      schema: { kind: 'string', values: statuses }, description: 'Only these',
+      option: { placeholder: '<status>', help: statuses.join(', ') },
+    },
     where: whereMember,
   };
 }
+
+export const replayMembers: MemberSchemas = {
+  // A job could not go on with rejected requests after a restart.
+  ...recordMembers(requestFields, STORED_STATUSES),
+  as: replayModeMember(
+    '`retry`, the default, runs the same requests again, under the same ids; `new` copies of them'),
+};
+
+export const resendMembers: MemberSchemas = {
+  // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
+  ...recordMembers(createDeliveryFields(() => null), OUTGOING_STATUSES),
+  as: replayModeMember('`retry`, the default, sends the same deliveries again, under the same '
+    + '`webhook-id`; `new` makes new ones, whose bodies are made anew'),
+};
 
 /** Puts the identifier of a webhook in the place of its name. */
 function resolveHookMember(directory: WebhookDirectory, filter: JsonObject): JsonObject {
@@ -139,18 +145,28 @@ function replayModeMember(description: string): MemberSchema {
   return { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry', description };
 }
 
-const BACKFILL_MEMBERS: Readonly<Record<string, MemberSchema>> = {
+export const backfillMembers: MemberSchemas = {
   since: {
     schema: timeSchema, isRequired: true,
     description: 'Events made at that time or later, such as 2026-01-31T12:00:00Z',
+    option: {
+      placeholder: '<time>',
+      help: 'events made then or later: 2026-01-31T12:00:00Z, or 1h before now',
+    },
   },
-  until: { schema: timeSchema, description: 'Events made before that time' },
+  until: {
+    schema: timeSchema, description: 'Events made before that time',
+    option: { placeholder: '<time>' },
+  },
   name: {
     schema: {
       kind: 'string', minLength: 1, maxLength: 202, description: NAME_PATTERN_RULE,
       canonical: (pattern) => createNameTest(pattern) === null ? null : pattern,
     },
     description: 'Only events of this name; `order.*` is every name below `order.`',
+    option: {
+      placeholder: '<event>', help: 'only events of this name, or below a prefix such as order.*',
+    },
   },
 };
 
@@ -159,7 +175,7 @@ function backfillRoute(
 ): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'backfill', path: `${outgoingResource.path}/{identifier}/backfill`,
-    operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: BACKFILL_MEMBERS,
+    operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: backfillMembers,
     bodyRules: {
       check: findTimeProblem,
       hint: (_, { since = null }) => since === null

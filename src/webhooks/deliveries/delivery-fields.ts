@@ -43,12 +43,14 @@ export function createDeliveryFields(
 ): RecordFields<Delivery, DeliveryFilter> {
   return {
     hook: textField('hook', 'Of this outgoing webhook only: its identifier or name',
-      ({ hook }) => hook, { maxLength: 128 }),
+      ({ hook }) => hook,
+      { maxLength: 128, option: { placeholder: '<id or name>', completes: 'outgoing-webhooks' } }),
     status: choiceField('status', 'Only these', DELIVERY_STATUSES, ({ status }) => status,
       { isChanging: true }),
     event: {
       ...textField('event', 'Only those of this event', ({ event, request }: Delivery) =>
-        request === null ? event : findRequestEvent(request)),
+        request === null ? event : findRequestEvent(request),
+      { option: { placeholder: '<event>' } }),
       createColumn: () => new SharedTextColumn(({ event }) => event),
     },
     time: timeField('Created', ({ createdAt }) => createdAt),
@@ -66,6 +68,10 @@ const kindField: RecordField<Delivery, DeliveryKind | typeof isOutgoingKind> = {
     kind: {
       schema: { kind: 'string', values: [...DELIVERY_KINDS, 'all'] },
       description: 'What they go to; webhooks and forwards when absent',
+      option: {
+        placeholder: '<kind>',
+        help: `${DELIVERY_KINDS.join(', ')}, all; webhook and forward when not given`,
+      },
     },
   },
   parse: (query) => {

@@ -30,6 +30,7 @@ const nameField: RecordField<ListedEvent, NameTest> = {
     name: {
       schema: { kind: 'string' },
       description: 'Only those of this name; or of all names that begin so, as `book.*`; or `*`',
+      option: { placeholder: '<event | prefix.*>' },
     },
   },
   parse: (query) => parseNamePattern(query.get('name')),
@@ -43,7 +44,8 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
   heard: flagField('heard',
     '`true`: only those that have or had a delivery; `false`: only the others',
     ({ heard = false }) => heard),
-  key: textField('key', 'Only those of this key', ({ key }) => key, { isRare: true }),
+  key: textField('key', 'Only those of this key', ({ key }) => key,
+    { isRare: true, option: { placeholder: '<key>' } }),
   time: timeField('Created', ({ createdAt }) => createdAt),
 };
 

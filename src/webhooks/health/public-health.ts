@@ -6,6 +6,7 @@ import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/representation.ts';
 import type { ListedResource } from '../../resources/resource.ts';
+import type { ParameterSpec } from '../../server/http-route.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
@@ -143,13 +144,20 @@ export function observeHealth(
 export function stateFilter(
   monitor: HealthMonitor, direction: WebhookDirection,
 ): CollectionFilter {
-  const states = PUBLIC_STATES[direction];
   return {
-    parameter: {
-      name: 'state', in: 'query',
-      description: 'Those in this state; `failing` also those that a failure has switched off',
-      schema: { kind: 'string', values: states },
-    },
+    parameter: describeState(direction),
     select: (state) => (id) => monitor.isListedAs(id, state as PublicState),
+  };
+}
+
+export function describeState(direction: WebhookDirection): ParameterSpec {
+  const values = PUBLIC_STATES[direction];
+  return {
+    name: 'state', in: 'query', schema: { kind: 'string', values },
+    description: 'Those in this state; `failing` also those that a failure has switched off',
+    option: {
+      placeholder: '<state>',
+      help: `${values.join(', ')}; failing also those that a failure has switched off`,
+    },
   };
 }

@@ -20,12 +20,13 @@ export type ListedRequest = Pick<StoredRequest, 'hook' | 'event' | 'eventId' | '
 
 export const requestFields: RecordFields<ListedRequest, RequestFilter> = {
   eventId: textField('eventId', 'Only those that the sender gave this id, duplicates among them',
-    ({ eventId }) => eventId, { isRare: true }),
+    ({ eventId }) => eventId, { isRare: true, option: { placeholder: '<id>' } }),
   hook: textField('hook', 'Of this incoming webhook only: its identifier, name or path segment',
-    ({ hook }) => hook, { maxLength: 128 }),
+    ({ hook }) => hook,
+    { maxLength: 128, option: { placeholder: '<id or name>', completes: 'incoming-webhooks' } }),
   status: choiceField('status', 'Only these', REQUEST_STATUSES,
     ({ status = null }) => status, { hasColumn: false }),
   event: textField('event', 'Only those that the sender names so, such as `push`',
-    ({ event }) => event),
+    ({ event }) => event, { option: { placeholder: '<name>' } }),
   time: timeField('Received', ({ receivedAt }) => receivedAt),
 };

@@ -7,11 +7,13 @@
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import type {
+  JsonObject, MemberOption, MemberSchema, MemberSchemas, Schema,
+} from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { parseTime, timeSchema } from '../../base/time.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
-import { parseChoiceParameter } from '../../server/query.ts';
+import { parseChoiceParameter, parseFlagParameter } from '../../server/query.ts';
 import {
   FlagColumn, RareTextColumn, SharedTextColumn, TimeColumn, isWithin, type RecordColumn,
   type TimeSpan,
@@ -22,7 +24,7 @@ type FieldQuery = ReadonlyMap<string, string>;
 export interface RecordField<Item, Criterion> {
   /** The parameters of a query, by name. As members of a body they have bounds of length, too. */
   readonly parameters: Readonly<Record<string, {
-    readonly description: string; readonly schema: StringSchema;
+    readonly description: string; readonly schema: Schema; readonly option?: MemberSchema['option'];
   }>>;
   /** null: the query has none of the parameters. Throws `malformed`. */
   parse(query: FieldQuery): Criterion | null;
@@ -44,12 +46,14 @@ export type RecordFields<Item, Filter> = {
 /** A text: one that many records share, or of which most have one of their own. */
 export function textField<Item>(
   name: string, description: string, read: (item: Item) => string | null,
-  { maxLength = 200, isRare = false }: {
-    readonly maxLength?: number; readonly isRare?: boolean;
+  { maxLength = 200, isRare = false, option }: {
+    readonly maxLength?: number; readonly isRare?: boolean; readonly option?: MemberOption;
   } = {},
 ): RecordField<Item, string> {
   return {
-    parameters: { [name]: { description, schema: { kind: 'string', minLength: 1, maxLength } } },
+    parameters: {
+      [name]: { description, schema: { kind: 'string', minLength: 1, maxLength }, option },
+    },
     parse: (query) => query.get(name) ?? null,
     isMet: (text, item) => read(item) === text,
     createColumn: (itemAt) =>
@@ -65,7 +69,12 @@ export function choiceField<Item, Value extends string>(
   } = {},
 ): RecordField<Item, Value> {
   return {
-    parameters: { [name]: { description, schema: { kind: 'string', values } } },
+    parameters: {
+      [name]: {
+        description, schema: { kind: 'string', values },
+        option: { placeholder: `<${name}>`, help: values.join(', ') },
+      },
+    },
     parse: (query) => parseChoiceParameter(query, name, values),
     isMet: (value, item) => read(item) === value,
     createColumn: hasColumn ? () => new SharedTextColumn(read) : null,
@@ -73,18 +82,15 @@ export function choiceField<Item, Value extends string>(
   };
 }
 
-const FLAGS = ['true', 'false'] as const;
-
 /** A boolean: `true` or `false` in a query. */
 export function flagField<Item>(
   name: string, description: string, read: (item: Item) => boolean,
 ): RecordField<Item, boolean> {
   return {
-    parameters: { [name]: { description, schema: { kind: 'string', values: FLAGS } } },
-    parse: (query) => {
-      const flag = parseChoiceParameter(query, name, FLAGS);
-      return flag === null ? null : flag === 'true';
+    parameters: {
+      [name]: { description, schema: { kind: 'boolean' }, option: { values: ['true', 'false'] } },
     },
+    parse: (query) => parseFlagParameter(query, name),
     isMet: (flag, item) => read(item) === flag,
     createColumn: () => new FlagColumn(read),
   };
@@ -97,8 +103,18 @@ export function timeField<Item>(
   const readMs = (item: Item): number => parseTimestamp(read(item));
   return {
     parameters: {
-      since: { description: `${descriptionStart} at that time or later`, schema: timeSchema },
-      until: { description: `${descriptionStart} before that time`, schema: timeSchema },
+      since: {
+        description: `${descriptionStart} at that time or later`, schema: timeSchema,
+        option: {
+          placeholder: '<time>',
+          help: `${descriptionStart.toLowerCase()} then or later: 2026-01-31T12:00:00Z, or 1h `
+            + 'before now',
+        },
+      },
+      until: {
+        description: `${descriptionStart} before that time`, schema: timeSchema,
+        option: { placeholder: '<time>' },
+      },
     },
     parse: (query) => {
       const span = { sinceMs: parseTimeOf(query, 'since'), untilMs: parseTimeOf(query, 'until') };
@@ -123,14 +139,16 @@ function parseTimeOf(query: FieldQuery, name: string): number | null {
 export function describeQueryParameters<Filter>(
   fields: RecordFields<never, Filter>,
 ): readonly ParameterSpec[] {
-  return parameterEntries(fields).map(([name, { description, schema: { kind, format, values } }]) =>
-    ({ name, in: 'query', description, schema: { kind, format, values } }));
+  return parameterEntries(fields).map(([name, { schema, ...row }]) => ({
+    name, in: 'query', ...row, schema: schema.kind !== 'string' ? schema
+      : { kind: 'string', format: schema.format, values: schema.values },
+  }));
 }
 
 /** Describes the parameters of these names as members of a body. */
 export function describeBodyMembers<Filter>(
   fields: RecordFields<never, Filter>, names: readonly string[],
-): Readonly<Record<string, { readonly description: string; readonly schema: StringSchema }>> {
+): MemberSchemas {
   return Object.fromEntries(parameterEntries(fields).filter(([name]) => names.includes(name)));
 }
 

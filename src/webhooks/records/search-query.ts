@@ -1,6 +1,6 @@
 /** What a search looks for: the parameters `q` and `where`, and how a record is held to them. */
 import { AppError, messageOf, type FieldError } from '../../base/errors.ts';
-import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import type { JsonObject, MemberOption, MemberSchema } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
@@ -44,14 +44,20 @@ export type SearchQuery = {
 
 const WHERE_LENGTH_MAX = 8000;
 
+const whereOption: MemberOption = {
+  placeholder: '<condition>',
+  help: 'for which this holds, such as payload.customer.id=42; repeatable',
+};
+
 export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'q', in: 'query', schema: TEXT,
+    option: { placeholder: '<words>' },
     description: 'Only those with all these words, or beginnings of words, in their payload. Makes '
       + 'the list a search, with `X-Search-Complete`',
   },
   {
-    name: 'where', in: 'query', schema: arraySchema(TEXT),
+    name: 'where', in: 'query', schema: arraySchema(TEXT), option: whereOption,
     description: 'Only those for which this holds: `payload.customer.id=42`, or a condition as '
       + 'JSON; up to ten times. Makes the list a search, with `X-Search-Complete`',
   },
@@ -105,6 +111,7 @@ export const whereMember: MemberSchema = {
   },
   description: 'Only those for which all of these hold: `payload.customer.id=42`, or a condition '
     + 'as JSON, in a string',
+  option: whereOption,
 };
 
 /** What is wrong with the `where` of such a body. */

@@ -13,9 +13,7 @@ import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT, pagedListResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
-import {
-  PAGE_LIMIT_MAX, parseChoiceParameter, parseIntegerParameter, parseQuery,
-} from '../../server/query.ts';
+import { PAGE_LIMIT_MAX, parseQuery, readParameters } from '../../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec, Pull } from '../../server/http-route.ts';
 import type { FactSource } from '../members/filters/facts.ts';
 import { describeQueryParameters, parseFilter, type RecordFields } from './fields.ts';
@@ -74,26 +72,35 @@ export function searchableListRoute<Item, Filter>(
   return {
     ...route, method: 'GET', path: list.path, access: 'read',
     parameters: [
-      ...SEARCH_PARAMETERS, ...describeQueryParameters(list.fields), ...PAGE_PARAMETERS,
-      ...list.hasOrder === true ? [ORDER_PARAMETER] : [],
+      ...listParameters(list.fields), ...list.hasOrder === true ? [ORDER_PARAMETER] : [],
     ],
     responses: [{ ...response, headers }, ...problemResponses(400, 503)],
     handle: (exchange) => sendSearchableList(exchange, list, searches),
   };
 }
 
-const PAGE_PARAMETERS: readonly ParameterSpec[] = [
+/** The parameters of such a list, but the order. */
+export function listParameters<Filter>(
+  fields: RecordFields<never, Filter>,
+): readonly ParameterSpec[] {
+  return [...SEARCH_PARAMETERS, ...describeQueryParameters(fields), ...PAGE_PARAMETERS];
+}
+
+const PAGE_PARAMETERS = [
   {
     name: 'limit', in: 'query', description: 'At most so many',
+    option: { help: 'the newest so many; all when not given' },
     schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
   },
-  { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT },
-];
+  {
+    name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT, option: [],
+  },
+] as const satisfies readonly ParameterSpec[];
 
-const ORDER_PARAMETER: ParameterSpec = {
+const ORDER_PARAMETER = {
   name: 'order', in: 'query', description: 'Which come first; the oldest when absent',
   schema: { kind: 'string', values: ORDERS },
-};
+} as const satisfies ParameterSpec;
 
 export async function sendSearchableList<Item, Filter>(
   exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
@@ -122,17 +129,15 @@ function parseListQuery<Item, Filter>(
 ): ListQuery<Filter> {
   const fieldNames = describeQueryParameters(fields).map(({ name }) => name);
   const names = [...fieldNames, ...hasOrder ? ['order'] : []];
-  const query = parseQuery(search, [...names, 'limit', 'cursor']);
+  const query = parseQuery(search, [...names, ...PAGE_PARAMETERS.map(({ name }) => name)]);
   const filter = parseFilter(fields, query);
+  const { order, limit, cursor } = readParameters(query, [ORDER_PARAMETER, ...PAGE_PARAMETERS]);
   return {
     parameters: names.flatMap((name) => {
       const value = query.get(name);
       return value === undefined ? [] : [[name, value] as const];
     }),
-    filter: resolve?.(filter) ?? filter,
-    order: parseChoiceParameter(query, 'order', ORDERS),
-    limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),
-    from: decodeIdCursor(query.get('cursor') ?? null),
+    filter: resolve?.(filter) ?? filter, order, limit, from: decodeIdCursor(cursor),
   };
 }
 

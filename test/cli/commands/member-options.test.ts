@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemberSchema, MemberSchemas, Schema } from '../../../src/base/schema.ts';
 import type { OptionSpec } from '../../../src/cli/arguments/option-spec.ts';
-import { changeOptions, newRecordOptions } from '../../../src/cli/commands/member-options.ts';
+import {
+  changeOptions, newRecordOptions, queryOptions,
+} from '../../../src/cli/commands/member-options.ts';
 
 const TEXTS: Schema = { kind: 'array', items: { kind: 'string' }, maxItems: 2 };
 const described = (schema: Schema, rest: Partial<MemberSchema> = {}): MemberSchema =>
@@ -30,6 +32,24 @@ test('options follow from the members of a schema', () => {
   ]);
   assert.deepEqual(options['mode']?.values, ['a', 'b']);
   assert.equal(options['rule']?.meaning, 'which books of it');
+});
+
+test('options follow from the parameters of a query', () => {
+  const description = 'Whose `title` it is; several times: one. More.';
+  const options = queryOptions([
+    { name: 'shelf.not', in: 'query', schema: TEXTS, description, isRequired: true },
+    {
+      name: 'isOpen', in: 'query', schema: { kind: 'boolean' }, description: 'Open ones.',
+      option: { values: ['true', 'false'], suggests: ['true'] },
+    },
+    { name: 'cursor', in: 'query', schema: { kind: 'string' }, description, option: [] },
+  ]);
+  assert.deepEqual(Object.entries(options).map(([name, option]) => [name, kindOf(option)]), [
+    ['shelf-not', '<name,…> required repeatable'], ['is-open', '<true | false>'],
+  ]);
+  assert.equal(options['shelf-not']?.meaning, 'whose title it is; several times: one');
+  assert.equal(options['is-open']?.meaning, 'open ones');
+  assert.deepEqual(options['is-open']?.suggests, ['true']);
 });
 
 test('a change requires no member, and takes away those that need not be', () => {

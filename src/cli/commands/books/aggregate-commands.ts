@@ -10,9 +10,8 @@ import { FACETS } from '../../../books/query/query-parameters.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, toTableColumns } from '../resource-commands.ts';
-import {
-  FILTER_OPTIONS, endList, explainCorrections, readItems, writeJson,
-} from './book-commands.ts';
+import { facetOptions } from '../route-options.ts';
+import { endList, explainCorrections, readItems, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -25,7 +24,7 @@ export async function showFacets(context: CommandContext): Promise<number> {
   const { output } = context;
   checkFacets(context.args.find('by'));
   const query = new URLSearchParams();
-  setQueryOptions(query, context, ['by', ...FILTER_OPTIONS, 'typos']);
+  setQueryOptions(query, context, facetOptions);
   const apiClient = await context.openApiClient();
   const { body, headers } = await apiClient.request({
     method: 'GET', path: `${bookResource.path}/facets?${query}`,

@@ -1,11 +1,14 @@
 /** The rows of the commands `book:*`. */
 import { CHARSETS } from '../../../base/text/charset.ts';
-import { flag, text } from '../../arguments/option-spec.ts';
+import { flag } from '../../arguments/option-spec.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
-import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
+import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+import {
+  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions,
+} from '../route-options.ts';
 
 const book: OptionSpec = {
   type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
@@ -19,39 +22,6 @@ const format: OptionSpec = {
   type: 'string', placeholder: '<format>', values: WRITTEN_FORMATS.map(({ name }) => name),
   meaning: 'format of the file; its name says it otherwise',
 };
-const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
-const filterOptions: OptionSpecs = {
-  q: text('<words>', 'all words must match'),
-  author: several(text('<words>', 'words of an author\'s name; repeatable: one of them')),
-  publisher: several(text('<words>', 'words of the publisher\'s name; repeatable')),
-  isbn: several(text('<isbn>', 'ISBN-10 or ISBN-13; repeatable')),
-  'has-isbn': {
-    ...text('<true | false>', 'with an ISBN, or without'), values: ['true', 'false'],
-  },
-  'in-language': several(text('<tag>', 'language, such as en or pt-BR; repeatable')),
-  'book-format': several({
-    ...text('<format>', 'such as Hardcover or EBook; repeatable'),
-    suggests: ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'],
-  }),
-  keyword: several(text('<keyword>', 'a whole keyword; repeatable: one of them')),
-  'keyword-not': several(text('<keyword>', 'a keyword that the book has not; repeatable')),
-  'published-from': text('<date>', 'YYYY, YYYY-MM or YYYY-MM-DD'),
-  'published-to': text('<date>', 'the same, inclusive'),
-};
-const typos: OptionSpec = {
-  ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
-  values: ['on', 'off'],
-};
-const listOptions: OptionSpecs = {
-  typos,
-  sort: {
-    type: 'string', placeholder: '<keys>',
-    suggests: ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'],
-    meaning: 'id, title, author, datePublished, updatedAt or createdAt, several by commas; a '
-      + 'leading - reverses (--sort=author,-title)',
-  },
-  fields: text('<names>', 'members to show, by commas: title,isbn'),
-};
 
 const bookResource = async () =>
   (await import('../../../books/book-resource.ts')).bookResource;
@@ -62,12 +32,7 @@ const loadTransfer = () => import('./import-export.ts');
 export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:list', summary: 'List books, or search them',
-    options: {
-      ...filterOptions,
-      ...listOptions,
-      limit: text('<n>', 'print at most n books'),
-      explain: flag('show how the query is answered, and not the books (scope admin)'),
-    },
+    options: bookListOptions,
     examples: [
       'hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title',
       'hookshelf book:list --keyword crime --keyword poetry --sort=author,-title',
@@ -84,15 +49,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'Shows the 20 most frequent values of each. A facet ignores its own filter: with --author',
       'the authors counted are those of all books that the other filters let through.',
     ],
-    options: {
-      by: {
-        ...text('<facets>', 'some of author, keyword, inLanguage, publisher, decade, bookFormat, '
-          + 'by commas (all)'),
-        suggests: ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'],
-      },
-      ...filterOptions,
-      typos,
-    },
+    options: facetOptions,
     examples: ['hookshelf book:facets', 'hookshelf book:facets --by decade,bookFormat --q war'],
     load: async () => (await loadAggregates()).showFacets,
   },
@@ -100,12 +57,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     name: 'book:duplicates',
     summary: 'List books that have the same ISBN, or the same title and first author',
     details: ['Books of different editions (`bookEdition`) are no duplicates.'],
-    options: {
-      by: {
-        type: 'string', placeholder: '<isbn | title>', values: ['isbn', 'title'], isRequired: true,
-        meaning: 'what they have in common; title: with the first author',
-      },
-    },
+    options: duplicatesOptions,
     examples: ['hookshelf book:duplicates --by isbn', 'hookshelf book:duplicates --by title'],
     load: async () => (await loadAggregates()).listDuplicates,
   },
@@ -195,7 +147,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:export', summary: 'Export all books, or those of a search',
     options: {
-      ...filterOptions,
+      ...bookFilterOptions,
       file: {
         type: 'string', placeholder: '<path | ->', completes: 'file',
         meaning: 'file to write (standard output)',

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
 import { setQueryOptions } from '../option-members.ts';
+import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
   LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, parseObject, patchRecord, formatValue,
@@ -15,13 +16,6 @@ import { bookResource } from '../../../books/book-resource.ts';
 import { readRecords } from '../../../books/transfer/formats.ts';
 
 const PAGE_SIZE = 500;
-/** Options that become conditions of a query. */
-export const FILTER_OPTIONS = [
-  'q', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
-  'keyword-not', 'published-from', 'published-to',
-];
-/** Options of `book:list` that become query parameters. */
-const QUERY_OPTIONS = [...FILTER_OPTIONS, 'typos', 'sort', 'fields'];
 
 /**
  * Prints the books page by page: a list of any length starts at once, and fits in memory. With
@@ -69,7 +63,7 @@ export async function updateBook(context: CommandContext): Promise<number> {
 
 async function showPlan(context: CommandContext, limit: number): Promise<number> {
   const apiClient = await context.openApiClient();
-  const path = `${buildListPath(context, limit)}&explain=true`;
+  const path = buildListPath(context, limit);
   const { body, headers } = await apiClient.request({ method: 'GET', path });
   const corrections = headers['x-search-corrected'];
   if (typeof corrections === 'string') context.output.note(explainCorrections(corrections));
@@ -97,7 +91,7 @@ export function explainCorrections(corrections: string): string {
 
 function buildListPath(context: CommandContext, limit: number): string {
   const query = new URLSearchParams();
-  setQueryOptions(query, context, QUERY_OPTIONS);
+  setQueryOptions(query, context, bookListOptions);
   query.set('limit', String(Math.min(limit, PAGE_SIZE)));
   return `${bookResource.path}?${query}`;
 }

@@ -27,7 +27,8 @@ import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
-import { FILTER_OPTIONS, readItems } from './book-commands.ts';
+import { bookFilterOptions } from '../route-options.ts';
+import { readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
@@ -165,7 +166,7 @@ async function writeBooks(
   const apiClient = await context.openApiClient();
   // No words are corrected: a file that nobody asked for would not be noticed.
   const query = new URLSearchParams({ typos: 'off' });
-  setQueryOptions(query, context, FILTER_OPTIONS);
+  setQueryOptions(query, context, bookFilterOptions);
   const path = query.size === 1 ? '/api/books' : `/api/books?${query}`;
   if (writer.prepare !== undefined) {
     await readBooks(apiClient, path, (books) => writer.prepare?.(books), isUnread);

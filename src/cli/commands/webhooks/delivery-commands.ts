@@ -11,10 +11,10 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import {
-  buildFilterQuery, describeWait, listPaged, printBody, joinHeaders,
-} from './request-and-delivery.ts';
+  resolveId, listRecords, parseObject, recordPath, formatValue,
+} from '../resource-commands.ts';
+import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isDelayed, readEventTerms } from './event-terms.ts';
 import { resolveHookOption } from './find-webhook.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
@@ -39,13 +39,9 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
   // The server finds the webhook by its name: of a route it is an incoming one.
-  const kind = context.args.find('kind');
-  const hook = kind === undefined ? await resolveOutgoingHook(context)
-    : context.args.find('hook');
-  const query = buildFilterQuery(context, hook);
-  if (kind !== undefined) query.set('kind', kind);
-  query.set('order', 'newest');
-  return listPaged(context, deliveryResource, query);
+  const hook = context.args.has('kind') ? undefined : await resolveOutgoingHook(context);
+  return listRecords(context, deliveryResource,
+    { order: 'newest', ...hook === undefined ? {} : { hook } });
 }
 
 export async function showDelivery(context: CommandContext): Promise<number> {

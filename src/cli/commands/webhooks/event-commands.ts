@@ -1,13 +1,12 @@
-/** The commands `event:list`, `event:show` and `event:cancel`. */
+/** The commands `event:show` and `event:cancel`. */
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
 import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
 import { firstText } from '../../../webhooks/members/members.ts';
 import type { CommandContext } from '../command-context.ts';
-import { setQueryOptions } from '../option-members.ts';
 import { parseObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';
-import { listPaged, readBody } from './request-and-delivery.ts';
+import { readBody } from './request-and-delivery.ts';
 
 const DELIVERY_COLUMNS: ListedResource['columns'] = [
   {
@@ -18,13 +17,6 @@ const DELIVERY_COLUMNS: ListedResource['columns'] = [
   deliveryStatusColumn,
   { title: 'DELIVERY', member: 'identifier', form: 'identifier' },
 ];
-
-export async function listEvents(context: CommandContext): Promise<number> {
-  const query = new URLSearchParams();
-  setQueryOptions(query, context, ['name', 'source', 'heard', 'key', 'since', 'until', 'q']);
-  for (const condition of context.args.all('where')) query.append('where', condition);
-  return listPaged(context, eventResource, query);
-}
 
 /** Takes back an event that has not begun. */
 export async function cancelEvent(context: CommandContext): Promise<number> {

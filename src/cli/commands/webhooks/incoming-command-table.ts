@@ -1,8 +1,10 @@
 /** The rows of the commands of incoming webhooks. */
 import { flag, identifierOption, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { incomingChangeOptions, newIncomingOptions } from './record-options.ts';
-import { capitalize, rotationOptions, stateOption } from './webhook-options.ts';
+import {
+  incomingChangeOptions, incomingListOptions, newIncomingOptions,
+} from '../route-options.ts';
+import { capitalize, rotationOptions } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');
 const loadSetup = () => import('./incoming-diagnosis.ts');
@@ -13,7 +15,7 @@ const hookIdentifier = identifierOption(
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:list', summary: 'List incoming webhooks',
-    options: stateOption('incoming'),
+    options: incomingListOptions,
     examples: ['hookshelf incomingwebhook:list', 'hookshelf incomingwebhook:list --state failing'],
     load: async () => (await loadIncoming()).listIncoming,
   },

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchAll, formatValue, listPath, parseObject, patchRecord, recordPath,
+  createRecord, deleteRecord, fetchListed, formatValue, parseObject, patchRecord, recordPath,
   toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
@@ -30,8 +30,7 @@ const INCOMING: WebhookKind = {
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
 export async function listIncoming(context: CommandContext): Promise<number> {
-  const path = listPath(context, incomingResource);
-  const webhooks = await fetchAll(await context.openApiClient(), path);
+  const webhooks = await fetchListed(context, incomingResource);
   const { output } = context;
   await output.list(webhooks, toTableColumns(incomingResource), `no ${incomingResource.plural}`);
   for (const sentence of findWebhooksWithoutSecret(webhooks)) output.note(sentence);

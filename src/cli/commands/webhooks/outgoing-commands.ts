@@ -8,8 +8,8 @@ import {
   pickDefined, readMembers, readTextMembers, readUnsetMembers, requireChange,
 } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, formatValue, listPath, listRecords, parseObject, patchRecord,
-  recordPath, replaceRecord, resolveId,
+  createRecord, deleteRecord, formatValue, parseObject, patchRecord, recordPath, replaceRecord,
+  resolveId,
 } from '../resource-commands.ts';
 import type { SecretShape } from '../../../webhooks/members/new-secret.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
@@ -33,10 +33,6 @@ const OUTGOING: WebhookKind = {
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
 };
-
-export async function listOutgoing(context: CommandContext): Promise<number> {
-  return listRecords(context, outgoingResource, listPath(context, outgoingResource));
-}
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
   const members = await readMembers(context, outgoingResource.schema, WEBHOOK_READERS);

@@ -1,50 +1,10 @@
-/** Shared by the commands of stored requests and of deliveries: lists, headers and bodies. */
+/** Shared by the commands of stored requests and of deliveries: headers and bodies. */
 import type { JsonObject } from '../../../base/schema.ts';
 import { ByteCollector } from '../../../base/structures/byte-collector.ts';
-import type { ListedResource } from '../../../resources/resource.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import { setQueryOptions } from '../option-members.ts';
-import { LIST_LIMIT_MAX, toTableColumns, formatValue, readPages } from '../resource-commands.ts';
-
-const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'event-id', 'q'];
-/** The largest page of the API. */
-const PAGE_LIMIT = 1000;
-
-/** Builds the query from the filter options; `webhookId` is that of `--hook`. */
-export function buildFilterQuery(
-  context: CommandContext, webhookId: string | undefined,
-): URLSearchParams {
-  const query = new URLSearchParams();
-  if (webhookId !== undefined) query.set('hook', webhookId);
-  setQueryOptions(query, context, FILTER_OPTIONS);
-  for (const condition of context.args.all('where')) query.append('where', condition);
-  return query;
-}
-
-/** Lists what the query asks for. A search goes on from page to page, with a progress line. */
-export async function listPaged(
-  context: CommandContext, resource: ListedResource, query: URLSearchParams,
-): Promise<number> {
-  const limit = context.args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
-  query.set('limit', String(Math.min(limit, PAGE_LIMIT)));
-  const rows: JsonObject[] = [];
-  const progress = context.output.progress(resource.plural, null);
-  const pages = readPages(await context.openApiClient(), `${resource.path}?${query}`);
-  try {
-    for await (const { records, searchedUntil } of pages) {
-      rows.push(...records.slice(0, limit - rows.length));
-      if (rows.length >= limit) break;
-      if (searchedUntil === null) continue;
-      progress.show(() => `${rows.length} found, searched back to ${searchedUntil}`);
-    }
-  } finally {
-    progress.end();
-  }
-  await context.output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
-  return 0;
-}
+import { formatValue } from '../resource-commands.ts';
 
 /** The end of a sentence on a delivery that is due: what keeps it from being sent, if anything. */
 export function describeWait({ waitsFor }: JsonObject): string {

@@ -1,37 +1,16 @@
 /** The rows of the commands of stored requests. */
 import { flag, recordOption, text } from '../../arguments/option-spec.ts';
-import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { asOption, bulkOptions, capitalize, searchOptions } from './webhook-options.ts';
+import { replayOptions, requestListOptions } from '../route-options.ts';
+import { bulkOptions, capitalize } from './webhook-options.ts';
 
 const loadRequest = () => import('./request-commands.ts');
 
 const request = recordOption('requests');
-const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'];
-
-const statusOption = (statuses: readonly string[]): OptionSpec =>
-  ({ ...text('<status>', statuses.join(', ')), values: statuses });
-
-/** Options that filter requests. */
-const requestFilters = {
-  hook: {
-    ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
-    completes: 'incoming-webhooks',
-  },
-  status: statusOption(['rejected', ...STORED_STATUSES]),
-  event: text('<name>', 'what happened, as the sender names it'),
-  since: text('<time>', 'received then or later: 2026-01-31T12:00:00Z, or 1h before now'),
-  until: text('<time>', 'received before then'),
-} satisfies OptionSpecs;
-
 export const REQUEST_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'request:list', summary: 'List kept requests, newest first',
-    options: {
-      ...searchOptions, ...requestFilters,
-      'event-id': text('<id>', 'the sender\'s id of what happened; duplicates have it too'),
-      limit: text('<n>', 'the newest so many; all when not given'),
-    },
+    options: requestListOptions,
     examples: [
       'hookshelf request:list --limit 20', 'hookshelf request:list --hook deploy --status failed',
       'hookshelf request:list --q "ada refund" --where payload.customer.id=42',
@@ -45,7 +24,10 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
       'it. Only kept requests come, and rejected ones: see --inbox of incomingwebhook:update.',
     ],
     options: {
-      hook: requestFilters.hook,
+      hook: {
+        ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
+        completes: 'incoming-webhooks',
+      },
       forward: text('<url>', 'send each on to a program under development, with its own method, '
         + 'query, headers and body; neither rejected ones nor duplicates'),
     },
@@ -76,10 +58,8 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       identifier: { ...request.identifier, isRequired: false },
-      // Rejected requests are only in memory: they are replayed one by one.
-      ...requestFilters, status: statusOption(STORED_STATUSES), ...bulkOptions,
+      ...replayOptions, ...bulkOptions,
       routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
-      as: asOption('a copy'),
     },
     examples: [
       'hookshelf request:replay <id>', 'hookshelf request:replay --failed --hook deploy --dry-run',

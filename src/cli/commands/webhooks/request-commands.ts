@@ -7,17 +7,17 @@ import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
 import {
-  buildFilterQuery, listPaged, parseHeaderPairs, printBody, readBody, joinHeaders,
-} from './request-and-delivery.ts';
+  resolveId, listRecords, parseObject, recordPath, formatValue,
+} from '../resource-commands.ts';
+import { parseHeaderPairs, printBody, readBody, joinHeaders } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
 import { resolveIncomingHook } from './find-webhook.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {
-  const query = buildFilterQuery(context, await resolveIncomingHook(context));
-  return listPaged(context, requestResource, query);
+  const hook = await resolveIncomingHook(context);
+  return listRecords(context, requestResource, hook === undefined ? {} : { hook });
 }
 
 export async function showRequest(context: CommandContext): Promise<number> {

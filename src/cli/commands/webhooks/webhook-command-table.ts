@@ -4,15 +4,15 @@ import {
 } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
-import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  configurationChangeOptions, newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions,
-} from './record-options.ts';
+  backfillOptions, configurationChangeOptions, deliveryListOptions, eventListOptions,
+  newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions, outgoingListOptions,
+  resendOptions,
+} from '../route-options.ts';
 import {
-  asOption, bulkOptions, capitalize, eventTermOptions, jobOptions, rotationOptions, searchOptions,
-  stateOption,
+  bulkOptions, capitalize, eventTermOptions, jobOptions, rotationOptions,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -28,6 +28,8 @@ const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/outgoing-resource.ts')).outgoingResource;
 const jobResource = async () =>
   (await import('../../../webhooks/bulk/job-resource.ts')).jobResource;
+const eventResource = async () =>
+  (await import('../../../webhooks/events/event-resource.ts')).eventResource;
 const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
 const loadDelivery = () => import('./delivery-commands.ts');
@@ -75,9 +77,9 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
 const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'outgoingwebhook:list', summary: 'List outgoing webhooks',
-    options: stateOption('outgoing'),
+    options: outgoingListOptions,
     examples: ['hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing'],
-    load: async () => (await loadOutgoing()).listOutgoing,
+    load: lazyListCommand(outgoingResource),
   },
   {
     name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,
@@ -147,10 +149,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       ...outgoing,
-      since: required(
-        text('<time>', 'events made then or later: 2026-01-31T12:00:00Z, or 1h before now')),
-      until: text('<time>', 'events made before then'),
-      name: text('<event>', 'only events of this name, or below a prefix such as order.*'),
+      ...backfillOptions,
       ...jobOptions,
     },
     examples: [
@@ -160,22 +159,6 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadOutgoing()).backfillOutgoing,
   },
 ];
-
-const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'];
-const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
-/** Deliveries to routes, which are listed but never sent again one by one, have one more. */
-const LISTED_STATUSES = [...STATUSES, 'coalesced'];
-
-/** Options that filter deliveries. */
-const KINDS = ['webhook', 'forward', 'route', 'all'];
-
-const deliveryFilters: OptionSpecs = {
-  hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
-  status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
-  event: text('<event>', 'of one event'),
-  since: text('<time>', 'created then or later: 2026-01-31T12:00:00Z, or 1h before now'),
-  until: text('<time>', 'created before then'),
-};
 
 const DELIVERY_COMMANDS: readonly CommandSpec[] = [
   {
@@ -202,23 +185,11 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     details: [
       'Those that fire no webhook are kept only where the setting events.keep is all.',
     ],
-    options: {
-      ...searchOptions,
-      name: text('<event | prefix.*>', 'of this name, or of all that begin so'),
-      source: { ...text('<source>', EVENT_SOURCE_NAMES.join(', ')), values: EVENT_SOURCE_NAMES },
-      heard: {
-        ...text('<true | false>', 'with a delivery now or before, or without'),
-        values: ['true', 'false'],
-      },
-      key: text('<key>', 'of this key'),
-      since: text('<time>', 'created then or later: 2026-01-31T12:00:00Z, or 1h before now'),
-      until: text('<time>', 'created before then'),
-      limit: text('<n>', 'the newest so many; all when not given'),
-    },
+    options: eventListOptions,
     examples: [
       'hookshelf event:list --limit 20', 'hookshelf event:list --name "order.*" --heard false',
     ],
-    load: async () => (await import('./event-commands.ts')).listEvents,
+    load: lazyListCommand(eventResource),
   },
   {
     name: 'event:show', summary: 'Show an event with its deliveries, or its payload',
@@ -242,15 +213,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',
-    options: {
-      ...searchOptions, ...deliveryFilters,
-      status: { ...text('<status>', LISTED_STATUSES.join(', ')), values: LISTED_STATUSES },
-      kind: {
-        ...text('<kind>', `${KINDS.join(', ')}; webhook and forward when not given`),
-        values: KINDS,
-      },
-      limit: text('<n>', 'the newest so many; all when not given'),
-    },
+    options: deliveryListOptions,
     examples: [
       'hookshelf delivery:list --status failed',
       'hookshelf delivery:list --event book.created --limit 20',
@@ -273,7 +236,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       identifier: { ...delivery.identifier, isRequired: false },
-      ...deliveryFilters, ...bulkOptions, as: asOption('a new one, whose body is made anew'),
+      ...resendOptions, ...bulkOptions,
     },
     examples: [
       'hookshelf delivery:resend <id>', 'hookshelf delivery:resend <id> --as new',

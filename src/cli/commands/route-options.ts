@@ -1,0 +1,40 @@
+/**
+ * The options of commands, by the parameters and schemas of the routes that they call. The build
+ * puts the data in place of this module (.ci/build.mjs): a command that starts needs the options of
+ * all, and would take a third longer with the schemas.
+ */
+import {
+  bookFilterParameters, bookQueryParameters, duplicatesParameter, facetParameters,
+} from '../../books/query/query-parameters.ts';
+import { configurationSchema } from '../../webhooks/actions/action-configuration.ts';
+import { backfillMembers, replayMembers, resendMembers } from '../../webhooks/bulk/job-routes.ts';
+import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.ts';
+import { eventFields } from '../../webhooks/events/event-fields.ts';
+import { describeState } from '../../webhooks/health/public-health.ts';
+import { requestFields } from '../../webhooks/inbox/request-fields.ts';
+import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
+import { secretMembers } from '../../webhooks/members/secret-members.ts';
+import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
+import { listParameters } from '../../webhooks/records/searchable-list.ts';
+import { changeOptions, newRecordOptions, queryOptions } from './member-options.ts';
+
+export const bookFilterOptions = queryOptions(bookFilterParameters);
+export const bookListOptions = queryOptions(bookQueryParameters);
+export const facetOptions = queryOptions(facetParameters);
+export const duplicatesOptions = queryOptions([duplicatesParameter]);
+export const newConfigurationOptions = newRecordOptions(configurationSchema.members);
+export const configurationChangeOptions = changeOptions(configurationSchema.members);
+export const newIncomingOptions = newRecordOptions(incomingSchema.members);
+export const incomingChangeOptions = changeOptions(incomingSchema.members);
+export const newOutgoingOptions = newRecordOptions(outgoingSchema.members);
+export const outgoingChangeOptions = changeOptions(outgoingSchema.members);
+export const incomingListOptions = queryOptions([describeState('incoming')]);
+export const outgoingListOptions = queryOptions([describeState('outgoing')]);
+export const requestListOptions = queryOptions(listParameters(requestFields));
+export const eventListOptions = queryOptions(listParameters(eventFields));
+export const deliveryListOptions =
+  queryOptions(listParameters(createDeliveryFields(() => null)));
+export const replayOptions = newRecordOptions(replayMembers);
+export const resendOptions = newRecordOptions(resendMembers);
+export const backfillOptions = newRecordOptions(backfillMembers);
+export const newSecretOptions = newRecordOptions({ secret: secretMembers.secret });

@@ -5,7 +5,6 @@ import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, copyForLines, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';
-import { hideQuerySecrets } from '../members/url-credentials.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../senders/request/hide-signature.ts';
@@ -46,7 +45,7 @@ export function createLogAction(): RegisteredAction {
         options,
         context: {
           headers: hideSignatureHeaders(headers, secretSources),
-          query: hideSignatureParameters(hideQuerySecrets(query), secretSources), event, eventId,
+          query: hideSignatureParameters(query, secretSources), event, eventId,
         },
         // Last, as a large payload may be cut at the end of the line.
         payload: selectPayload(call, copies),

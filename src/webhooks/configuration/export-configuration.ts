@@ -7,7 +7,7 @@
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { takeUniqueName } from '../../base/text/unique-name.ts';
-import { hideSecrets } from '../members/mask-secrets.ts';
+import { replaceSecrets } from '../members/mask-secrets.ts';
 import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
@@ -39,7 +39,7 @@ function exportRecord(
   });
   const hide = (_: string, steps: readonly string[]): JsonObject =>
     ({ $env: createName(String(name), steps) });
-  return { [naming]: name, ...hideSecrets(schema, Object.fromEntries(rest), hide) };
+  return { [naming]: name, ...replaceSecrets(schema, Object.fromEntries(rest), hide) };
 }
 
 /** `steps` lead to the value within its record: `['headers', 'Authorization']`. */

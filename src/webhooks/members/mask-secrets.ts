@@ -28,7 +28,7 @@ type Hide = (shown: string, steps: readonly string[]) => JsonValue;
 
 /** A copy of a record with `***` in place of its secrets. */
 export function maskSecrets(schema: ObjectSchema, record: JsonObject): JsonObject {
-  return hideSecrets(schema, record, (shown) => shown);
+  return replaceSecrets(schema, record, (shown) => shown);
 }
 
 /** The same without write-only members: what callers see. */
@@ -36,7 +36,7 @@ export function showRecord(schema: ObjectSchema, record: JsonObject): JsonObject
   return maskSecrets(schema, dropWriteOnly(schema, record));
 }
 
-export function hideSecrets(schema: ObjectSchema, record: JsonObject, hide: Hide): JsonObject {
+export function replaceSecrets(schema: ObjectSchema, record: JsonObject, hide: Hide): JsonObject {
   return mapMembers(record, (value, name) =>
     hideValue(findRowWithin({ schema }, name), value, hide, [name]));
 }

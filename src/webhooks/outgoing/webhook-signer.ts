@@ -3,9 +3,11 @@
  * of the webhook, when it first sends.
  */
 import { AppError } from '../../base/errors.ts';
-import { MASK } from '../../base/log.ts';
 import type { PassedHeaders } from '../members/pass-through.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
+import {
+  hideSignatureHeaders, listQueryParameters,
+} from '../senders/request/hide-signature.ts';
 import { findEventHeader } from '../senders/scheme/placement.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
@@ -71,11 +73,15 @@ function signParts(
   const eventHeaders = eventHeader === null || headers[eventHeader] !== undefined ? {}
     : { [eventHeader]: encodeHeaderText(event) };
   const added = { ...eventHeaders, ...toLowerCaseNames(signature.headers) };
+  const sources = signer.placements.flatMap(([name, source]) =>
+    name === 'signature' ? [source] : []);
   const url = signature.search === search ? targetUrl : replaceQuery(targetUrl, signature.search);
   return {
     url, headers: { ...headers, ...added },
-    shown: { url: hideUrlSecrets(url, listHiddenParameters(signer)), headers: hideSignature(
-      signer, added) },
+    shown: {
+      url: hideUrlSecrets(url, listQueryParameters(sources)),
+      headers: Object.entries(hideSignatureHeaders(added, sources)).flat(),
+    },
     sentSecrets: listSentSecrets(signer, signature.text),
   };
 }
@@ -112,19 +118,4 @@ function toLowerCaseNames(
 function replaceQuery(url: string, search: string): string {
   const [bare = ''] = url.split(/[?#]/, 1);
   return `${bare}?${search}`;
-}
-
-function listHiddenParameters({ placements }: Signer): string[] {
-  return placements.flatMap(([name, source]) =>
-    name === 'signature' && 'query' in source ? [source.query] : []);
-}
-
-/** Names and values in turn, with `***` for the signature, which may be the secret itself. */
-function hideSignature(
-  { placements }: Signer, headers: Readonly<Record<string, string>>,
-): readonly string[] {
-  const hiddenNames = placements.flatMap(([name, source]) =>
-    name === 'signature' && 'header' in source ? [source.header.toLowerCase()] : []);
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [name, hiddenNames.includes(name) ? MASK : value]);
 }

@@ -5,7 +5,7 @@ import type { JsonObject, ObjectSchema, Schema } from '../../../src/base/schema.
 import { describeObject } from '../../../src/base/schema-types.ts';
 import { RECORD_KINDS } from '../../../src/webhooks/configuration/record-kinds.ts';
 import {
-  explainNewOrigin, hideSecrets, keepSecrets, maskSecrets, showRecord,
+  explainNewOrigin, replaceSecrets, keepSecrets, maskSecrets, showRecord,
 } from '../../../src/webhooks/members/mask-secrets.ts';
 
 /** No row says what is secret, as in free JSON. */
@@ -76,7 +76,7 @@ test('what is secret, and what is public, the rows say; names count where there 
   assert.deepEqual(maskSecrets(ROWS, BY_ROWS), masked);
   assert.deepEqual(showRecord(ROWS, BY_ROWS), { ...masked, pair: {} });
   const places: string[] = [];
-  hideSecrets(ROWS, BY_ROWS, (shown, steps) => {
+  replaceSecrets(ROWS, BY_ROWS, (shown, steps) => {
     places.push(steps.join('.'));
     return shown;
   });

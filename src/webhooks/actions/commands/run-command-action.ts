@@ -8,7 +8,6 @@ import { HOOK_VARIABLES } from '../../../base/hook-variables.ts';
 import { MASK, isSecretName } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { Facts } from '../../members/filters/facts.ts';
-import { hideQuerySecrets } from '../../members/url-credentials.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../../senders/request/hide-signature.ts';
@@ -220,7 +219,7 @@ function createCommandFacts(call: ActionCall): Facts {
     payload: () => hideSignatureMembers(call.payload(), secretSources),
     event: () => event,
     headers: Object.fromEntries(visibleHeaders),
-    query: hideSignatureParameters(hideQuerySecrets(query), secretSources),
+    query: hideSignatureParameters(query, secretSources),
     method,
   });
 }

@@ -21,7 +21,7 @@ export function redactHead(
   const declaredKinds = listDeclaredKinds(scheme);
   const signatures = new Set<string>();
   const redactValue = (name: string, value: string): string => {
-    const kind = declaredKinds.get(name) ?? getKind(name);
+    const kind = declaredKinds.get(name) ?? findKind(name);
     if (kind === 'credential') return MASK;
     if (kind === 'signature') signatures.add(name);
     else if (!declaredKinds.has(name) && holdsAddress(name, value)) return redactText(value);
@@ -82,21 +82,6 @@ function listDeclaredKinds(scheme: Scheme | null): ReadonlyMap<string, NameKind>
 
 const NO_NAMES: ReadonlyMap<string, NameKind> = new Map();
 const SIGNATURE_WORDS = /signature|hmac|\bsig\b/g;
-
-// Most requests have the same few names, and judging a name takes as long as storing its value.
-const CACHED_NAMES_MAX = 500;
-const CACHED_NAME_LENGTH_MAX = 64;
-const cachedKinds = new Map<string, NameKind>();
-
-function getKind(name: string): NameKind {
-  const cachedKind = cachedKinds.get(name);
-  if (cachedKind !== undefined) return cachedKind;
-  const kind = findKind(name);
-  if (cachedKinds.size < CACHED_NAMES_MAX && name.length <= CACHED_NAME_LENGTH_MAX) {
-    cachedKinds.set(name, kind);
-  }
-  return kind;
-}
 
 function findKind(name: string): NameKind {
   if (!isSecretName(name)) return 'plain';

@@ -4,13 +4,13 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import { MASK } from '../../../base/log.ts';
-import { hideQueryValues } from '../../members/url-credentials.ts';
+import { hideQuerySecrets, hideQueryValues } from '../../members/url-credentials.ts';
 import type { ValueSource } from '../scheme/scheme.ts';
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** `headers` has names in lower case. */
-export function hideSignatureHeaders(headers: Headers, sources: readonly ValueSource[]): Headers {
+export function hideSignatureHeaders<Value>(
+  headers: Readonly<Record<string, Value>>, sources: readonly ValueSource[],
+): Readonly<Record<string, Value | string>> {
   const hiddenNames = new Set(sources.flatMap((source) =>
     'header' in source ? [source.header.toLowerCase()] : []));
   return Object.fromEntries(Object.entries(headers).map(([name, value]) =>
@@ -22,10 +22,12 @@ export function listQueryParameters(sources: readonly ValueSource[]): readonly s
   return sources.flatMap((source) => 'query' in source ? [source.query] : []);
 }
 
+/** A raw query without the signature, and without the values of secret-like parameters. */
 export function hideSignatureParameters(query: string, sources: readonly ValueSource[]): string {
   const hiddenNames = listQueryParameters(sources);
-  return hiddenNames.length === 0 ? query
-    : hideQueryValues(query, (name) => hiddenNames.includes(name));
+  const shownQuery = hideQuerySecrets(query);
+  return hiddenNames.length === 0 ? shownQuery
+    : hideQueryValues(shownQuery, (name) => hiddenNames.includes(name));
 }
 
 export function hideSignatureMembers(payload: object, sources: readonly ValueSource[]): unknown {

@@ -118,8 +118,8 @@ export type MemberOption = {
   readonly isRepeatable?: boolean;
   /** Commands that change a record do not have it. */
   readonly isForNew?: boolean;
-  /** The part of its JSON that is no secret, whatever its names look like: all, or one member. */
-  readonly isPublic?: true | string;
+  /** What looks like a secret in it may stand on the command line: it is what others send. */
+  readonly isPublic?: boolean;
 };
 
 export type JsonValue =

@@ -19,7 +19,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { findOwner } from '../api-client/local-app.ts';
 import type { CommandContext } from './command-context.ts';
 import { BODY_BYTES_MAX } from '../../settings/setting-table.ts';
@@ -37,8 +37,8 @@ export type JsonOptionRules = {
    * `accepted` is for data that only looks like a secret: payloads, conditions, templates.
    */
   readonly inlineSecrets: 'rejected' | 'accepted';
-  /** A member that is no secret, whatever the names in it look like. */
-  readonly exceptMember?: string | undefined;
+  /** Its row, which says what of it is secret; without one names alone do. */
+  readonly row?: MemberSchema;
   /** Throws `malformed`; `parseJson` by default. */
   readonly parse?: (bytes: Buffer) => unknown;
 };
@@ -52,12 +52,12 @@ const STANDARD_INPUT = '-';
  */
 export async function readJsonOption(
   context: CommandContext, name: string,
-  { inlineSecrets, exceptMember, parse = parseJson }: JsonOptionRules,
+  { inlineSecrets, row, parse = parseJson }: JsonOptionRules,
 ): Promise<JsonInput> {
   const bytes = await readValueOrFile(context, name, getBodyLimit);
   const value = parseOption(name, bytes, parse);
   if (inlineSecrets === 'rejected') {
-    rejectInlineSecret(context, name, withoutMember(value, exceptMember));
+    rejectInlineSecret(context, name, row === undefined ? value : dropNames(row, value));
   }
   return { bytes, value };
 }
@@ -79,10 +79,15 @@ function parseOption(name: string, bytes: Buffer, parse: (bytes: Buffer) => unkn
   }
 }
 
-function withoutMember(value: unknown, name: string | undefined): unknown {
-  if (name === undefined || !isJsonObject(value)) return value;
-  const { [name]: _, ...others } = value;
-  return others;
+/** The value without the names of members whose rows say whether they are secret. */
+function dropNames({ schema, isSecret, isPublic }: MemberSchema, value: unknown): unknown {
+  if (isPublic === true) return null;
+  if (isSecret === true) return { secret: value };
+  if (schema.kind !== 'object' || !isJsonObject(value)) return value;
+  return Object.entries(value).map(([name, inner]) => {
+    const row = Object.hasOwn(schema.members, name) ? schema.members[name] : undefined;
+    return row === undefined ? { [name]: inner } : dropNames(row, inner);
+  });
 }
 
 /**

@@ -5,7 +5,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type {
-  JsonObject, JsonValue, MemberOption, ObjectSchema, Schema,
+  JsonObject, JsonValue, MemberOption, MemberSchema, ObjectSchema,
 } from '../../base/schema.ts';
 import type { OptionSpecs } from '../arguments/option-spec.ts';
 import type { CommandContext } from './command-context.ts';
@@ -87,24 +87,25 @@ export async function readMembers(
     const option = listOptions(name, member).find((each) => context.args.has(each.name));
     if (option === undefined) continue;
     const read = readers[name];
-    body[name] = read === undefined ? await readByKind(context, member.schema, option)
+    body[name] = read === undefined ? await readByKind(context, member, option)
       : await read(context);
   }
   return pickDefined(body);
 }
 
 async function readByKind(
-  context: CommandContext, schema: Schema, { name, isPublic }: MemberOption & { name: string },
+  context: CommandContext, row: MemberSchema, { name, isPublic }: MemberOption & { name: string },
 ): Promise<JsonValue> {
   const { args } = context;
+  const { schema } = row;
   if (schema.kind === 'boolean') return true;
   if (schema.kind === 'string') return args.get(name);
   if (schema.kind === 'number') return args.number(name) ?? null;
   if (schema.kind === 'integer') return args.integer(name, schema.minimum, schema.maximum) ?? null;
   if (schema.kind === 'array' && schema.items.kind === 'number') return args.numbers(name) ?? null;
   if (isListOfTexts(schema)) return parseNames(args.all(name));
-  const rules: JsonOptionRules = isPublic === true
-    ? { inlineSecrets: 'accepted' } : { inlineSecrets: 'rejected', exceptMember: isPublic };
+  const rules: JsonOptionRules =
+    { inlineSecrets: isPublic === true ? 'accepted' : 'rejected', row };
   if (schema.kind !== 'array') return readObjectOption(context, name, rules);
   const { value } = await readJsonOption(context, name, rules);
   if (Array.isArray(value)) return value;

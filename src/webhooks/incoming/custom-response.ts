@@ -53,7 +53,6 @@ export const responseMember = {
   option: {
     help: 'what the sender gets in place of the JSON: '
       + '{"accepted":{"status":202,"body":"{{ message }}"}, …}',
-    isPublic: true,
   },
 } satisfies MemberSchema;
 

@@ -171,7 +171,6 @@ export const outgoingSchema = describeObject({
         + 'for with them',
       option: {
         help: 'client credentials that access tokens are asked for with; in a file, for its secret',
-        isPublic: 'tokenUrl',
       },
     },
     clientCertificate: {

@@ -43,7 +43,9 @@ const signingSchema = describeObject({
       },
       description: 'As whom to sign: GET /api/verification-presets lists them',
     },
-    scheme: { schema: schemeSchema, description: 'How to sign where no preset says it' },
+    scheme: {
+      schema: schemeSchema, isPublic: true, description: 'How to sign where no preset says it',
+    },
   },
   check({ scheme }, input) {
     if (isAbsent(input['preset']) === isAbsent(input['scheme'])) {
@@ -62,12 +64,11 @@ function isAbsent(value: unknown): boolean {
 
 export const signingMembers = {
   signing: {
-    schema: signingSchema, isPublic: true,
+    schema: signingSchema,
     description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
       + 'It needs a secret',
     option: {
       help: 'sign as another sender does: {"preset":"github"}, or {"scheme":{…}}',
-      isPublic: 'scheme',
     },
   },
   publicKey: {

@@ -45,6 +45,7 @@ test('a secret of credentials or a key on the command line is refused', () =>
     const { cert, key } = createCertificate(['us']);
     for (const words of [
       ['--oauth2', JSON.stringify(OAUTH2)],
+      ['--oauth2', '{"tokenUrl":"https://login.example/token?api_key=planted","clientId":"id"}'],
       ['--client-certificate', JSON.stringify({ certificate: cert, privateKey: key })],
       [`--client-certificate=${cert}${key}`],
     ]) {

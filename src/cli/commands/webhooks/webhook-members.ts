@@ -8,6 +8,7 @@ import { parseJson } from '../../../base/json/parse.ts';
 import { isSecretName } from '../../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { listPemBlocks } from '../../../base/text/pem.ts';
+import { verificationSchema } from '../../../webhooks/incoming/verification-member.ts';
 import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/members/target-rules.ts';
 import { isJsonType } from '../../../webhooks/members/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/members/templates/json-template.ts';
@@ -173,7 +174,7 @@ async function readVerification(context: CommandContext): Promise<JsonObject> {
   const presetMember = preset === undefined ? {} : { preset };
   if (!args.has('verification')) return presetMember;
   const value = await readObjectOption(context, 'verification',
-    { inlineSecrets: 'rejected', exceptMember: 'scheme' });
+    { inlineSecrets: 'rejected', row: { schema: verificationSchema } });
   if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }

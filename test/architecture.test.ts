@@ -24,7 +24,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   followers: ['server', 'store', 'base'],
   monitoring: ['resources', 'server', 'store', 'base'],
   // Types alone: see the test of that.
-  console: ['app', 'books', 'monitoring', 'nodes', 'settings', 'webhooks'],
+  console: ['app', 'books', 'monitoring', 'nodes', 'settings', 'webhooks', 'base'],
   books: ['resources', 'server', 'client', 'store', 'base'],
   webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],

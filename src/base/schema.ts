@@ -93,13 +93,40 @@ export type MemberSchema = {
   readonly isPublic?: boolean;
   /** Stored when the member is absent or null. */
   readonly default?: JsonValue | undefined;
+  /** What forms call it, such as `Time limit`; by default the words of its name. */
+  readonly label?: string;
+  /**
+   * A sentence or two that people read: below its field in forms, of the API, and the first one as
+   * the help of its option. It says units, and what holds without a value. No default, which is
+   * added.
+   */
   readonly description?: string | undefined;
+  readonly form?: MemberForm;
   /**
    * How a command asks for the member, where the rest of the row does not say it: by one option, by
    * those of a list, or by none. What `--unset` removes is named as the one option, else as the
    * member.
    */
   readonly option?: MemberOption | readonly MemberOption[] | undefined;
+};
+
+/** How forms ask for a member, where its kind does not say it. It is published as `x-form`. */
+export type MemberForm = {
+  /** `more`: folded, as few need it. `action`: in the form of what is done. `none`: never. */
+  readonly group?: 'more' | 'action' | 'none';
+  /** What one item of a list is called. */
+  readonly item?: string;
+  /** Whether an empty text is an item, too. */
+  readonly hasEmptyItems?: true;
+  /** A field that the kind does not have: the console has one by each of these names. */
+  readonly field?:
+    | 'action' | 'action-options' | 'command' | 'delay' | 'files' | 'json' | 'lines' | 'pairs'
+    | 'retries' | 'sender' | 'signing' | 'statuses' | 'text-of-json' | 'variables';
+  /**
+   * What may be chosen: texts, or names of the only member of an object whose value is typed into
+   * an input with that label. The first is the default, which is not sent.
+   */
+  readonly choices?: readonly (readonly [value: string, label: string, inputLabel?: string])[];
 };
 
 export type MemberOption = {

@@ -48,19 +48,20 @@ test('an action is added, found, changed and deleted, unless a webhook uses it',
   await at.open('#/actions');
   await person.sees('None is set up yet.');
   await person.click('link', 'Add an action');
-  await person.choose('What it does', 'Write');
-  await person.fill('textbox', 'Level', 'loud');
-  await person.fill('textbox', 'Name', 'note-it');
+  await person.choose('What it does', 'Forward');
+  await person.fill('textbox', 'URL', 'nowhere');
   await person.click('button', 'Add the action');
   await person.sees('Some fields cannot be saved as they are.');
-  await person.gives('return document.activeElement.name;', 'level');
-  await person.fill('textbox', 'Level', 'warning');
+  await person.gives('return document.activeElement.name;', 'url');
+  await person.choose('What it does', 'Write');
+  await person.choose('Level', 'warning');
+  await person.fill('textbox', 'Name', 'note-it');
   await person.click('button', 'Add the action');
   await person.find('heading', 'note-it');
   await person.sees('no webhook');
   await person.click('button', 'Edit');
   await person.fill('textbox', 'Description', 'Notes it');
-  await person.fill('textbox', 'Level', '');
+  await at.browser.evaluate("document.querySelector('[name=level]').value = '';");
   await person.click('button', 'Save');
   await person.sees('All as they are by default.');
   const hook = await at.make('/api/incoming-webhooks',

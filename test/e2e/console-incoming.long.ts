@@ -19,11 +19,12 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.sees('At GitHub the address goes to: repository or organisation, Settings');
   await person.sees('Leave the secret empty and one is made.');
   await person.click('button', 'Next: what is done');
-  await person.choose('Action', 'Write');
-  await person.fill('textbox', 'Level', 'loud');
+  await person.choose('Action', 'Forward');
+  await person.fill('textbox', 'URL', 'nowhere');
   await person.click('button', 'Create it, then test it');
-  await person.sees('must be one of');
-  await person.fill('textbox', 'Level', 'warning');
+  await person.sees('must be an http');
+  await person.choose('Action', 'Write');
+  await person.choose('Level', 'warning');
   await person.click('button', 'Create it, then test it');
   await person.sees('Set up at GitHub');
   await person.sees('It is shown this once.');
@@ -176,11 +177,12 @@ test('an action is made beside a form, and a condition written as JSON', { skip 
     "[...document.querySelectorAll('button')].findLast(({ innerText }) => "
     + "innerText === 'New action…').click();");
   await person.find('dialog', 'New action');
-  await person.choose(/^Action$/, 'Write');
-  await person.fill('textbox', 'Level', 'loud');
+  await person.choose(/^Action$/, 'Forward');
+  await person.fill('textbox', 'URL', 'nowhere');
   await person.click('button', 'Use it');
-  await person.sees('must be one of');
-  await person.fill('textbox', 'Level', 'error');
+  await person.sees('must be an http');
+  await person.choose(/^Action$/, 'Write');
+  await person.choose('Level', 'error');
   await person.click('button', 'Use it');
   await person.sees('Use it', false);
   await person.click('button', 'Add a condition');

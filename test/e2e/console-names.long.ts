@@ -104,7 +104,6 @@ test('an incoming webhook is known by its name, and found by it', { skip }, asyn
   const { person, browser } = at;
   await at.open('#/incoming/new');
   await person.fill('textbox', 'Path', 'p-7f3a');
-  await person.click('DisclosureTriangle', 'More');
   await person.fill('textbox', 'Name', 'orders');
   await person.fill('textbox', 'Description', 'Of the shop');
   await person.click('button', 'Next: what is done');

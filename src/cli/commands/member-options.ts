@@ -51,9 +51,13 @@ export function findUnsetName(name: string, member: MemberSchema): string | null
 }
 
 function toSpec(
-  { schema, description = '' }: MemberSchema, option: MemberOption, isRequired = false,
+  { schema, description = '', default: defaultValue }: MemberSchema, option: MemberOption,
+  isRequired = false,
 ): OptionSpec {
-  const { help: meaning = firstSentence(description), completes } = option;
+  const { help = firstSentence(description), completes } = option;
+  const isNamedDefault = ['string', 'number'].includes(typeof defaultValue);
+  const meaning = help + (isNamedDefault ? `; ${String(defaultValue)} by default` : '')
+    + (option.isRepeatable === true ? '; repeatable' : '');
   const { values = schema.kind === 'string' ? schema.values : undefined, suggests } = option;
   if (option.isFlag === true || (schema.kind === 'boolean' && values === undefined)) {
     return flag(meaning);

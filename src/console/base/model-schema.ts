@@ -1,8 +1,11 @@
 /** Loads the schemas of models from `/openapi.json`: forms are made from these. */
+import type { MemberForm } from '../../base/schema.ts';
 import { getJson } from './api-calls.ts';
 
 export type ModelSchema = {
   readonly $ref?: string;
+  readonly title?: string;
+  readonly 'x-form'?: MemberForm;
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
@@ -50,6 +53,14 @@ export function pickMembers(model: ModelSchema, names: readonly string[]): Model
   };
 }
 
+/** A model of only those members for which `isIncluded` returns true. */
+export function filterMembers(
+  model: ModelSchema, isIncluded: (member: ModelSchema) => boolean,
+): ModelSchema {
+  return pickMembers(model, Object.entries(model.properties ?? {})
+    .filter(([, member]) => isIncluded(member)).map(([name]) => name));
+}
+
 /** The name of the model that a schema refers to; null for an inline schema. */
 export function findModelName({ $ref, anyOf = [] }: ModelSchema): string | null {
   const ownName = $ref?.split('/').at(-1);
@@ -57,25 +68,21 @@ export function findModelName({ $ref, anyOf = [] }: ModelSchema): string | null 
 }
 
 /** Follows references, and drops the alternative `null` of an optional member. */
-export function resolveSchema(schema: ModelSchema): ModelSchema {
-  const name = schema.$ref?.split('/').at(-1);
-  if (name !== undefined) return resolveSchema({ ...models[name], ...pickDescription(schema) });
+export function resolveSchema({ $ref, ...schema }: ModelSchema): ModelSchema {
+  const name = $ref?.split('/').at(-1);
+  if (name !== undefined) return resolveSchema({ ...models[name], ...schema });
   const { anyOf = [], ...outer } = schema;
   const first = anyOf.find(({ type }) => type !== 'null');
   return first === undefined ? schema : resolveSchema({ ...first, ...outer });
 }
 
-/** Whether only the service writes the member. Never said by the model that a member refers to. */
-export function isReadOnly({ readOnly }: ModelSchema): boolean {
-  return readOnly === true;
+/** Whether forms have a field for the member. Never said by the model that it refers to. */
+export function hasField({ readOnly, 'x-form': form }: ModelSchema): boolean {
+  return readOnly !== true && form?.group !== 'none';
 }
 
 /** The type of a resolved schema; `json` for a schema of any type. */
 export function findType({ type }: ModelSchema): string {
   if (typeof type === 'string') return type;
   return type?.find((name) => name !== 'null') ?? 'json';
-}
-
-function pickDescription({ description }: ModelSchema): ModelSchema {
-  return description === undefined ? {} : { description };
 }

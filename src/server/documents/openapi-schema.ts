@@ -4,7 +4,7 @@
  * patch (`BookPatch`). The forms differ in their members, and in which are required or nullable.
  */
 import type {
-  ArraySchema, MemberSchema, ObjectSchema, Schema, StringSchema,
+  ArraySchema, JsonValue, MemberSchema, ObjectSchema, Schema, StringSchema,
 } from '../../base/schema.ts';
 
 export type SchemaForm = 'view' | 'body' | 'patch';
@@ -116,8 +116,12 @@ function isAlwaysThere(member: MemberSchema, form: SchemaForm): boolean {
 
 function convertMember(member: MemberSchema, form: SchemaForm, convert: Convert): JsonSchemaObject {
   const description = describeMember(member, form);
+  const { label, form: memberForm } = member;
   const notes = {
+    // Forms are for bodies.
+    ...label === undefined || form !== 'body' ? {} : { title: label },
     ...description === '' ? {} : { description },
+    ...memberForm === undefined || form !== 'body' ? {} : { 'x-form': memberForm },
     ...member.readOnly === undefined ? {} : { readOnly: true },
     ...member.isWriteOnly === true ? { writeOnly: true } : {},
   };
@@ -137,8 +141,14 @@ function convertMember(member: MemberSchema, form: SchemaForm, convert: Convert)
 function describeMember(
   { description = '', default: defaultValue }: MemberSchema, form: SchemaForm,
 ): string {
-  if (form !== 'body' || defaultValue === undefined) return description;
-  const note = `\`${JSON.stringify(defaultValue)}\` when absent.`;
+  if (form !== 'body' || defaultValue === undefined || isEmpty(defaultValue)) return description;
+  const note = `Default: \`${JSON.stringify(defaultValue)}\`.`;
   if (description === '') return note;
   return `${description}${/[.!?]$/.test(description) ? '' : '.'} ${note}`;
+}
+
+/** What people take for no value anyway: false, or an empty list or object. */
+function isEmpty(value: JsonValue): boolean {
+  return value === false
+    || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }

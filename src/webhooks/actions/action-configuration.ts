@@ -21,29 +21,26 @@ export const configurationSchema = describeObject({
   members: {
     identifier: {
       schema: slugSchema,
-      description: 'Given by the caller, else a UUIDv7',
+      label: 'Name',
+      description: 'What webhooks call it: 1-64 of a-z, 0-9, `.`, `_` and `-`. Without it one is '
+        + 'made, a UUIDv7',
       isAlwaysShown: true,
-      option: {
-        placeholder: '<slug>', help: 'a-z 0-9 . _ -, at most 64; made when not given',
-        isForNew: true,
-      },
+      option: { placeholder: '<slug>', isForNew: true },
     },
     ...timestampMembers,
     description: descriptionMember,
     actionType: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
-      description: 'The identifier of an action: GET /api/actions lists them',
-      option: {
-        name: 'action', placeholder: '<type>', completes: 'actions',
-        help: 'identifier of the action; see actionconfig:actions',
-      },
+      form: { group: 'none' },
+      description: 'The action that it runs, as actionconfig:actions and GET /api/actions list '
+        + 'them',
+      option: { name: 'action', placeholder: '<type>', completes: 'actions' },
     },
     options: {
       schema: { kind: 'json', isObject: true, bytesMax: OPTIONS_BYTES_MAX, depthMax: 16 },
-      default: {},
-      description: "Checked by the action. Header values, secret-like members and credentials in "
-        + 'URLs are shown as ***; *** sent back keeps them',
-      option: { help: 'the action\'s options as JSON' },
+      default: {}, form: { field: 'action-options' },
+      description: 'The options of the action as JSON. Header values, secret-like members and '
+        + 'credentials in URLs are shown as `***`, and stay while `***` is sent back',
     },
   },
 });

@@ -9,8 +9,9 @@ import {
 } from '../../resources/route-specs.ts';
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { ActionRegistry, OptionDoc } from './action-registry.ts';
+import type { ActionRegistry } from './action-registry.ts';
 import { configurationResource } from './action-configuration.ts';
+import { describeOptions, type OptionDoc } from './describe-options.ts';
 
 const OPTIONS: SchemaOf<readonly OptionDoc[], JsonSchema> = ANY_JSON;
 
@@ -40,7 +41,8 @@ function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
     responses: [listResponse('Every action', actionSchema)],
     handle: (exchange) => sendList(exchange,
       actions.list().map(({ identifier, label, isBuiltIn, options, module }) => ({
-        identifier, label, isBuiltIn, options, module: module?.fileName ?? null,
+        identifier, label, isBuiltIn, options: describeOptions(options),
+        module: module?.fileName ?? null,
         switchedOffUntil: formatTimestampOrNull(module?.switchedOffUntilMs ?? null),
       }))),
   };

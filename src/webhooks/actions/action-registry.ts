@@ -6,7 +6,7 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
 import type { TraceContext } from '../../base/trace-context.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import type { HttpSender } from '../members/http-sender.ts';
 import type { RequestOrigin } from '../members/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
@@ -67,20 +67,12 @@ export type ActionCall = {
   readonly log: Logger;
 };
 
-export type OptionDoc = {
-  readonly name: string;
-  readonly description: string;
-  readonly isRequired?: boolean;
-  readonly default?: JsonValue;
-  /** The values that it may have, where they can be listed. */
-  readonly choices?: readonly string[];
-};
-
 export type RegisteredAction = {
   readonly identifier: string;
   readonly label: string;
   readonly isBuiltIn: boolean;
-  readonly options: readonly OptionDoc[];
+  /** What forms and people are told of its options; `validateOptions` checks them. */
+  readonly options: MemberSchemas;
   /** The file that the action came in, which runs in another thread; null: it runs in this one. */
   readonly module: ActionModule | null;
   /**
@@ -166,7 +158,7 @@ function registerClass(
   }
   const execute = instance.execute;
   return {
-    ...checkNames(origin, identifier, label), isBuiltIn: false, options: [], module: null,
+    ...checkNames(origin, identifier, label), isBuiltIn: false, options: {}, module: null,
     validateOptions: (options) => validateOptions(candidate, toDoubles(options), log),
     run: (call) => execute.call(
       instance, parsePlainPayload(call.bytes()), call.context, toDoubles(call.options),

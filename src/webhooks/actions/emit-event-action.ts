@@ -1,4 +1,5 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
+import { EVENT_NAME_LENGTH_MAX } from '../../base/event-name.ts';
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { ActionResult } from './action.ts';
 import { findEmitProblem } from './event-name.ts';
@@ -22,7 +23,12 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
     label: 'Emit an event',
     isBuiltIn: true,
     module: null,
-    options: [{ name: 'name', description: "the event's name", isRequired: true }],
+    options: {
+      name: {
+        schema: { kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX }, isRequired: true,
+        description: 'The name of the event, such as `order.created`',
+      },
+    },
     validateOptions({ name, ...others }) {
       const problems = findUnknownOptions(others, ['name']);
       const problem = findEmitProblem(name);

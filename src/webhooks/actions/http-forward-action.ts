@@ -7,13 +7,13 @@ import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chai
 import type { FieldError } from '../../base/errors.ts';
 import { addTraceHeaders } from '../../base/trace-context.ts';
 import { quote } from '../../base/text/error-message.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import {
   isSuccessStatus, networkErrorCode, formatResponseBody, type HttpSender,
 } from '../members/http-sender.ts';
 import {
-  DEFAULT_METHOD, parseConfiguredHeaders, findHeaderProblems, hasRequestBody, isTargetMethod,
-  isTargetUrl, resolveHeaders,
+  DEFAULT_METHOD, parseConfiguredHeaders, findHeaderProblems, hasRequestBody, headersSchema,
+  isTargetMethod, isTargetUrl, resolveHeaders, targetMethodSchema, targetUrlSchema,
 } from '../members/target-rules.ts';
 import {
   REQUEST_ID_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
@@ -23,7 +23,7 @@ import { listQueryParameters } from '../senders/request/hide-signature.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { findUnknownOptions } from './action-registry.ts';
-import type { ActionCall, OptionDoc, RegisteredAction } from './action-registry.ts';
+import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 /** A request to the target, sent at once or queued durably and sent later. */
 export type Forward = {
@@ -41,17 +41,34 @@ type QueueForward = (forward: Forward) => Promise<string>;
 
 /** Stands for no payload: the target is told that the body is JSON, so it gets JSON. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
-const OPTIONS: readonly OptionDoc[] = [
-  { name: 'url', description: 'where to send: http or https', isRequired: true },
-  { name: 'method', description: 'the HTTP method', default: DEFAULT_METHOD },
-  { name: 'headers', description: 'names and values, over Content-Type: application/json' },
-  { name: 'exposeResponse', description: 'show the answer to the caller', default: false },
-  { name: 'mode', description: 'sync: answer when sent; queue: answer when accepted',
-    default: 'sync' },
-  { name: 'pass', description: 'a transparent relay: the request goes on as it came, with its '
-    + 'method, query, headers and bytes', default: false },
-  { name: 'passAuthorization', description: 'pass the header Authorization, too', default: false },
-];
+const OPTIONS: MemberSchemas = {
+  url: {
+    schema: targetUrlSchema, isRequired: true, description: 'Where to send: http or https',
+  },
+  method: {
+    schema: targetMethodSchema, default: DEFAULT_METHOD, description: 'The HTTP method',
+  },
+  headers: {
+    schema: headersSchema, form: { field: 'pairs' },
+    description: 'Names and values, over `Content-Type: application/json`',
+  },
+  exposeResponse: {
+    schema: { kind: 'boolean' }, default: false, description: 'Shows the answer to the caller',
+  },
+  mode: {
+    schema: { kind: 'string', values: ['sync', 'queue'] }, default: 'sync',
+    description: '`sync` answers when it has sent, `queue` once the request is accepted',
+  },
+  pass: {
+    schema: { kind: 'boolean' }, default: false,
+    description: 'A transparent relay: the request goes on as it came, with its method, query, '
+      + 'headers and bytes',
+  },
+  passAuthorization: {
+    schema: { kind: 'boolean' }, default: false,
+    description: 'Passes the header Authorization, too',
+  },
+};
 
 export function createHttpForwardAction(http: HttpSender, queue: QueueForward): RegisteredAction {
   return {
@@ -145,7 +162,7 @@ function addOwnHeaders(
 }
 
 function findOptionProblems(options: JsonObject): string[] {
-  const problems = findUnknownOptions(options, OPTIONS.map(({ name }) => name));
+  const problems = findUnknownOptions(options, Object.keys(OPTIONS));
   const { url, method, headers, exposeResponse, mode, pass, passAuthorization } = options;
   if (typeof url !== 'string' || !isTargetUrl(url)) {
     const suffix = url === undefined ? '' : `, not ${quote(url)}`;

@@ -28,9 +28,12 @@ export function createLogAction(): RegisteredAction {
     label: 'Write to the log',
     isBuiltIn: true,
     module: null,
-    options: [{
-      name: 'level', description: LOG_LEVELS.join(', '), default: DEFAULT_LEVEL,
-    }],
+    options: {
+      level: {
+        schema: { kind: 'string', values: LOG_LEVELS }, default: DEFAULT_LEVEL,
+        description: 'How grave the line is',
+      },
+    },
     validateOptions({ level, ...others }) {
       const problems = findUnknownOptions(others, ['level']);
       return level === undefined || isLevel(level) ? problems

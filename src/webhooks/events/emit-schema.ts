@@ -14,12 +14,15 @@ const NAME_SCHEMA: StringSchema = {
   explain: (value) => findEmitProblem(value) ?? '',
 };
 
-const PAYLOAD_MEMBER = { schema: ANY_JSON, default: {}, description: 'Any JSON' } as const;
+const PAYLOAD_MEMBER = {
+  schema: ANY_JSON, default: {}, description: 'Any JSON; without it `{}`',
+  form: { field: 'text-of-json' },
+} as const;
 
 export const eventSchema = describeObject({
   kind: 'object', name: 'Event',
   members: {
-    name: { schema: NAME_SCHEMA, isRequired: true },
+    name: { schema: NAME_SCHEMA, isRequired: true, description: 'Such as `order.created`' },
     payload: PAYLOAD_MEMBER,
     ...eventTermMembers,
   },

@@ -22,12 +22,14 @@ export const eventTermMembers = {
   },
   deliverAt: {
     schema: timeSchema,
-    description: 'When it begins, at most a year from now; a time that is past means now. Not '
-      + 'beside `delaySeconds`',
+    label: 'At',
+    description: 'When it begins, at most a year from now; without a time, or with one that is '
+      + 'past, now',
   },
   delaySeconds: {
     schema: { kind: 'integer', minimum: 0, maximum: DELAY_SECONDS_MAX },
-    description: 'After how many seconds it begins',
+    label: 'In', form: { field: 'delay' },
+    description: 'Or after how many seconds it begins, not beside a time',
   },
 } as const satisfies ObjectSchema['members'];
 

@@ -12,7 +12,8 @@ type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export const enabledMembers = {
   enabled: {
-    schema: { kind: 'boolean' }, default: true,
+    schema: { kind: 'boolean' }, default: true, description: 'Whether it is on',
+    form: { group: 'none' },
     option: { name: 'disabled', help: 'create it disabled', isForNew: true },
   },
   disabledReason: {

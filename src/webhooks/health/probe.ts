@@ -15,13 +15,10 @@ import type { Health } from './health.ts';
 export const PROBE_INTERVAL_MS = 3_600_000;
 
 export const probeMember = {
-  schema: { kind: 'boolean' },
-  description: 'Instead of staying off after its `disableAfterHours`, its oldest pending delivery '
-    + 'is tried once an hour, until one succeeds: then it is on again, and what waited follows. '
-    + 'Events queue meanwhile. Never after a 410, or when somebody has switched it off',
-  option: {
-    help: 'once it is disabled so, try its oldest delivery every hour, until one arrives',
-  },
+  schema: { kind: 'boolean' }, label: 'Then try once an hour', form: { group: 'more' },
+  description: 'Once it is off as every attempt failed, its oldest delivery is tried every hour, '
+    + 'until one arrives and it is on again. Events queue meanwhile. Not after a 410, or when '
+    + 'somebody has turned it off',
 } satisfies MemberSchema;
 
 /** Finds a `probe` of a webhook that is never off for failing. */

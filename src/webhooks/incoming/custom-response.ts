@@ -34,7 +34,7 @@ export const responseMember = {
       },
       unmatched: {
         schema: unmatchedSchema,
-        description: 'To a request that no route is for; absent: as `accepted`',
+        description: 'To a request that no route is for. Without it as `accepted`',
       },
       failed: { schema: failureSchema, description: 'To a request whose action failed' },
       duplicate: { schema: successSchema, description: 'To a request that came before' },
@@ -48,8 +48,9 @@ export const responseMember = {
         .map(({ pointer, detail }) => ({ pointer: `/${outcome}${pointer}`, detail }))),
   }),
   isPublic: true,
-  description: 'What the sender gets in place of the JSON of hookshelf; of an outcome that is not '
-    + 'here it gets that. Absent: what the preset\'s sender wants, if that is something else',
+  label: 'Answers of its own', form: { group: 'more' },
+  description: 'What the sender gets in place of the JSON of hookshelf, by what became of the '
+    + 'request. Without it: what the sender of the preset wants, else the JSON',
   option: {
     help: 'what the sender gets in place of the JSON: '
       + '{"accepted":{"status":202,"body":"{{ message }}"}, …}',
@@ -69,12 +70,19 @@ function createResponseSchema(name: string, minimum: number, maximum: number) {
   return describeObject({
     kind: 'object', name,
     members: {
-      status: { schema: { kind: 'integer', minimum, maximum }, isRequired: true },
-      headers: { schema: headersSchema, description: 'Names and values, without placeholders' },
+      status: {
+        schema: { kind: 'integer', minimum, maximum }, isRequired: true,
+        description: `A status from ${minimum} to ${maximum}; 204 has no body`,
+      },
+      headers: {
+        schema: headersSchema, description: 'Names and values, without placeholders',
+        form: { field: 'pairs' },
+      },
       body: {
         schema: { kind: 'string', maxLength: BODY_LENGTH_MAX },
-        description: 'Text with {{ placeholders }} over `data`, `message`, `payload` and '
-          + '`request`, which are escaped by the Content-Type in `headers`, text/plain when absent',
+        description: 'Text with `{{ message }}`, `{{ data.… }}`, `{{ payload.… }}` or '
+          + '`{{ request.id }}`, escaped by the `Content-Type` among the headers. Without that it '
+          + 'is `text/plain`',
       },
     },
   });

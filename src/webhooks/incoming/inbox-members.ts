@@ -6,7 +6,7 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonSchema, JsonValue, MemberSchemas } from '../../base/schema.ts';
 import type { SchemaOf } from '../../base/schema-types.ts';
-import { retryScheduleSchema } from '../members/members.ts';
+import { retryScheduleMember } from '../members/members.ts';
 import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
@@ -26,20 +26,29 @@ const deduplicateSchema: SchemaOf<Deduplication, JsonSchema> = {
 export const inboxMembers = {
   inbox: {
     schema: { kind: 'string', values: ['off', 'failed', 'all'] as const }, default: 'failed',
+    label: 'Keep',
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
   },
   answer: {
     schema: { kind: 'string', values: ['result', 'accepted'] as const }, default: 'result',
-    description: '`result`: the action runs, then its result is the answer. `accepted`: the '
-      + 'request is on disk, then the answer, then the action runs, with retries; needs `inbox` '
-      + '`all`',
-    option: { help: 'with the result, or once the request is on disk (--inbox all)' },
+    description: 'What the sender is answered: the result of the action, or that the request is '
+      + 'accepted once it is on disk. Then the action runs later, with retries, and all requests '
+      + 'must be kept (`inbox` `all`)',
   },
   deduplicate: {
-    schema: deduplicateSchema, default: 'auto',
-    description: 'What tells that a request came before: `auto` is the preset\'s event id, `off` '
-      + 'nothing; or where an id stands: { "header": "<name>" } or { "json": "path.to.member" }',
+    schema: deduplicateSchema, default: 'auto', label: 'Tell duplicates by',
+    description: 'What tells that a request came before: the sender\'s own id, nothing, or an id '
+      + 'in a header or in the body. `{ "header": "<name>" }` and `{ "json": "path.to.member" }` '
+      + 'say where it stands',
+    form: {
+      group: 'more',
+      choices: [
+        ['auto', "The sender's own id"], ['off', 'Nothing: each request is taken'],
+        ['header', 'The id in a header', 'Name of the header'],
+        ['json', 'The id in the body', 'Path of the member, such as event.id'],
+      ],
+    },
     option: {
       placeholder: '<place>',
       help: 'what tells that a request came before: auto, off, header:<name> or json:<path>',
@@ -47,17 +56,13 @@ export const inboxMembers = {
   },
   deduplicateHours: {
     schema: { kind: 'integer', minimum: 1, maximum: HOURS_MAX },
-    default: 72,
-    description: 'How long an id is remembered',
+    default: 72, label: 'Remember ids for', form: { group: 'more' },
+    description: 'Hours for which an id is remembered',
   },
   retrySchedule: {
-    schema: retryScheduleSchema,
-    description: 'Seconds between the runs of an action that fails, in place of the setting '
-      + '`incoming.retrySchedule`; an empty array: it runs once. For the `answer` `accepted`',
-    option: {
-      placeholder: '<seconds,…>',
-      help: 'waits between runs that fail, or none; instead of incoming.retrySchedule',
-    },
+    ...retryScheduleMember, label: 'Waits between runs',
+    description: 'Seconds before each further run of what fails; an empty list is no second run. '
+      + 'Without it the setting `incoming.retrySchedule` holds. For the answer `accepted`',
   },
 } satisfies MemberSchemas;
 

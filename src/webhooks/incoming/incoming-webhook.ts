@@ -7,17 +7,15 @@ import type { CollectionSpec } from '../../store/store-port.ts';
 import { enabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
-import { secretMembers } from '../members/secret-members.ts';
-import {
-  configurationOption, descriptionMember, nameOption, nameSchema,
-} from '../members/members.ts';
+import { SECRET_RULE, secretMembers } from '../members/secret-members.ts';
+import { configurationMember, createNameMember, descriptionMember } from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import { describeObject } from '../../base/schema-types.ts';
 import { findInboxProblems, inboxMembers } from './inbox-members.ts';
 import {
-  configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
+  findRouteOrderProblems, findRouteProblems, requestOrderMember, routesMember,
 } from './routes-member.ts';
 import { BODY_FORMATS, resolveSchemeFormat, type BodyFormat } from './body-format.ts';
 import { findUnmatchedProblems, responseMember } from './custom-response.ts';
@@ -41,24 +39,28 @@ const FORMATS_WITH_FIELDS: readonly BodyFormat[] = ['form', 'multipart', 'auto']
 const limitMembers = {
   rateLimit: {
     schema: { kind: 'number', minimum: 0, maximum: COUNT_MAX },
-    description: 'Requests a second, over it 429, in place of the setting `incoming.rateLimit`; 0: '
-      + 'no limit',
+    label: 'Requests a second', form: { group: 'more' },
+    description: 'How many requests a second it takes; more get 429, and 0 is no limit. Without it '
+      + 'the setting `incoming.rateLimit` holds',
   },
   maxConcurrent: {
     schema: { kind: 'integer', minimum: 1, maximum: COUNT_MAX },
-    description: 'Requests whose actions are under way at once, over it 503, in place of the '
-      + 'setting `incoming.maxConcurrent`. For the `answer` `result`',
+    label: 'Requests at once', form: { group: 'more' },
+    description: 'How many requests may have their actions under way at once; more get 503. '
+      + 'Without it the setting `incoming.maxConcurrent` holds. For the answer `result`',
   },
   actionTimeout: {
     schema: { kind: 'number', minimum: TIMEOUT_S_MIN, maximum: TIMER_SECONDS_MAX },
-    description: 'Seconds for one action, then it has failed, in place of the setting '
-      + '`incoming.actionTimeout`; a command\'s own `timeout` goes before it',
+    label: 'Time limit', form: { group: 'more' },
+    description: 'Seconds for one action, then it has failed; a command\'s own limit goes before '
+      + 'it. Without it the setting `incoming.actionTimeout` holds',
     option: { placeholder: '<seconds>' },
   },
   maxInFlight: {
     schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
-    description: 'Runs at once of requests that were accepted, or are replayed, in place of the '
-      + 'setting `incoming.maxInFlightPerHook`; 1 is strict order',
+    label: 'Runs at once', form: { group: 'more' },
+    description: 'How many accepted or replayed requests may run at once; 1 keeps their order. '
+      + 'Without it the setting `incoming.maxInFlightPerHook` holds',
   },
 } satisfies MemberSchemas;
 
@@ -68,12 +70,8 @@ export const incomingSchema = describeObject({
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers,
-    name: {
-      schema: nameSchema,
-      description: 'What people call it; stands wherever its identifier may. Unique among the '
-        + 'names and the path segments of incoming webhooks',
-      option: nameOption,
-    },
+    name: createNameMember('no other incoming webhook has it as its name or path. It does not '
+      + 'change the address'),
     description: descriptionMember,
     pathSegment: {
       schema: {
@@ -81,24 +79,24 @@ export const incomingSchema = describeObject({
         description: '1-128 of A-Z, a-z, 0-9, ".", "_", "~" and "-", and neither "." nor ".."',
         canonical: (value) => isPathSegment(value) ? value : null,
       },
-      isRequired: true,
-      description: 'The last segment of the public address /webhook/in/{pathSegment}; unique '
-        + 'among the path segments and the names of incoming webhooks',
-      option: {
-        placeholder: '<slug>', help: 'last part of the public address; A-Z a-z 0-9 . _ ~ -',
-      },
+      isRequired: true, label: 'Path',
+      description: 'The end of its address, /webhook/in/<path>: 1-128 of A-Z, a-z, 0-9, `.`, `_`, '
+        + '`~` and `-`. The sender must be told a new one. No other incoming webhook has it as its '
+        + 'name or path',
+      option: { placeholder: '<slug>' },
     },
     ...enabledMembers,
     ...secretMembers,
     secret: {
       ...secretMembers.secret,
-      description: 'What the sender\'s requests are checked against: a key, a token, a public key '
-        + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
-        + 'removes it.',
+      description: 'Requests are checked against it: a key, a token, a public key or a '
+        + `certificate. ${SECRET_RULE}`,
     },
     verification: {
       schema: verificationSchema,
-      description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
+      label: 'Sender', form: { field: 'sender' },
+      description: 'Whose requests these are, and how they are verified. Without it: by '
+        + 'X-Signature, when there is a secret',
       option: [
         {
           name: 'preset', placeholder: '<name>', completes: 'presets',
@@ -123,16 +121,18 @@ export const incomingSchema = describeObject({
           canonical: (address) => new AddressSet().add(address) ? address : null,
         },
       },
-      description: 'Who may call: addresses and CIDR blocks. Absent: every address',
+      form: { group: 'more', item: 'Address' },
+      description: 'Who may call: IP addresses and CIDR blocks, such as `10.0.0.0/8`. Without any, '
+        + 'everybody may',
       option: [{
-        name: 'allowed-address', placeholder: '<address | block>',
-        help: 'who may call, such as 10.0.0.0/8; repeatable',
+        name: 'allowed-address', placeholder: '<address | block>', isRepeatable: true,
       }],
     },
     bodyFormat: {
       schema: { kind: 'string', values: BODY_FORMATS },
-      description: 'How the payload is made of the body; absent: auto with a `verification` whose '
-        + 'scheme says nothing else, json without',
+      label: 'Format of the body', form: { group: 'more' },
+      description: 'How the payload is made of the body. Without it as the sender needs it: `auto` '
+        + 'where that says nothing else, and `json` without a sender',
       option: { placeholder: '<format>' },
     },
     jsonFields: {
@@ -140,9 +140,9 @@ export const incomingSchema = describeObject({
         kind: 'array', maxItems: JSON_FIELDS_MAX, isUnique: true,
         items: { kind: 'string', minLength: 1, maxLength: FIELD_NAME_LENGTH_MAX },
       },
-      description: 'Names of fields of a form or of a multipart body: where one holds JSON, the '
-        + 'payload has that JSON in its place; any other text stays text',
-      option: { help: 'fields of a form that hold JSON, which becomes part of the payload' },
+      label: 'Fields with JSON', form: { group: 'more', item: 'Field' },
+      description: 'Fields of a form or a multipart body whose text is JSON: the payload then has '
+        + 'it as JSON. Any other text stays text',
     },
     allowedMethods: {
       schema: {
@@ -152,23 +152,29 @@ export const incomingSchema = describeObject({
           description: 'an HTTP method in upper case',
         },
       },
-      description: 'Absent or empty: the setting incoming.defaultAllowedMethods',
-      option: { placeholder: '<POST,PUT>', help: 'methods that may call it, comma-separated' },
+      form: { group: 'more', item: 'Method' },
+      description: 'HTTP methods that may call it, in capitals. Without any the setting '
+        + '`incoming.defaultAllowedMethods` holds',
+      option: { placeholder: '<POST,PUT>' },
     },
     staticHeaders: {
       schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
       isSecret: true,
       description: 'Reserved; has no effect. Values are shown as ***; *** sent back keeps the '
         + 'stored one',
-      option: [],
+      form: { group: 'none' }, option: [],
     },
     actionConfiguration: {
-      schema: configurationNameSchema,
-      description: 'The identifier of an existing action configuration; it or `routes` is required',
-      option: configurationOption,
+      ...configurationMember,
+      description: 'The action configuration that runs for every request; needed where there are '
+        + 'no routes',
+      form: { group: 'action', field: 'action' },
     },
     routes: routesMember,
-    order: orderMember,
+    order: {
+      ...requestOrderMember, label: 'Order without routes',
+      form: { ...requestOrderMember.form, group: 'action' },
+    },
     ...inboxMembers,
     ...limitMembers,
     response: responseMember,

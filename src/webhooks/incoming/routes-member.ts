@@ -4,32 +4,28 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import {
   conditionSchema, findConditionProblems,
 } from '../members/filters/condition.ts';
+import { configurationMember } from '../members/members.ts';
 import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
 import { SOURCES, type ContainsTest } from '../members/filters/facts.ts';
 import {
-  createKeyReader, findKeyPath, findOrderProblems, orderOption, orderSchema, type KeyReader,
+  createKeyReader, findKeyPath, findOrderProblems, orderMember, type KeyReader,
   type Order,
 } from '../members/filters/order.ts';
 import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
 
 const ROUTES_MAX = 20;
 
-export const configurationNameSchema: StringSchema = {
-  kind: 'string', minLength: 1, maxLength: 128,
-};
-
-export const orderMember = {
-  schema: orderSchema,
-  description: '`none`, as when absent: requests run in the order they came, and one that is '
-    + 'retried is overtaken. `strict`: one at a time, the next only when the one before is done or '
-    + 'has failed for good. { "key": "<path>" }: strict among those with the same text, number or '
-    + 'boolean there, such as `payload.order.id`. Needs `answer` `accepted`',
-  option: orderOption,
+export const requestOrderMember = {
+  ...orderMember,
+  description: 'The order of requests: in `none` one that is retried is overtaken, in `strict` the '
+    + 'next waits until it is done or has failed for good. `{ "key": "<path>" }` is strict among '
+    + 'those with the same text, number or boolean there, such as `payload.order.id`. Without it: '
+    + '`none`. It needs the answer `accepted`',
 } satisfies MemberSchema;
 
 export const routesMember = {
@@ -44,24 +40,28 @@ export const routesMember = {
             description: '1-64 of A-Z, a-z, 0-9, ".", "_" and "-", beginning with a letter or '
               + 'digit',
           },
-          isRequired: true, description: 'Unique in the webhook',
+          isRequired: true,
+          description: 'It stands with each request that the route ran for, and is unique in the '
+            + 'webhook',
         },
         when: {
-          schema: conditionSchema,
-          description: 'Which requests it runs for; absent: every one',
+          schema: conditionSchema, label: 'Runs when',
+          description: 'Which requests it runs for. Without a condition it runs for every one',
         },
         actionConfiguration: {
-          schema: configurationNameSchema, isRequired: true,
-          description: 'The identifier of an existing action configuration',
+          ...configurationMember, isRequired: true,
+          description: 'The action configuration that runs',
         },
-        order: orderMember,
+        order: requestOrderMember,
       },
       check: ({ when, order }) => [
         ...findConditionProblems(when, '/when'), ...findOrderProblems(order, '/order', SOURCES),
       ],
     }),
   },
-  description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
+  form: { group: 'action', item: 'Route' },
+  description: 'In place of one action for every request, which is left out then: each route that '
+    + 'fits a request runs its own',
   option: {
     help: 'instead of --action-config: [{"name":"…", "when":{…}, "actionConfiguration":"…"}]',
     isPublic: true,

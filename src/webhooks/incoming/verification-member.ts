@@ -29,7 +29,7 @@ const ORIGINS_MAX = 20;
 const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
 const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
-  url: 'the URL as registered with the sender',
+  url: 'the URL as registered with the sender, word by word',
   webhookId: 'the identifier that the sender gave this webhook',
   verifyToken: 'the token that the sender is to show when it asks who listens',
 };
@@ -48,15 +48,16 @@ export const verificationSchema = describeObject({
       description: 'Whose requests these are: GET /api/verification-presets lists them',
     },
     toleranceS: {
-      schema: { kind: 'integer', minimum: 1, maximum: TOLERANCE_MAX_S },
-      description: 'Seconds that the signed time may be before or after now; the preset\'s when '
-        + 'absent',
+      schema: { kind: 'integer', minimum: 1, maximum: TOLERANCE_MAX_S }, label: 'Clock difference',
+      description: 'Seconds that the signed time may be before or after now. Without it, those of '
+        + 'the preset',
     },
     url: {
       schema: {
         ...textSchema, maxLength: 2048, description: 'an http or https URL',
         canonical: (url) => isTargetUrl(url) ? url : null,
       },
+      label: 'Address',
       description: `For presets that need it: ${NEED_DESCRIPTIONS.url}`,
     },
     webhookId: {
@@ -64,8 +65,8 @@ export const verificationSchema = describeObject({
     },
     verifyToken: {
       schema: textSchema, isSecret: true,
-      description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as ***; *** `
-        + 'sent back keeps it',
+      description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as \`***\`, `
+        + 'and stays while `***` is sent back',
     },
     origins: {
       schema: {
@@ -75,11 +76,13 @@ export const verificationSchema = describeObject({
           canonical: (origin) => isOrigin(origin) ? origin.toLowerCase() : null,
         },
       },
-      description: 'For the preset cloudevents: the origins whose handshake is answered; * is any',
+      form: { item: 'Origin' },
+      description: 'For the preset cloudevents: who may ask to send here, such as '
+        + '`eventgrid.azure.net`; `*` is anybody',
     },
     scheme: {
       schema: schemeSchema, isPublic: true,
-      description: 'For the preset custom: how its sender signs',
+      description: 'For the preset custom: how its sender signs', form: { field: 'json' },
     },
   },
   check: findVerificationProblems,

@@ -7,10 +7,13 @@ export const secretSchema: StringSchema = {
   kind: 'string', minLength: 1, bytesMax: SECRET_BYTES_MAX,
 };
 
+/** How a secret is changed, after what it is for. */
+export const SECRET_RULE = 'It is never shown: left out of a change it stays, and null removes it';
+
 export const secretMembers = {
   secret: {
     schema: secretSchema, isWriteOnly: true, isSecret: true,
-    description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
+    description: `Requests are signed with it. ${SECRET_RULE}`,
     option: [
       {
         name: 'secret-file', placeholder: '<path | ->', completes: 'file',

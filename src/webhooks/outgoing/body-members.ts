@@ -16,24 +16,23 @@ export const CLOUD_EVENT_HEADERS = [
 
 export const bodyMembers = {
   payloadTemplate: {
-    schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
-    description: 'JSON text with {{ path.to.value }} in its strings; with a `contentType` other '
-      + 'than JSON any text, in which values are escaped as XML, HTML and forms ask',
-    option: {
-      placeholder: '<template | @file | ->',
-      help: 'JSON text with {{ path.to.value }} in strings; any text with --content-type',
-    },
+    schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX }, label: 'Template of the body',
+    description: 'JSON with `{{ path.to.value }}` in its texts, or any text with a type of its '
+      + 'own. Without a template the event is sent as it is',
+    option: { placeholder: '<template | @file | ->' },
   },
   contentType: {
-    schema: contentTypeSchema,
-    description: 'The media type of the body; absent: JSON. Another than JSON needs a '
-      + '`payloadTemplate`. Bodies are UTF-8',
+    schema: contentTypeSchema, label: 'Type of the body', form: { group: 'more' },
+    description: 'The media type of the body, such as `text/xml`; without it JSON. Any other needs '
+      + 'a template, whose values are escaped for XML, HTML and forms. Bodies are UTF-8',
     option: { placeholder: '<type>' },
   },
   format: {
     schema: { kind: 'string', values: ['standard', 'cloudevents'] as const },
-    description: '`standard`, as when absent; `cloudevents`: CloudEvents 1.0 over HTTP in binary '
-      + 'mode, the attributes in headers that begin with `ce-`',
+    form: { group: 'more' },
+    description: 'With `cloudevents` headers say what the event is, `ce-type` and others. It is '
+      + 'CloudEvents 1.0 over HTTP in binary mode; without it `standard`, which has no such '
+      + 'headers',
   },
 } satisfies MemberSchemas;
 

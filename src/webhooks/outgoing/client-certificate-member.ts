@@ -29,14 +29,14 @@ export const clientCertificateSchema = describeObject({
     certificate: {
       schema: pemSchema('certificates in PEM', findChainProblem, (text) =>
         listPemBlocks(text)), isWriteOnly: true,
-      description: 'PEM: the certificate, and those of its issuers after it. Never shown',
+      description: 'PEM, those of its issuers after it. Never shown', form: { field: 'lines' },
     },
     privateKey: {
       schema: pemSchema('a private key in PEM', findLoneKeyProblem, (text) =>
         listPemBlocks(text).filter(({ label }) => isKeyLabel(label))), isWriteOnly: true,
       isSecret: true,
-      description: 'PEM, not encrypted. Never shown. Both absent in PUT and PATCH keep the stored '
-        + 'ones',
+      label: 'Key', form: { field: 'lines' },
+      description: 'PEM, not encrypted. Never shown. Both left out of a change stay',
     },
     subject: { schema: { kind: 'string' }, readOnly: 'ignored', description: 'Whose it is' },
     issuer: { schema: { kind: 'string' }, readOnly: 'ignored', description: 'Who has signed it' },

@@ -24,20 +24,21 @@ export const oauth2Schema = describeObject({
   members: {
     tokenUrl: {
       schema: targetUrlSchema, isRequired: true,
-      description: 'Where access tokens are asked for; obeys `http.denyAddresses`',
+      description: 'Where access tokens are asked for. The setting `http.denyAddresses` holds',
     },
-    clientId: { schema: lineSchema, isRequired: true },
+    clientId: { schema: lineSchema, isRequired: true, label: 'Client id' },
     clientSecret: {
       schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
       isSecret: true,
-      description: 'Needed, and never shown. Absent in PUT and PATCH keeps the stored one, unless '
-        + 'the token URL or the target gets another scheme, host or port',
+      description: 'It is needed, and never shown. Left out of a change it stays, unless the '
+        + 'token URL or the target gets another scheme, host or port',
     },
     scope: { schema: lineSchema, description: 'The scopes to ask for, with spaces between them' },
     audience: { schema: lineSchema, description: 'Whom tokens are for, where the server asks' },
     clientAuthentication: {
       schema: { kind: 'string', values: CLIENT_AUTHENTICATIONS }, default: 'basic',
-      description: '`basic`: id and secret in the header Authorization; `body`: in the body',
+      label: 'Id and secret go',
+      description: '`basic`: in the header Authorization; `body`: in the body',
     },
   },
   check: findMemberProblems,

@@ -15,14 +15,14 @@ import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
 import { secretMembers } from '../members/secret-members.ts';
 import {
-  configurationOption, descriptionMember, nameOption, nameSchema, retryScheduleSchema,
+  configurationMember, createNameMember, descriptionMember, retryScheduleMember,
 } from '../members/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../members/target-rules.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 import { conditionSchema, findConditionProblems } from '../members/filters/condition.ts';
-import { findOrderProblems, orderOption, orderSchema } from '../members/filters/order.ts';
+import { findOrderProblems, orderMember } from '../members/filters/order.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
@@ -45,7 +45,6 @@ const DISABLE_HOURS_MAX = 8760;
 /** Sets `triggerEvent`, or `triggerEvents` where it stands several times. */
 const triggerOption: MemberOption = {
   name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
-  help: 'event that fires it, such as book.created, book.* or *; repeatable',
 };
 
 const triggerSchema: Schema = {
@@ -71,32 +70,28 @@ export const outgoingSchema = describeObject({
     // A body may repeat the identifier; it must be the one in the path.
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers, // createdAt, updatedAt
-    name: {
-      schema: nameSchema,
-      description: 'What people call it; stands wherever its identifier may. Unique among outgoing '
-        + 'webhooks',
-      option: nameOption,
-    },
+    name: createNameMember('no other outgoing webhook has it'),
     description: descriptionMember,
     targetUrl: {
-      schema: targetUrlSchema, isRequired: true,
-      description: 'Credentials in it, parameters like `token` too, are shown as ***; *** sent '
-        + 'back keeps them',
-      option: {
-        placeholder: '<url | @file | ->', help: 'where requests go; in a file if it has a password',
-      },
+      schema: targetUrlSchema, isRequired: true, label: 'Address',
+      description: 'Where requests go: an http or https URL. Passwords in it, and parameters like '
+        + '`token`, are shown as `***`, and stay while `***` is sent back',
+      option: { placeholder: '<url | @file | ->' },
     },
     httpMethod: {
-      schema: targetMethodSchema, default: DEFAULT_METHOD,
-      option: { placeholder: '<method>', help: `${DEFAULT_METHOD} when not given` },
+      schema: targetMethodSchema, default: DEFAULT_METHOD, label: 'Method',
+      description: 'The HTTP method of its requests', form: { group: 'more' },
+      option: { placeholder: '<method>' },
     },
     headers: {
       schema: headersSchema, isSecret: true,
-      description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
+      description: 'Names and values that each request carries. Values are shown as `***`, and '
+        + 'stay while `***` is sent back',
+      form: { group: 'more', field: 'pairs' },
       option: [
         {
           name: 'header', placeholder: '<Name: value>', isRepeatable: true,
-          help: 'a header that is no secret; repeatable',
+          help: 'a header that is no secret',
         },
         {
           name: 'headers-file', placeholder: '<path | ->', completes: 'file',
@@ -107,79 +102,74 @@ export const outgoingSchema = describeObject({
     ...bodyMembers, // payloadTemplate, contentType, format
     ...enabledMembers, // enabled, disabledReason, disabledAt
     actionConfiguration: {
-      schema: { kind: 'string', minLength: 1, maxLength: 128 },
-      description: 'The action whose result is sent instead of the payload',
-      option: configurationOption,
+      ...configurationMember,
+      description: 'The action configuration that runs first: its result is sent in place of the '
+        + 'event',
+      form: { group: 'more', field: 'action' },
     },
     triggerEvent: {
       schema: triggerSchema,
-      description: 'The event that fires this webhook; `book.*` is every name below `book.`, `*` '
-        + 'every event but those that hookshelf tells of itself, such as `delivery.failed`',
-      option: triggerOption,
+      description: 'The event that fires it, such as `book.created`; `book.*` is every name that '
+        + 'begins so, `*` every event but those about hookshelf itself, such as `delivery.failed`',
+      form: { group: 'none' }, option: triggerOption,
     },
     triggerEvents: {
       schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
-      description: 'Several of them, in place of `triggerEvent`; an event fires the webhook once',
+      label: 'Events', form: { item: 'Event' },
+      description: 'The events that fire it: `book.created` is one, `book.*` are all that begin '
+        + 'so, `*` is every one not about hookshelf. None: it is sent by hand alone',
       option: triggerOption,
     },
     when: {
-      schema: conditionSchema,
-      description: 'Which of these events it is for: a condition over `payload` and `event`. An '
-        + 'event that it is not for makes no delivery',
+      schema: conditionSchema, label: 'Only when',
+      description: 'Which of these events it is for, by a condition over `payload` and `event`; '
+        + 'another makes no delivery. Without a condition it is for all of them',
       option: { isPublic: true },
     },
     retrySchedule: {
-      schema: retryScheduleSchema,
-      description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
-      option: {
-        placeholder: '<seconds,…>',
-        help: 'waits between attempts, or none; instead of outgoing.retrySchedule',
-      },
+      ...retryScheduleMember, label: 'Waits between attempts',
+      description: 'Seconds before each further attempt; an empty list is no second attempt. '
+        + 'Without it the setting `outgoing.retrySchedule` holds',
     },
     retryOn: retryOnMember,
     successWhen: successWhenMember,
     timeout: {
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
-      description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
-        + 'of the settings `http.timeout` and `http.totalTimeout`',
+      label: 'Time limit', form: { group: 'more' },
+      description: 'Seconds for one attempt, and for one sending with all its attempts. Without it '
+        + 'the settings `http.timeout` and `http.totalTimeout` hold',
       option: { placeholder: '<seconds>' },
     },
     maxInFlight: {
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
-      description: 'Attempts under way at once, in place of the setting '
-        + '`outgoing.maxInFlightPerHook`; 1 is strict order',
+      label: 'Attempts at once', form: { group: 'more' },
+      description: 'How many attempts may be under way at once; 1 keeps the order of the events. '
+        + 'Without it the setting `outgoing.maxInFlightPerHook` holds',
     },
     rate: rateMember,
     order: {
-      schema: orderSchema,
-      description: '`none`, as when absent: deliveries begin in the order of creation, and one '
-        + 'that is retried is overtaken. `strict`: one at a time, the next only when the one '
-        + 'before is delivered, failed for good or cancelled. { "key": "<path>" }: strict among '
-        + 'those with the same text, number or boolean there, such as `payload.data.book.id`, or '
-        + '`key`, the event\'s own',
-      option: orderOption,
+      ...orderMember,
+      description: 'The order of deliveries: in `none` one that is retried is overtaken, in '
+        + '`strict` the next waits until it is delivered, has failed for good or is cancelled. '
+        + '`{ "key": "<path>" }` is strict among those with the same text, number or boolean '
+        + 'there, such as `payload.data.book.id`, or `key`, the event\'s own. Without it: `none`',
     },
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
-      description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
-        + 'when absent, never does',
+      label: 'Turn off after', form: { group: 'more' },
+      description: 'Hours in which every attempt failed, after which it is turned off. With 0, or '
+        + 'without it, it never is',
     },
     probe: probeMember,
     oauth2: {
-      schema: oauth2Schema,
-      description: 'Client credentials (RFC 6749): requests carry an access token that is asked '
-        + 'for with them',
-      option: {
-        help: 'client credentials that access tokens are asked for with; in a file, for its secret',
-      },
+      schema: oauth2Schema, label: 'Access tokens (OAuth 2)', form: { group: 'more' },
+      description: 'Client credentials (RFC 6749) that access tokens are asked for with. Each '
+        + 'request carries one',
     },
     clientCertificate: {
-      schema: clientCertificateSchema,
-      description: 'A certificate that the target is shown over TLS. Shown without its key',
-      option: {
-        placeholder: '<@file | - | json>',
-        help: 'a certificate that the target is shown over TLS, and its key, in PEM',
-      },
+      schema: clientCertificateSchema, form: { group: 'more' },
+      description: 'A certificate that the target is shown over TLS, and its key, in PEM',
+      option: { placeholder: '<@file | - | json>' },
     },
     ...secretMembers, // secret, hasSecret
     ...signingMembers, // signing, publicKey

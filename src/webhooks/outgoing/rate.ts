@@ -11,20 +11,18 @@ export const rateMember = {
     members: {
       limit: {
         schema: { kind: 'integer', minimum: 1, maximum: LIMIT_MAX }, isRequired: true,
-        description: 'So many attempts may start',
+        label: 'Attempts', description: 'How many attempts may start',
       },
       seconds: {
         schema: { kind: 'integer', minimum: 1, maximum: SECONDS_MAX }, isRequired: true,
-        description: 'in so many seconds',
+        label: 'In so many seconds', description: 'Within how many seconds',
       },
     },
   }),
-  description: 'At most `limit` attempts start in any `seconds`, evenly spread; what waits stays '
-    + 'in order. Absent: as fast as the target answers',
-  option: {
-    placeholder: '<n/seconds>',
-    help: 'attempts that may start in so many seconds, such as 100/60',
-  },
+  form: { group: 'more' },
+  description: 'How many attempts may start in how many seconds, evenly spread; what waits stays '
+    + 'in order. Without it, as fast as the target answers',
+  option: { placeholder: '<n/seconds>' },
 } satisfies MemberSchema;
 
 export type Rate = RecordOf<typeof rateMember.schema>;

@@ -28,13 +28,11 @@ export const retryOnMember = {
     kind: 'array', maxItems: ITEMS_MAX,
     items: itemSchema,
   },
-  description: 'Statuses and classes of them that are tried again, such as ["5xx", 408, 425, 429]: '
-    + 'with another one the delivery has failed at once. Absent: all but 2xx. Network errors are '
-    + 'always tried again; 410 always ends and disables',
-  option: {
-    placeholder: '<status,…>',
-    help: 'statuses and classes that are tried again, such as 5xx,408,429, or none',
-  },
+  label: 'Try again after', form: { group: 'more', field: 'statuses' },
+  description: 'Statuses and classes that are tried again, such as `5xx`, `408` and `429`; with '
+    + 'another one the delivery has failed at once. Without it all but 2xx. Network errors are '
+    + 'always tried again; 410 always ends, and turns off',
+  option: { placeholder: '<status,… | none>' },
 } satisfies MemberSchema;
 
 /** Checks what the schema cannot say: that each item is a status or a class. */

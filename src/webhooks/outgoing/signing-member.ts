@@ -45,6 +45,7 @@ const signingSchema = describeObject({
     },
     scheme: {
       schema: schemeSchema, isPublic: true, description: 'How to sign where no preset says it',
+      form: { field: 'json' },
     },
   },
   check({ scheme }, input) {
@@ -56,7 +57,7 @@ const signingSchema = describeObject({
 });
 
 /** It has one of the two members. */
-export type Signing = RecordOf<typeof signingSchema>;
+type Signing = RecordOf<typeof signingSchema>;
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
@@ -64,12 +65,9 @@ function isAbsent(value: unknown): boolean {
 
 export const signingMembers = {
   signing: {
-    schema: signingSchema,
-    description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
-      + 'It needs a secret',
-    option: {
-      help: 'sign as another sender does: {"preset":"github"}, or {"scheme":{…}}',
-    },
+    schema: signingSchema, label: 'Signed as', form: { group: 'more', field: 'signing' },
+    description: 'By whom the receiver believes to be called, such as `{ "preset": "github" }`, or '
+      + 'a scheme. It needs a secret. Without it: Standard Webhooks, and X-Signature',
   },
   publicKey: {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,

@@ -15,10 +15,10 @@ import { formatResponseBody, isSuccessStatus } from '../members/http-sender.ts';
 export type SuccessTest = (statusCode: number, body: Buffer) => boolean;
 
 export const successWhenMember = {
-  schema: conditionSchema,
-  description: 'Which responses deliver: a condition over `status` and `body`, such as '
-    + '{ "path": "body.ok", "op": "eq", "value": true }. Where it does not look at `status`, that '
-    + 'must be 2xx as well. Any other response is a failed attempt. Absent: 2xx delivers',
+  schema: conditionSchema, label: 'Delivered when', form: { group: 'more' },
+  description: 'Which answers deliver, by a condition over `status` and `body`, such as '
+    + '`{ "path": "body.ok", "op": "eq", "value": true }`. Where it does not look at `status`, '
+    + 'that must be 2xx as well. Without a condition 2xx delivers',
   option: { isPublic: true },
 } satisfies MemberSchema;
 

@@ -10,7 +10,7 @@ function createChecks(
 ): { readonly checks: OptionsChecks; readonly checkedOptions: JsonObject[] } {
   const checkedOptions: JsonObject[] = [];
   const action: RegisteredAction = {
-    identifier: 'planted', label: '', isBuiltIn: false, options: [],
+    identifier: 'planted', label: '', isBuiltIn: false, options: {},
     module: { fileName: 'planted.mjs', switchedOffUntilMs: null, onLate: () => {} },
     validateOptions(options) {
       checkedOptions.push(options);

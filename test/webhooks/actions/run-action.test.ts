@@ -24,7 +24,7 @@ function run(
   isBuiltIn: boolean, execute: (call: ActionCall) => unknown,
 ): ActionResult | Promise<ActionResult> {
   const action: RegisteredAction = {
-    identifier: 'planted', label: '', isBuiltIn, options: [], module: null,
+    identifier: 'planted', label: '', isBuiltIn, options: {}, module: null,
     validateOptions: () => [],
     run: execute,
   };
@@ -66,7 +66,7 @@ test('an action that limits its time itself is waited for', async () => {
     end = resolve;
   });
   const action: RegisteredAction = {
-    identifier: 'planted', label: '', isBuiltIn: true, module: null, options: [],
+    identifier: 'planted', label: '', isBuiltIn: true, module: null, options: {},
     validateOptions: () => [], limitsItsTime: true, run: () => ending,
   };
   const call = { isChainRefused: false, log } as unknown as ActionCall;

@@ -1,13 +1,10 @@
 /** The field for the options of an action: a form of what the action says of each, or JSON. */
-import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { h } from '../../base/dom.ts';
 import { createMemberFields, modelField, readMembers } from './model-field.ts';
-import { errorLine } from './input-field.ts';
+import { errorLine, inputField } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
-import { pairsField } from './pairs-field.ts';
-import { RUN_COMMAND, createRunCommandForm } from './run-command-form.ts';
-import type { OptionDescription, OptionsForm } from './run-command-form.ts';
+import { foldElements } from './record-form.ts';
+import { SPECIAL_FIELDS } from './special-fields.ts';
 import type { ActionDescription } from '../../../app/api-types.ts';
 
 /** The options that an action does not describe keep their values. */
@@ -19,18 +16,17 @@ export function createOptionsField(
     return modelField({ ...options, schema: { description: 'JSON, as the action takes it' } });
   }
   const stored = { ...options.value as object };
-  const { schema, rare, ...customization } = action.identifier === RUN_COMMAND
-    ? createRunCommandForm(action.options) : createPlainForm(action.options);
-  const members = createMemberFields(schema, stored, customization);
+  const schema = {
+    properties: Object.fromEntries(action.options.map((one) => [one.name, one.schema])),
+    required: action.options.filter(({ isRequired }) => isRequired === true)
+      .map(({ name }) => name),
+  };
+  const members = createMemberFields(schema, stored,
+    { ...SPECIAL_FIELDS, command: createCommandField });
   const others = Object.entries(stored).filter(([name]) => !members.has(name));
   const problem = errorLine();
-  const listElements = (isRare: boolean): HTMLElement[] => [...members]
-    .filter(([name]) => rare.includes(name) === isRare).map(([, { element }]) => element);
-  const rareElements = listElements(true);
   return {
-    element: h('div.record', ...listElements(false), rareElements.length === 0 ? null
-      : h('details', { open: rare.some((name) => Object.hasOwn(stored, name)) },
-        h('summary', 'More'), h('div.record', {}, ...rareElements)), problem),
+    element: h('div.record', {}, ...foldElements(schema, members, stored), problem),
     read: () => ({ ...Object.fromEntries(others), ...readMembers(members) }),
     showError(steps, detail) {
       const [name = '', ...rest] = steps;
@@ -64,45 +60,17 @@ function parseSentence(sentence: string, members: ReadonlyMap<string, Field>): O
     : { name, rest: [step], detail: sentence.slice(`${name} ${step} `.length) };
 }
 
-function createPlainForm(descriptions: readonly OptionDescription[]): OptionsForm {
-  const required = descriptions.filter(({ isRequired }) => isRequired === true);
-  return {
-    schema: {
-      properties: Object.fromEntries(descriptions.map((one) => [one.name, describeOption(one)])),
-      required: required.map(({ name }) => name),
-    },
-    rare: [],
-    factories: Object.fromEntries(descriptions.map((one) => [one.name, findFactory(one)])),
-  };
-}
-
-function describeOption(
-  { description, default: defaultValue }: OptionDescription,
-): ModelSchema {
-  const type = typeof defaultValue === 'boolean' ? 'boolean' : 'string';
-  return { type, description, default: defaultValue };
-}
-
-function findFactory(
-  { name, default: defaultValue }: OptionDescription,
-): (options: FieldOptions) => Field {
-  if (name === 'headers') return pairsField;
-  return typeof defaultValue === 'boolean' ? modelField : createTextField;
-}
-
-/** The user types objects and arrays as JSON; anything else is text. */
-function createTextField(options: FieldOptions): Field {
-  const { value } = options;
-  const text = value === undefined || typeof value === 'string' ? value : encodeJson(value);
-  const field = modelField({ ...options, value: text });
-  return { ...field, read: () => parseOptionValue(field.read()) };
-}
-
-function parseOptionValue(text: unknown): unknown {
-  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+/** A list of the files that are there; a stored name that is not among them stays. */
+function createCommandField(options: FieldOptions): Field {
+  const choices = (options.schema.enum ?? []).map(String);
+  const stored = typeof options.value === 'string' ? options.value : null;
+  const isMissing = stored !== null && !choices.includes(stored);
+  const select = h('select',
+    stored === null ? h('option', { value: '' }, 'Choose one') : null,
+    isMissing ? h('option', { value: stored }, `${stored} (is not there)`) : null,
+    ...choices.map((choice) => h('option', { value: choice }, choice)));
+  select.value = stored ?? '';
+  const none = choices.length > 0 ? null : h('p.problem', 'There is no executable file in that '
+    + 'folder yet: put one there, and let it be executed (chmod +x).');
+  return inputField(options, select, () => select.value === '' ? undefined : select.value, none);
 }

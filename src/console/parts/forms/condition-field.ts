@@ -4,7 +4,7 @@
  */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
-import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
+import { InputError, findLabel, hintLine, inputField, errorLine } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';
 import {
   OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
@@ -21,7 +21,7 @@ const KINDS = [
 ] as const;
 
 export function conditionField(options: FieldOptions): Field {
-  const { name, label = formatLabel(name), schema } = options;
+  const { schema } = options;
   const container = h('div.items');
   let editor: Field = createGroup(options.value as Condition | undefined);
   let isJson = false;
@@ -41,7 +41,7 @@ export function conditionField(options: FieldOptions): Field {
   }
   show();
   return {
-    element: h('fieldset', h('legend', label), hintLine(schema), container),
+    element: h('fieldset', h('legend', findLabel(options)), hintLine(schema), container),
     read: () => editor.read(),
     showError: (steps, detail) => editor.showError(steps, detail),
     clearError: () => editor.clearError(),

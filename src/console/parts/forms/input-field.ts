@@ -23,28 +23,16 @@ export type FieldOptions = {
   readonly schema: ModelSchema;
   readonly value: unknown;
   readonly isRequired: boolean;
-  /** The label; made from the name by default. */
+  /** The label; by default the schema's title, else the words of the name. */
   readonly label?: string;
-  /** The label of one item, if the value is a list; made from `label` by default. */
-  readonly itemLabel?: string;
   /** The models around this field: a model within itself is edited as JSON. */
   readonly outerModels?: readonly string[];
-  /**
-   * For the fields within this one. What it says of this field itself, the caller has already put
-   * into `label`, `itemLabel` and the schema's description.
-   */
-  readonly customization?: FieldCustomization;
+  /** For the fields within this one. */
+  readonly factories?: FieldFactories;
 };
 
-/** Texts by the name of a member; `item` is the label of one item of a list. */
-export type FieldTexts =
-  Readonly<Record<string, readonly [label: string, hint: string, item?: string]>>;
-
-/** Texts and fields for some members, where a form can do better than the model. */
-export type FieldCustomization = {
-  readonly texts?: FieldTexts;
-  readonly factories?: Readonly<Record<string, (options: FieldOptions) => Field>>;
-};
+/** What makes fields, by the kind of field that a model asks for, or by the name of a member. */
+export type FieldFactories = Readonly<Record<string, (options: FieldOptions) => Field>>;
 
 type InputElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -53,9 +41,10 @@ type InputElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
  * `afterHint` is shown below the hint, such as a button that belongs to the input.
  */
 export function inputField(
-  { name, schema, isRequired, label = formatLabel(name) }: FieldOptions,
-  input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
+  options: FieldOptions, input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
 ): Field {
+  const { name, schema, isRequired } = options;
+  const label = findLabel(options);
   const id = uniqueId('field');
   const problemId = `${id}-problem`;
   const hintId = `${id}-hint`;
@@ -111,6 +100,12 @@ export function hintLine(
 ): HTMLElement | null {
   return description === '' ? null : h('p.hint', { id }, ...description.split(/\x60/)
     .map((part, index) => index % 2 === 1 ? h('code', part) : part));
+}
+
+export function findLabel(
+  { name, schema, label }: Pick<FieldOptions, 'name' | 'schema' | 'label'>,
+): string {
+  return label ?? schema.title ?? formatLabel(name);
 }
 
 /** `allowedMethods` reads `Allowed methods`. */

@@ -1,13 +1,13 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
-import { findModelName, isReadOnly, resolveSchema, findType } from '../../base/model-schema.ts';
+import { findModelName, hasField, resolveSchema, findType } from '../../base/model-schema.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { messageOf } from '../../base/api-calls.ts';
 import { conditionField } from './condition-field.ts';
 import { hasLineBreak } from './condition-text.ts';
-import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
-import type { FieldCustomization, Field, FieldOptions } from './input-field.ts';
+import { InputError, findLabel, hintLine, inputField, errorLine } from './input-field.ts';
+import type { Field, FieldFactories, FieldOptions } from './input-field.ts';
 
 /** Texts that may be longer get several lines. */
 const LINE_LENGTH = 1000;
@@ -79,7 +79,7 @@ function createBooleanField(options: FieldOptions): Field {
 }
 
 /** Edits an object without a model, or a value of any type, as JSON text. */
-function createJsonField(options: FieldOptions): Field {
+export function createJsonField(options: FieldOptions): Field {
   const { value, name } = options;
   const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
   area.value = value === undefined ? '' : encodeJson(value, 2);
@@ -93,14 +93,11 @@ function createJsonField(options: FieldOptions): Field {
   });
 }
 
-function createObjectField(
-  {
-    name, schema, value, isRequired, outerModels, label = formatLabel(name), customization,
-  }: FieldOptions,
-): Field {
-  const members = createMemberFields(schema, value, customization, outerModels);
+function createObjectField(options: FieldOptions): Field {
+  const { schema, value, isRequired, outerModels, factories } = options;
+  const members = createMemberFields(schema, value, factories, outerModels);
   const problem = errorLine();
-  const element = h('fieldset', h('legend', label), hintLine(schema), problem,
+  const element = h('fieldset', h('legend', findLabel(options)), hintLine(schema), problem,
     ...[...members.values()].map((member) => member.element));
   return {
     element,
@@ -121,23 +118,20 @@ function createObjectField(
   };
 }
 
-/** Creates a field for each writable member of a model, in the model's order. */
+/** Creates a field for each member of a model that forms ask for, in the model's order. */
 export function createMemberFields(
-  schema: ModelSchema, value: unknown, customization: FieldCustomization = {},
+  schema: ModelSchema, value: unknown, factories: FieldFactories = {},
   outerModels: readonly string[] = [],
 ): Map<string, Field> {
   const values = typeof value === 'object' && value !== null ? value : {};
-  const { texts = {}, factories = {} } = customization;
   const requiredNames = schema.required ?? [];
   const entries = Object.entries(schema.properties ?? {})
-    .filter(([, member]) => !isReadOnly(member))
+    .filter(([, member]) => hasField(member))
     .map(([name, member]): [string, Field] => {
-      const [label = formatLabel(name), description = member.description, item] = texts[name] ?? [];
-      const { [name]: create = modelField } = factories;
+      const { choices, field = choices === undefined ? name : 'choices' } = member['x-form'] ?? {};
+      const create = factories[name] ?? factories[field] ?? modelField;
       return [name, keepUntouchedValue(create, {
-        name, label, value: Reflect.get(values, name), outerModels, customization,
-        ...item === undefined ? {} : { itemLabel: item },
-        schema: description === undefined ? member : { ...member, description },
+        name, schema: member, value: Reflect.get(values, name), outerModels, factories,
         isRequired: requiredNames.includes(name),
       })];
     });
@@ -170,23 +164,21 @@ export function readMembers(members: ReadonlyMap<string, Field>): Record<string,
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-function createArrayField(
-  {
-    name, schema, value, outerModels = [], label = formatLabel(name), itemLabel,
-    customization = {},
-  }: FieldOptions,
-): Field {
+function createArrayField(options: FieldOptions): Field {
+  const { schema, value, outerModels = [], factories = {} } = options;
+  const label = findLabel(options);
+  const { item: itemLabel, hasEmptyItems = false } = schema['x-form'] ?? {};
   let items: Field[] = [];
   const itemName = (index: number): string => `${itemLabel ?? label} ${index + 1}`;
   const container = h('div.items');
   const problem = errorLine();
   const itemSchema = resolveSchema(schema.items ?? {});
   const isInput = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
-  /** The items that are sent: an empty input without a default is no item. */
-  const listSentItems = (): Field[] => isInput && itemSchema.default === undefined
+  /** The items that are sent: an empty input is no item, unless it may be empty. */
+  const listSentItems = (): Field[] => isInput && !hasEmptyItems
     ? items.filter((item) => item.read() !== undefined) : items;
   const create = (item: unknown, index: number): Field => keepUntouchedValue(modelField, {
-    name: itemName(index), value: item, isRequired: !isInput, outerModels, customization,
+    name: itemName(index), value: item, isRequired: !isInput, outerModels, factories,
     // The hint of the list need not be repeated for each item.
     schema: { ...schema.items, ...itemLabel === undefined ? {} : { description: '' } },
   });
@@ -225,7 +217,7 @@ function createArrayField(
   return {
     element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
     read() {
-      const sent = listSentItems().map((item) => item.read() ?? itemSchema.default ?? null);
+      const sent = listSentItems().map((item) => item.read() ?? (hasEmptyItems ? '' : null));
       return sent.length === 0 ? undefined : sent;
     },
     showError([step, ...rest], detail) {

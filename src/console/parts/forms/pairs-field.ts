@@ -1,7 +1,7 @@
 /** Edits an object of texts, such as headers, as rows of a name and a value. */
 import { h } from '../../base/dom.ts';
 import { hasLineBreak } from './condition-text.ts';
-import { InputError, hintLine, formatLabel, errorLine } from './input-field.ts';
+import { InputError, findLabel, hintLine, errorLine } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';
 
 type PairRow = {
@@ -23,10 +23,10 @@ type PairsOptions = {
   readonly isLong?: boolean;
 };
 
-export const pairsField = createPairsField({ nameLabel: 'Name', valueLabel: 'Value' });
-
 export function createPairsField(pairs: PairsOptions): (options: FieldOptions) => Field {
-  return ({ name, schema, value, label = formatLabel(name) }) => {
+  return (options) => {
+    const { schema, value } = options;
+    const label = findLabel(options);
     const rows = new Set<PairRow>();
     const container = h('div.items');
     const problem = errorLine();

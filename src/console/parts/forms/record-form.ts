@@ -8,18 +8,13 @@ import { showFailureNotice } from '../notice.ts';
 import { runExclusively } from '../async-button.ts';
 import { createMemberFields, readMembers } from './model-field.ts';
 import { InputError } from './input-field.ts';
-import type { FieldCustomization, Field } from './input-field.ts';
+import type { Field, FieldFactories } from './input-field.ts';
+import { SPECIAL_FIELDS } from './special-fields.ts';
 
-/** Which members of the model have a field, and where. */
-export type FieldSelection = {
-  /** Members without a field. */
-  readonly omitted?: readonly string[];
-  /** Members that few users need: their fields are folded at the end. */
-  readonly rare?: readonly string[];
-};
-
-type FormOptions = FieldCustomization & FieldSelection & {
+type FormOptions = {
   readonly schema: ModelSchema;
+  /** Makes fields that the special ones of all forms are not, or replaces those. */
+  readonly factories?: FieldFactories;
   readonly value: unknown;
   /** The label of the submit button. */
   readonly action: string;
@@ -38,18 +33,13 @@ interface RecordForm {
 }
 
 export function recordForm({
-  schema, value, action, save, omitted = [], rare = [], extra = [], otherButtons = [],
-  ...customization
+  schema, value, action, save, factories, extra = [], otherButtons = [],
 }: FormOptions): RecordForm {
-  const members = createMemberFields(schema, value, customization);
-  for (const name of omitted) members.delete(name);
+  const members = createMemberFields(schema, value, { ...SPECIAL_FIELDS, ...factories });
   const summary = h('p.problem', { role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, action);
   const element = h('form.record', { novalidate: true },
-    ...listElements(members, (name) => !rare.includes(name)),
-    rare.length === 0 ? null : h('details', h('summary', 'More'),
-      h('div.record', {}, ...listElements(members, (name) => rare.includes(name)))),
-    ...extra, summary,
+    ...foldElements(schema, members), ...extra, summary,
     h('div.actions', {}, ...otherButtons, button));
   const read = (): Record<string, unknown> => readMembers(members);
   const submit = async (): Promise<void> => {
@@ -90,8 +80,17 @@ export function focusInvalidField(form: HTMLElement): void {
   field.focus();
 }
 
-function listElements(
-  members: ReadonlyMap<string, Field>, isIncluded: (name: string) => boolean,
+/**
+ * The elements of all fields. Those that few users need are folded at the end, unless one of them
+ * has a value in `stored`.
+ */
+export function foldElements(
+  { properties = {} }: ModelSchema, members: ReadonlyMap<string, Field>, stored: object = {},
 ): HTMLElement[] {
-  return [...members].filter(([name]) => isIncluded(name)).map(([, { element }]) => element);
+  const isRare = (name: string): boolean => properties[name]?.['x-form']?.group === 'more';
+  const [rare = [], others = []] = [true, false].map((wanted) => [...members]
+    .filter(([name]) => isRare(name) === wanted).map(([, { element }]) => element));
+  return rare.length === 0 ? others : [...others,
+    h('details', { open: Object.keys(stored).some(isRare) }, h('summary', 'More'),
+      h('div.record', {}, ...rare))];
 }

@@ -15,7 +15,6 @@ import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type { ListedAction } from '../../parts/forms/action-chooser.ts';
 import { createOptionsField } from '../../parts/forms/action-options.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
-import type { FieldCustomization, FieldTexts } from '../../parts/forms/input-field.ts';
 import { plainTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import type {
@@ -32,11 +31,6 @@ type ActionView = {
 };
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
-const TEXTS: FieldTexts = {
-  identifier: ['Name', 'What webhooks call it: letters, digits, `.`, `_` and `-`. Empty: one is '
-    + 'made'],
-  description: ['Description', 'What it is for. It stands wherever the action is chosen'],
-};
 
 export function openAction(container: HTMLElement, id: string): () => void {
   const path = `/api/action-configurations/${encodeURIComponent(id)}`;
@@ -92,21 +86,13 @@ function render(
       : plainTable(['Option', 'Value'], rows));
 }
 
-/** How forms show the members of a configuration of this action. */
-export function customizeConfiguration(action: ListedAction | undefined): FieldCustomization {
-  return {
-    texts: TEXTS, factories: { options: (field) => createOptionsField(action, field) },
-  };
-}
-
 function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
   const { configuration, path, etag, action, refresh } = view;
   const { identifier } = configuration;
   const edit = async (): Promise<void> => editRecord(container, {
     title: `Edit ${identifier}`, path, record: configuration, etag, onDone: refresh,
-    schema: pickMembers(await loadModel(CONFIGURATION_MODEL),
-      ['options', 'description', 'actionType', 'identifier']),
-    ...customizeConfiguration(action), omitted: ['identifier', 'actionType'],
+    schema: pickMembers(await loadModel(CONFIGURATION_MODEL), ['options', 'description']),
+    factories: { 'action-options': (field) => createOptionsField(action, field) },
   });
   return [
     asyncButton('Edit', edit),

@@ -6,11 +6,12 @@ import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { createOptionsField } from '../../parts/forms/action-options.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { CONFIGURATION_MODEL, customizeConfiguration } from './action-view.ts';
+import { CONFIGURATION_MODEL } from './action-view.ts';
 import type { WebhookActionConfiguration } from '../../../app/api-types.ts';
 
 /** `initialType` is the action that is chosen at first. */
@@ -38,7 +39,9 @@ function render(
     const actionType = select.value;
     fill(form, recordForm({
       schema, value: {}, action: 'Add the action',
-      ...customizeConfiguration(catalog.findAction(actionType)),
+      factories: {
+        'action-options': (field) => createOptionsField(catalog.findAction(actionType), field),
+      },
       save: async (value) => {
         const { body } = await callApi<WebhookActionConfiguration>('POST',
           '/api/action-configurations', { body: { ...value, actionType } });

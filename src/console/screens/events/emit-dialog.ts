@@ -7,7 +7,7 @@ import { href } from '../../base/screen-address.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { InputError, inputField } from '../../parts/forms/input-field.ts';
-import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
+import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
 import { cancelEvent, postPayload } from './event-calls.ts';
@@ -15,14 +15,8 @@ import { cancelEvent, postPayload } from './event-calls.ts';
 /** What the API says of an emitted event; `event` is null if it is not kept. */
 type EmitAnswer = { readonly event: string | null; readonly deliveries: readonly string[] };
 
-const TEXTS: FieldTexts = {
-  name: ['Name', 'Such as `order.created`'],
-  payload: ['Payload', 'JSON; `{}` without it'],
-  key: ['Key', 'What it is about, such as the number of an order'],
-  deliverAt: ['At', 'When it begins; without a time, now'],
-  delaySeconds: ['In', 'Or after how long: `30s`, `5m`, `2h` or `1d`'],
-};
-const SECONDS_BY_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const SECONDS_BY_UNIT: Readonly<Record<string, number>> =
+  { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
 /**
  * Opens nothing when the user has left the screen meanwhile. `onCancelled` is called when the event
@@ -43,9 +37,9 @@ export async function openEmitDialog(
   };
   const showForm = (): void => {
     const form = recordForm({
-      schema, value: {}, action: 'Emit it', texts: TEXTS,
+      schema, value: {}, action: 'Emit it',
       factories: {
-        payload: createPayloadField, deliverAt: createTimeField, delaySeconds: createDelayField,
+        'text-of-json': createPayloadField, deliverAt: createTimeField, delay: createDelayField,
       },
       otherButtons: [h('button', { onclick: close }, 'Cancel')],
       save: async ({ payload = '{}', ...members }) => {
@@ -85,13 +79,13 @@ function createTimeField(options: FieldOptions): Field {
 }
 
 function createDelayField(options: FieldOptions): Field {
-  const input = h('input', { type: 'text', autocomplete: 'off' });
+  const input = h('input', { autocomplete: 'off', placeholder: '30s, 5m, 2h or 1d' });
   return inputField(options, input, () =>
     input.value === '' ? undefined : parseDelaySeconds(input.value));
 }
 
 function parseDelaySeconds(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const [, count, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const unitSeconds = SECONDS_BY_UNIT[unit];
   if (count === undefined || unitSeconds === undefined) {
     throw new InputError('In: a number with s, m, h or d, such as 30s or 2h.');

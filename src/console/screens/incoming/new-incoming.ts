@@ -9,8 +9,8 @@ import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { runExclusively } from '../../parts/async-button.ts';
-import { INCOMING_MODEL, NAMING_TEXTS } from './edit-incoming.ts';
-import { createSenderField } from './sender-field.ts';
+import { INCOMING_MODEL } from './edit-incoming.ts';
+import { createSenderFields } from './sender-field.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
@@ -37,15 +37,13 @@ function render(
   let preset: PresetDescription | null = null;
   const sender = recordForm({
     schema,
-    texts: { ...NAMING_TEXTS, pathSegment: ['Path', formatAddressHint()], secret: ['Secret', ''] },
-    rare: ['name', 'description'],
-    factories: { verification: createSenderField(presets, (chosenPreset) => {
+    factories: createSenderFields(presets, (chosenPreset) => {
       preset = chosenPreset;
-      fill(hint, ...renderSecretHint(chosenPreset));
+      fill(hint, ...renderHint(chosenPreset));
       const path = container.querySelector('[name="pathSegment"]');
       if (!(path instanceof HTMLInputElement) || path.value !== '') return;
       path.value = chosenPreset?.name ?? '';
-    }) },
+    }),
     value: {}, action: 'Next: what is done', extra: [hint],
     save: async () => show(2),
   });
@@ -108,19 +106,16 @@ async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
   }
 }
 
-function formatAddressHint(): string {
-  const base = `${location.origin}${BASE}`;
-  return `The end of the address that the sender calls: ${base}/webhook/in/<path>`;
-}
-
-function renderSecretHint(preset: PresetDescription | null): HTMLElement[] {
+function renderHint(preset: PresetDescription | null): HTMLElement[] {
+  const address = h('p', 'The sender calls ',
+    h('code', `${location.origin}${BASE}/webhook/in/<path>`), '.');
   if (preset === null) {
-    return [h('p', 'Without a secret, whoever knows the address can call it. With one, the '
-      + 'caller signs each request in the header ', h('code', 'X-Signature'), '.')];
+    return [address, h('p', 'Without a secret, whoever knows the address can call it. With one, '
+      + 'the caller signs each request in the header ', h('code', 'X-Signature'), '.')];
   }
   const { sender, pasteUrl, pasteSecret, secretFrom } = preset;
   return [
-    h('p', `At ${sender} the address goes to: ${pasteUrl}.`),
+    address, h('p', `At ${sender} the address goes to: ${pasteUrl}.`),
     h('p', secretFrom === 'here'
       ? `Leave the secret empty and one is made. The last step shows it, for: ${pasteSecret}.`
       : `${sender} makes the secret: ${pasteSecret}. Without it every request is refused; you `

@@ -3,13 +3,12 @@ import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openSecretDialog } from '../../parts/rotate-secret.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { customizeOutgoingFields, loadPresets } from './outgoing-fields.ts';
+import { loadOutgoingFields } from './outgoing-fields.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
 import { sampleSection } from './sample-event.ts';
@@ -23,14 +22,12 @@ const SECRET_CHOICES = [
 
 export function openNewOutgoing(container: HTMLElement): () => void {
   return openView(container, async () => {
-    const [schema, actions, presets] = await Promise.all([
-      loadModel('OutgoingWebhookBody'), ActionCatalog.load(), loadPresets(),
+    const [schema, factories] = await Promise.all([
+      loadModel('OutgoingWebhookBody'), loadOutgoingFields(),
     ]);
-    const { texts, factories, ...customization } = customizeOutgoingFields(actions, presets);
     let isSecretGenerated = (): boolean => false;
     const form = recordForm({
-      ...customization, schema, value: {}, action: 'Add the webhook',
-      texts: { ...texts, secret: ['Secret', 'Requests are signed with it'] },
+      schema, value: {}, action: 'Add the webhook',
       factories: {
         ...factories,
         triggerEvents: (options) => modelField({ ...options, value: [''] }),

@@ -17,9 +17,7 @@ import { rotateSecret } from '../../parts/rotate-secret.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import {
-  customizeOutgoingFields, formatSigning, formatTriggerEvents, loadPresets,
-} from './outgoing-fields.ts';
+import { formatSigning, formatTriggerEvents, loadOutgoingFields } from './outgoing-fields.ts';
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
 } from '../../parts/backfill.ts';
@@ -148,15 +146,17 @@ async function countPending(identifier: string): Promise<number> {
 }
 
 async function openEditForm(
-  container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
+  container: HTMLElement, { webhook, path, etag, refresh }: OutgoingView,
 ): Promise<void> {
   // A webhook has `triggerEvent` or `triggerEvents`; the form knows the second alone. Saving the
   // form stores the webhook with that one.
   const { triggerEvent, ...rest } = webhook;
   const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
-  const [schema, presets] = await Promise.all([loadModel('OutgoingWebhookBody'), loadPresets()]);
+  const [schema, factories] = await Promise.all([
+    loadModel('OutgoingWebhookBody'), loadOutgoingFields(),
+  ]);
   editRecord(container, {
-    ...customizeOutgoingFields(actions, presets), path, record, etag, schema, onDone: refresh,
+    path, record, etag, schema, factories, onDone: refresh,
     title: `Edit ${webhook.name ?? webhook.targetUrl}`,
     renderBelow: (read) => sampleSection(read),
   });

@@ -1,12 +1,14 @@
 /** The options of the action `run-command`: how they are checked, and what a run follows. */
+import { assert } from '../../../base/assert.ts';
 import { TIMER_SECONDS_MAX } from '../../../base/clock.ts';
 import { messageOf, type FieldError } from '../../../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../../base/fields.ts';
 import {
   HOOK_VARIABLES, VARIABLE_NAME_PATTERN, isAllowedVariable,
 } from '../../../base/hook-variables.ts';
-import type { JsonObject, JsonSchema, JsonValue, ObjectSchema } from '../../../base/schema.ts';
-import type { OptionDoc } from '../action-registry.ts';
+import type {
+  JsonObject, JsonSchema, JsonValue, MemberSchemas, ObjectSchema,
+} from '../../../base/schema.ts';
 import type { CommandDirectory } from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
@@ -53,54 +55,74 @@ const OPTIONS_SCHEMA: ObjectSchema = {
         kind: 'string', pattern: /^(?!\.{1,2}$)[^/\p{Cc}]{1,255}$/u,
         description: 'the name of a file in the folder of commands, without a path',
       },
-      isRequired: true,
-      description: 'the name of an executable file in the folder of commands',
+      isRequired: true, form: { field: 'command' },
+      description: 'The program or script that is run: an executable file of the folder that the '
+        + 'setting `actions.commandDirectory` names',
     },
     arguments: {
       schema: { kind: 'array', items: { kind: 'string' }, maxItems: ITEMS_MAX },
-      default: [],
-      description: 'each one argument, a template such as {{ payload.ref }}',
+      default: [], form: { item: 'Argument', hasEmptyItems: true },
+      description: 'Each is passed whole: it is never split, and no shell sees it. '
+        + '`{{ payload.ref }}` puts in a value of what came; `headers`, `query` and `event` are '
+        + 'there too',
     },
     environment: {
-      schema: VARIABLES, default: {}, description: 'names of variables and templates',
+      schema: VARIABLES, default: {}, form: { field: 'variables' },
+      description: 'Variables for the command, which the setting `actions.environment` allows. '
+        + 'Values may hold `{{ payload.ref }}` and the like',
     },
     stdin: {
-      schema: { kind: 'string', values: STDIN_VALUES }, default: 'body',
-      description: 'what it reads: body, the bytes that came; payload, the JSON; none',
+      schema: { kind: 'string', values: STDIN_VALUES }, default: 'body', label: 'Standard input',
+      description: 'What the command can read: the bytes that came, the payload as JSON, or '
+        + 'nothing',
+      form: { choices: [
+        ['body', 'The body as it came'], ['payload', 'The payload as JSON'], ['none', 'Nothing'],
+      ] },
     },
     files: {
-      schema: VARIABLES, default: {},
-      description: 'names of variables, which get the path of a file, and templates of its '
-        + 'content, or { "base64": template }',
+      schema: VARIABLES, default: {}, form: { group: 'more', field: 'files' },
+      description: 'Files that are written before the run and deleted after it, as templates of '
+        + 'their content, or `{ "base64": template }`. The variable, which the setting '
+        + '`actions.environment` allows, holds the path',
     },
     workingDirectory: {
-      schema: { kind: 'string', minLength: 1, maxLength: 4096 },
-      description: 'where it runs; without it in an empty folder, deleted afterwards',
+      schema: { kind: 'string', minLength: 1, maxLength: 4096 }, form: { group: 'more' },
+      description: 'A path below the folder of commands, or one that the setting '
+        + '`actions.workingDirectories` names. Without it an empty folder, deleted after the run',
     },
     timeout: {
-      schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
-      description: 'seconds until it is ended, in place of incoming.actionTimeout',
+      schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX }, label: 'Time limit',
+      description: 'Seconds from its start; then it and what it has started are ended. Without it '
+        + 'as the setting `incoming.actionTimeout` says',
     },
     maxCommands: {
-      schema: { kind: 'integer', minimum: 1, maximum: COMMANDS_MAX },
-      description: 'runs of this configuration at once; the others wait',
+      schema: { kind: 'integer', minimum: 1, maximum: COMMANDS_MAX }, label: 'Runs at once',
+      description: 'The others wait in order; 1 is one after the other. Without it as many as the '
+        + 'setting `actions.maxCommands` allows for all',
     },
     coalesce: {
       schema: { kind: 'boolean' }, default: false,
-      description: 'of those that wait, only the newest runs',
+      label: 'Of those that wait, only the newest runs',
+      description: 'For a deploy, say: it stands for those before it, whose status is then '
+        + '`coalesced`',
     },
     successCodes: {
       schema: {
         kind: 'array', maxItems: EXIT_CODE_MAX + 1, isUnique: true,
         items: { kind: 'integer', minimum: 0, maximum: EXIT_CODE_MAX },
       },
-      default: [0],
-      description: 'the exit codes that are a success',
+      default: [0], label: 'Exit codes of success', form: { group: 'more', item: 'Exit code' },
+      description: 'With any other the run has failed',
     },
     output: {
-      schema: { kind: 'string', values: OUTPUT_VALUES }, default: 'none',
-      description: 'result: its standard output is in the answer, as its value where it is JSON, '
-        + 'and the last line of its errors; text: the same, but its output is always text',
+      schema: { kind: 'string', values: OUTPUT_VALUES }, default: 'none', label: 'Its output',
+      description: 'Whether the caller, who may be anybody, is told its standard output, and the '
+        + 'last line of its errors: `result`, as its value where it is JSON; `text`, always as '
+        + 'text',
+      form: { choices: [
+        ['none', 'Is not told to the caller'], ['result', 'Is told to the caller, as data.output'],
+        ['text', 'Is told to the caller, as text also where it is JSON'],
+      ] },
     },
   },
   check: ({ arguments: texts, environment, files, successCodes }) => [
@@ -110,21 +132,14 @@ const OPTIONS_SCHEMA: ObjectSchema = {
   ],
 };
 
-const CHOICES: Readonly<Record<string, readonly string[]>> =
-  { stdin: STDIN_VALUES, output: OUTPUT_VALUES };
-
-/** The options for people; `commandNames` are the commands to choose from. */
-export function describeCommandOptions(commandNames: readonly string[]): readonly OptionDoc[] {
-  return Object.entries(OPTIONS_SCHEMA.members).map(([name, member]) => {
-    const { description = '', isRequired, default: defaultValue } = member;
-    const choices = name === 'command' ? commandNames : CHOICES[name];
-    return {
-      name, description,
-      ...isRequired === true ? { isRequired } : {},
-      ...defaultValue === undefined ? {} : { default: defaultValue },
-      ...choices === undefined ? {} : { choices },
-    };
-  });
+/** The rows of the options; `commandNames` are the commands to choose from. */
+export function commandOptions(commandNames: readonly string[]): MemberSchemas {
+  const { command, ...others } = OPTIONS_SCHEMA.members;
+  assert(command !== undefined, 'every run has a command');
+  return {
+    command: { ...command, schema: { kind: 'string', values: commandNames } },
+    ...others,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import type { ActionCall, RegisteredAction } from '../action-registry.ts';
 import { CoalescedResult, DetailedRunResult } from '../run-action.ts';
 import type { CommandDirectory } from './command-directory.ts';
 import {
-  decodeBase64, describeCommandOptions, findCommandOptionProblems, findForbiddenVariables,
+  decodeBase64, commandOptions, findCommandOptionProblems, findForbiddenVariables,
   formatOptionError, parseHookCommand,
   type HookCommand,
 } from './command-options.ts';
@@ -64,7 +64,7 @@ export function createRunCommandAction(resources: CommandResources): RegisteredA
     module: null,
     limitsItsTime: true,
     get options() {
-      return describeCommandOptions(listCommandNames(directory));
+      return commandOptions(listCommandNames(directory));
     },
     validateOptions: (options) => findCommandOptionProblems(options, directory, allowedVariables),
     run: (call) => call.webhookId === null

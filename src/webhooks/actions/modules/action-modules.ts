@@ -116,7 +116,7 @@ export class ActionModules {
     this.#http = http;
     const { fileName, health } = module;
     return {
-      ...names, isBuiltIn: false, options: [],
+      ...names, isBuiltIn: false, options: {},
       module: {
         fileName,
         get switchedOffUntilMs() {

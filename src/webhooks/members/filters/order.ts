@@ -12,7 +12,7 @@ import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { ExactNumber, normalizeNumber, type JsonNumber } from '../../../base/exact-number.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import type { JsonSchema, JsonValue, MemberOption } from '../../../base/schema.ts';
+import type { JsonSchema, JsonValue, MemberSchema } from '../../../base/schema.ts';
 import type { SchemaOf } from '../../../base/schema-types.ts';
 import { createFactReader, findPathProblem, type Facts, type FactSource } from './facts.ts';
 
@@ -34,21 +34,31 @@ const KEY_LENGTH_MAX = 200;
 const KEY_START_LENGTH = 100;
 
 /** `findOrderProblems` checks it. */
-/** How a command asks for the order of deliveries or requests. */
-export const orderOption: readonly MemberOption[] = [
-  {
-    name: 'order', values: ['none', 'strict'],
-    help: 'strict: one at a time, and what is retried holds back the next',
-  },
-  {
-    name: 'order-key', placeholder: '<path>',
-    help: 'strict among those with the same value there, such as payload.data.book.id',
-  },
-];
-
-export const orderSchema: SchemaOf<Order, JsonSchema> = {
+const orderSchema: SchemaOf<Order, JsonSchema> = {
   kind: 'json', isObject: false, bytesMax: ORDER_BYTES_MAX, depthMax: 1,
 };
+
+/** The order of deliveries or requests. */
+export const orderMember = {
+  schema: orderSchema,
+  form: {
+    group: 'more',
+    choices: [
+      ['none', 'None: what is retried is overtaken'], ['strict', 'Strict: one at a time'],
+      ['key', 'One at a time of each key', 'Path of the key, such as payload.data.book.id'],
+    ],
+  },
+  option: [
+    {
+      name: 'order', values: ['none', 'strict'],
+      help: 'strict: one at a time, and what is retried holds back the next',
+    },
+    {
+      name: 'order-key', placeholder: '<path>',
+      help: 'strict among those with the same value there, such as payload.data.book.id',
+    },
+  ],
+} satisfies MemberSchema;
 
 /** Problems of the form of an order, and of its path, which begins with one of `sources`. */
 export function findOrderProblems(

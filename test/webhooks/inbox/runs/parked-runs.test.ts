@@ -23,7 +23,7 @@ class SlotInbox extends InboxSimulation {
     const begun: string[] = [];
     const ends: ((result: ActionResult) => void)[] = [];
     const action: RegisteredAction = {
-      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: [],
+      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: {},
       limitsItsTime: true, validateOptions: () => [],
       async run({ configuration, options, wait, storedRequestId, context }) {
         const slot = await slots.take({

@@ -46,7 +46,7 @@ test('a body is decoded once for all routes of a request, and for each request a
   const payloads: unknown[] = [];
   const inbox = new InboxSimulation({
     optionalActions: [{
-      identifier: 'keep', label: 'Keep the payload', isBuiltIn: true, module: null, options: [],
+      identifier: 'keep', label: 'Keep the payload', isBuiltIn: true, module: null, options: {},
       validateOptions: () => [],
       run(call) {
         payloads.push(call.payload());

@@ -1,0 +1,50 @@
+/** The field for a member that has a preset, and further members that follow from it. */
+import { fill, h } from '../../base/dom.ts';
+import { resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
+import { inputField, type Field, type FieldOptions } from './input-field.ts';
+import { createMemberFields, readMembers } from './model-field.ts';
+import { SPECIAL_FIELDS } from './special-fields.ts';
+
+/** The value of the choice that has a scheme in place of a preset; no preset has such a name. */
+export const SCHEME = '{}';
+
+type PresetChoices = {
+  /** The first stands for no value: its own is empty. */
+  readonly choices: readonly (readonly [value: string, label: string])[];
+  /** The further members of a choice, of the member's `model`. */
+  readonly selectMembers: (model: ModelSchema, choice: string) => ModelSchema;
+  /** Gets the choice, also once at the beginning. */
+  readonly onChange?: (choice: string) => void;
+};
+
+export function presetField(
+  options: FieldOptions, { choices, selectMembers, onChange }: PresetChoices,
+): Field {
+  const model = resolveSchema(options.schema);
+  const { preset, scheme }: { readonly preset?: string; readonly scheme?: unknown } =
+    { ...options.value as object };
+  const select = h('select', {}, ...choices.map(([value, label]) => h('option', { value }, label)));
+  select.value = preset ?? (scheme === undefined ? '' : SCHEME);
+  const choice = inputField(options, select, () => select.value);
+  const container = h('div.record');
+  let members = new Map<string, Field>();
+  const show = (): void => {
+    members = createMemberFields(
+      selectMembers(model, select.value), options.value, SPECIAL_FIELDS);
+    fill(container, ...[...members.values()].map(({ element }) => element));
+    onChange?.(select.value);
+  };
+  select.addEventListener('change', show);
+  show();
+  return {
+    element: h('div.record', choice.element, container),
+    read: () => select.value === '' ? undefined : {
+      ...select.value === SCHEME ? {} : { preset: select.value }, ...readMembers(members),
+    },
+    showError: ([step = '', ...rest], detail) =>
+      (members.get(step) ?? choice).showError(rest, detail),
+    clearError() {
+      for (const each of [choice, ...members.values()]) each.clearError();
+    },
+  };
+}

@@ -49,7 +49,23 @@ test('an object says what it holds, or that it may hold anything', () => {
 // Else it asks for that member in each request.
 test('nothing in a request has the keyword `default`', () => {
   assert.deepEqual(reachable().requests.nodes.filter((node) => 'default' in node), []);
-  assert.match(JSON.stringify(propertiesOf('BookBody')['authors']), /`\[\]` when absent/);
+  assert.match(JSON.stringify(propertiesOf('OutgoingWebhookBody')['httpMethod']),
+    /"description":"[^"]+\. Default: `POST`\."/);
+});
+
+// The console has no texts of its own for them.
+test('each member that a form of webhooks asks for has a hint, in words for people', () => {
+  const names = [
+    'OutgoingWebhookBody', 'IncomingWebhookBody', 'WebhookActionConfigurationBody',
+    'WebhookRouteBody', 'WebhookVerificationBody', 'EventBody',
+  ];
+  const asked = names.flatMap((name) => Object.entries(propertiesOf(name)))
+    .filter(([, { readOnly }]) => readOnly === undefined);
+  assert.ok(asked.length > 60);
+  const silent = asked.filter(([, { description }]) => description === undefined);
+  assert.deepEqual(silent, []);
+  const odd = asked.filter(([, { description }]) => /[,;:]$|absent/.test(String(description)));
+  assert.deepEqual(odd.map(([name]) => name), []);
 });
 
 test('a webhook can be sent by a client: its body is any JSON', () => {

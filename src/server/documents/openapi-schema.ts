@@ -142,7 +142,8 @@ function describeMember(
   { description = '', default: defaultValue }: MemberSchema, form: SchemaForm,
 ): string {
   if (form !== 'body' || defaultValue === undefined || isEmpty(defaultValue)) return description;
-  const note = `Default: \`${JSON.stringify(defaultValue)}\`.`;
+  const text = typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue);
+  const note = `Default: \`${text}\`.`;
   if (description === '') return note;
   return `${description}${/[.!?]$/.test(description) ? '' : '.'} ${note}`;
 }

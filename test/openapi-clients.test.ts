@@ -59,7 +59,9 @@ test('each member that a form of webhooks asks for has a hint, in words for peop
     'OutgoingWebhookBody', 'IncomingWebhookBody', 'WebhookActionConfigurationBody',
     'WebhookRouteBody', 'WebhookVerificationBody', 'EventBody',
   ];
-  const asked = names.flatMap((name) => Object.entries(propertiesOf(name)))
+  type Member = { readonly readOnly?: boolean; readonly description?: string };
+  const asked = names
+    .flatMap((name) => Object.entries(propertiesOf(name) as Readonly<Record<string, Member>>))
     .filter(([, { readOnly }]) => readOnly === undefined);
   assert.ok(asked.length > 60);
   const silent = asked.filter(([, { description }]) => description === undefined);

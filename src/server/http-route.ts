@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { JsonValue, MemberSchema, Schema } from '../base/schema.ts';
+import type { JsonObject, JsonValue, MemberSchema, Schema } from '../base/schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -38,7 +38,36 @@ export type HttpRoute = {
   readonly errorFormat?: ErrorFormat;
   /** Its responses last as long as their readers want: their durations are not measured. */
   readonly isLongLived?: boolean;
+  /** The commands that do no more than call it, for the record that its path names. */
+  readonly commands?: readonly RouteCommand[];
   readonly handle: Handler;
+};
+
+/** A route before there is the service that its handler asks: data, which commands follow from. */
+export type RouteRow<Service> = Omit<HttpRoute, 'handle'> & {
+  readonly handle: (exchange: Exchange, service: Service) => void | Promise<void>;
+};
+
+export function bindRoutes<Service>(
+  rows: readonly RouteRow<Service>[], service: Service,
+): readonly HttpRoute[] {
+  return rows.map((row) => ({ ...row, handle: (exchange) => row.handle(exchange, service) }));
+}
+
+/** A command that calls a route, and prints the answer or a sentence. */
+export type RouteCommand = {
+  /** `delivery:cancel` */
+  readonly name: string;
+  /** For help; by default as the route's. */
+  readonly summary?: string;
+  /** The body that it sends. */
+  readonly body?: JsonObject;
+  /** The sentence that people read in place of the answer; `{id}` stands for the record. */
+  readonly done?: string;
+  /** What `--json` prints beside the id where the route answers with nothing. */
+  readonly result?: JsonObject;
+  /** The member of the answer that is false where the command ends with exit code 1. */
+  readonly verdict?: string;
 };
 
 /** Responds through the exchange. An error that it throws is sent in the route's error format. */

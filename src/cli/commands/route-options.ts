@@ -1,5 +1,6 @@
 /**
- * The options of commands, by the parameters and schemas of the routes that they call. The build
+ * The options of commands, by the parameters and schemas of the routes that they call, and the
+ * commands that follow from routes alone. The build
  * puts the data in place of this module (.ci/build.mjs): a command that starts needs the options of
  * all, and would take a third longer with the schemas.
  */
@@ -9,14 +10,20 @@ import {
 import { configurationSchema } from '../../webhooks/actions/action-configuration.ts';
 import { backfillMembers, replayMembers, resendMembers } from '../../webhooks/bulk/job-routes.ts';
 import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.ts';
+import { deliveryRows } from '../../webhooks/deliveries/delivery-routes.ts';
+import { cancelRows } from '../../webhooks/events/emit-routes.ts';
 import { eventFields } from '../../webhooks/events/event-fields.ts';
 import { describeState } from '../../webhooks/health/public-health.ts';
 import { requestFields } from '../../webhooks/inbox/request-fields.ts';
+import { requestRows } from '../../webhooks/inbox/request-routes.ts';
 import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
 import { secretMembers } from '../../webhooks/members/secret-members.ts';
 import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
 import { listParameters } from '../../webhooks/records/searchable-list.ts';
 import { changeOptions, newRecordOptions, queryOptions } from './member-options.ts';
+import { describeCommands } from './route-command.ts';
+
+export const routeCommands = describeCommands([...requestRows, ...cancelRows, ...deliveryRows]);
 
 export const bookFilterOptions = queryOptions(bookFilterParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);

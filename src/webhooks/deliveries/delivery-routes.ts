@@ -5,7 +5,8 @@ import { parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { AnswerOf } from '../../base/schema-types.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import { bindRoutes } from '../../server/http-route.ts';
+import type { Exchange, HttpRoute, RouteRow } from '../../server/http-route.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveOnce,
   type IdempotencyKeys,
@@ -42,18 +43,74 @@ export function deliveryRoutes(
   searches: Searches,
 ): readonly HttpRoute[] {
   return [
-    listRoute(service, webhooks, searches),
-    getDeliveryRoute(service),
-    bodyRoute(service),
+    listRoute(service, webhooks, searches), ...bindRoutes(deliveryRows, service),
     resendRoute(service, keys),
-    reconcileRoute(service),
-    retryFailedRoute(service),
-    retryOrCancelRoute(service, 'retry', (identifier) => service.retry(identifier),
-      'Try one delivery again now; a failed one gets its whole schedule anew'),
-    retryOrCancelRoute(service, 'cancel', (identifier) => service.cancel(identifier),
-      'Cancel one pending delivery'),
   ];
 }
+
+export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
+  {
+    method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
+    summary: 'One delivery with its attempts, and the request that it sent last',
+    parameters: [IDENTIFIER, IF_NONE_MATCH],
+    responses: [
+      { ...jsonResponse('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
+    ],
+    handle(exchange, service) {
+      const { delivery, sent } = getSentRequest(service, exchange);
+      sendDelivery(exchange, delivery.updatedAt,
+        { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) });
+    },
+  },
+  {
+    method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getDeliveryBody', access: 'read',
+    summary: 'The body of the request that one delivery sent last, byte for byte',
+    parameters: [IDENTIFIER],
+    responses: [
+      attachmentResponse('The bytes, under the media type that they went out with'),
+      ...problemResponses(404),
+    ],
+    handle(exchange, service) {
+      const { delivery: { identifier, request }, sent } = getSentRequest(service, exchange);
+      if (request !== null) {
+        throw new AppError('not_found', `delivery ${identifier} is a part of request ${request}: `
+          + 'get the body of that request instead');
+      }
+      if (sent?.body === undefined || sent.body === null) {
+        throw new AppError('not_found', `delivery ${identifier} has sent no body`);
+      }
+      const { headers } = sent;
+      const at = headers.findIndex((name, index) => index % 2 === 0 && name === 'content-type');
+      sendAttachment(exchange, identifier, at === -1 ? '' : headers[at + 1] ?? '', sent.body);
+    },
+  },
+  {
+    method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
+    summary: 'Try every failed delivery again now, but those of removed webhooks',
+    responses: [
+      jsonResponse('How many', retriedSchema, 202),
+      ...problemResponses(422, 503, 507),
+    ],
+    async handle(exchange, service) {
+      refuseChained(exchange);
+      exchange.sendJson(202, { retried: await service.retryFailed() });
+    },
+  },
+  retryOrCancelRow('retry',
+    'Try one delivery again now; a failed one gets its whole schedule anew'),
+  {
+    ...retryOrCancelRow('cancel', 'Cancel one pending delivery'),
+    commands: [{ name: 'delivery:cancel', done: 'cancelled delivery {id}' }],
+  },
+  {
+    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
+    summary: 'Count what was accepted by what became of it, and find what has lost a part',
+    commands: [{ name: 'delivery:reconcile', verdict: 'isReconciled' }],
+    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
+    handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
+  },
+];
 
 function listRoute(
   service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
@@ -81,54 +138,12 @@ function resolveHookOfKind(
   return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
 }
 
-function getDeliveryRoute(service: DeliveryService): HttpRoute {
-  return {
-    method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
-    summary: 'One delivery with its attempts, and the request that it sent last',
-    parameters: [IDENTIFIER, IF_NONE_MATCH],
-    responses: [
-      { ...jsonResponse('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
-      ...CONDITIONAL_RESPONSES,
-    ],
-    handle(exchange) {
-      const { delivery, sent } = getSentRequest(service, exchange);
-      sendDelivery(exchange, delivery.updatedAt,
-        { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) });
-    },
-  };
-}
-
 /** Sends it undated: name, target and state follow the webhook, which changes at other times. */
 function sendDelivery(
   exchange: Exchange, updatedAt: string, body: AnswerOf<typeof sentDeliverySchema>,
 ): void {
   sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
     body.identifier, Buffer.from(encodeJson(body)), parseTimestamp(updatedAt)));
-}
-
-function bodyRoute(service: DeliveryService): HttpRoute {
-  return {
-    method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getDeliveryBody', access: 'read',
-    summary: 'The body of the request that one delivery sent last, byte for byte',
-    parameters: [IDENTIFIER],
-    responses: [
-      attachmentResponse('The bytes, under the media type that they went out with'),
-      ...problemResponses(404),
-    ],
-    handle(exchange) {
-      const { delivery: { identifier, request }, sent } = getSentRequest(service, exchange);
-      if (request !== null) {
-        throw new AppError('not_found', `delivery ${identifier} is a part of request ${request}: `
-          + 'get the body of that request instead');
-      }
-      if (sent?.body === undefined || sent.body === null) {
-        throw new AppError('not_found', `delivery ${identifier} has sent no body`);
-      }
-      const { headers } = sent;
-      const at = headers.findIndex((name, index) => index % 2 === 0 && name === 'content-type');
-      sendAttachment(exchange, identifier, at === -1 ? '' : headers[at + 1] ?? '', sent.body);
-    },
-  };
 }
 
 function getSentRequest(
@@ -140,34 +155,7 @@ function getSentRequest(
   return sentRequest;
 }
 
-function reconcileRoute(service: DeliveryService): HttpRoute {
-  return {
-    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
-    summary: 'Count what was accepted by what became of it, and find what has lost a part',
-    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
-    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
-  };
-}
-
-function retryFailedRoute(service: DeliveryService): HttpRoute {
-  return {
-    method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
-    summary: 'Try every failed delivery again now, but those of removed webhooks',
-    responses: [
-      jsonResponse('How many', retriedSchema, 202),
-      ...problemResponses(422, 503, 507),
-    ],
-    async handle(exchange) {
-      refuseChained(exchange);
-      exchange.sendJson(202, { retried: await service.retryFailed() });
-    },
-  };
-}
-
-function retryOrCancelRoute(
-  service: DeliveryService, verb: 'retry' | 'cancel',
-  change: (identifier: string) => Promise<Delivery>, summary: string,
-): HttpRoute {
+function retryOrCancelRow(verb: 'retry' | 'cancel', summary: string): RouteRow<DeliveryService> {
   return {
     method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`,
     access: 'write', summary,
@@ -176,10 +164,10 @@ function retryOrCancelRoute(
       jsonResponse('The delivery', deliverySchema, 202),
       ...problemResponses(404, 409, ...verb === 'retry' ? [422] : [], 503, 507),
     ],
-    async handle(exchange) {
+    async handle(exchange, service) {
       // Cancelling sends nothing, so a webhook may ask for it.
       if (verb === 'retry') refuseChained(exchange);
-      exchange.sendJson(202, service.toPublic(await change(exchange.params[0] ?? '')));
+      exchange.sendJson(202, service.toPublic(await service[verb](exchange.params[0] ?? '')));
     },
   };
 }

@@ -10,7 +10,8 @@ import { createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import { bindRoutes } from '../../server/http-route.ts';
+import type { Exchange, HttpRoute, RouteRow } from '../../server/http-route.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
@@ -30,7 +31,8 @@ export function emitRoutes(
   keys: IdempotencyKeys | null,
 ): readonly HttpRoute[] {
   return [
-    emitRoute(clock, events, keys), cancelRoute(service), durableSendRoute(clock, service, keys),
+    emitRoute(clock, events, keys), ...bindRoutes(cancelRows, service),
+    durableSendRoute(clock, service, keys),
   ];
 }
 
@@ -88,20 +90,23 @@ function readOrigin(
   };
 }
 
-function cancelRoute(service: DeliveryService): HttpRoute {
-  return {
+export const cancelRows: readonly RouteRow<DeliveryService>[] = [
+  {
     method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
     access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
+    commands: [
+      { name: 'event:cancel', done: 'cancelled event {id}', result: { cancelled: true } },
+    ],
     parameters: [pathParameter('id', 'Of the event')],
     responses: [
       { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),
     ],
-    async handle(exchange) {
+    async handle(exchange, service) {
       await service.cancelEvent(exchange.params[0] ?? '');
       exchange.send(204, []);
     },
-  };
-}
+  },
+];
 
 function durableSendRoute(
   clock: Clock, service: DeliveryService, keys: IdempotencyKeys | null,

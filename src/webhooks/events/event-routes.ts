@@ -7,7 +7,8 @@ import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { HttpRoute } from '../../server/http-route.ts';
+import { bindRoutes } from '../../server/http-route.ts';
+import type { HttpRoute, RouteRow } from '../../server/http-route.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
@@ -24,8 +25,40 @@ const ID = pathParameter('id', 'Of the event');
 export function eventRoutes(
   service: EventService, searches: Searches,
 ): readonly HttpRoute[] {
-  return [listRoute(service, searches), getRoute(service), payloadRoute(service)];
+  return [listRoute(service, searches), ...bindRoutes(ROWS, service)];
 }
+
+const ROWS: readonly RouteRow<EventService>[] = [
+  {
+    method: 'GET', path: ITEM_PATH, operationId: 'getEvent', access: 'read',
+    summary: 'One event that is kept, with its first 100 deliveries',
+    parameters: [ID, IF_NONE_MATCH],
+    responses: [
+      { ...jsonResponse('The event', eventWithDeliveriesSchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_RESPONSES,
+    ],
+    async handle(exchange, service) {
+      const event = await service.get(exchange.params[0] ?? '');
+      // It is undated, as the status of a delivery changes without a write of the event. The time
+      // here only makes the tag.
+      sendUndatedRepresentation(exchange, NOUN, new Representation(
+        event.id, Buffer.from(encodeJson(event)), parseTimestamp(event.createdAt)));
+    },
+  },
+  {
+    method: 'GET', path: `${ITEM_PATH}/payload`, operationId: 'getEventPayload', access: 'read',
+    summary: 'The payload of one event that is kept, byte for byte as it was sent',
+    parameters: [ID],
+    responses: [
+      { ...attachmentResponse('The payload'), mediaType: JSON_TYPE, schema: ANY_JSON },
+      ...problemResponses(404),
+    ],
+    handle(exchange, service) {
+      const id = exchange.params[0] ?? '';
+      sendAttachment(exchange, id, JSON_TYPE, service.getPayload(id));
+    },
+  },
+];
 
 function listRoute(service: EventService, searches: Searches): HttpRoute {
   return searchableListRoute<PublicEvent, EventFilter>({
@@ -35,39 +68,4 @@ function listRoute(service: EventService, searches: Searches): HttpRoute {
     path: PATH, fields: eventFields, service, listSources: () => EVENT_FACT_SOURCES,
     idOf: ({ id }) => id, toPublic: (event) => event,
   }, searches);
-}
-
-function getRoute(service: EventService): HttpRoute {
-  return {
-    method: 'GET', path: ITEM_PATH, operationId: 'getEvent', access: 'read',
-    summary: 'One event that is kept, with its first 100 deliveries',
-    parameters: [ID, IF_NONE_MATCH],
-    responses: [
-      { ...jsonResponse('The event', eventWithDeliveriesSchema), headers: ETAG_HEADER },
-      ...CONDITIONAL_RESPONSES,
-    ],
-    async handle(exchange) {
-      const event = await service.get(exchange.params[0] ?? '');
-      // It is undated, as the status of a delivery changes without a write of the event. The time
-      // here only makes the tag.
-      sendUndatedRepresentation(exchange, NOUN, new Representation(
-        event.id, Buffer.from(encodeJson(event)), parseTimestamp(event.createdAt)));
-    },
-  };
-}
-
-function payloadRoute(service: EventService): HttpRoute {
-  return {
-    method: 'GET', path: `${ITEM_PATH}/payload`, operationId: 'getEventPayload', access: 'read',
-    summary: 'The payload of one event that is kept, byte for byte as it was sent',
-    parameters: [ID],
-    responses: [
-      { ...attachmentResponse('The payload'), mediaType: JSON_TYPE, schema: ANY_JSON },
-      ...problemResponses(404),
-    ],
-    handle(exchange) {
-      const id = exchange.params[0] ?? '';
-      sendAttachment(exchange, id, JSON_TYPE, service.getPayload(id));
-    },
-  };
 }

@@ -14,7 +14,10 @@ import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
+import { bindRoutes } from '../../server/http-route.ts';
+import type {
+  ResponseSpec, Exchange, ParameterSpec, HttpRoute, RouteRow,
+} from '../../server/http-route.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
@@ -45,19 +48,13 @@ export function requestRoutes(
   searches: Searches,
 ): readonly HttpRoute[] {
   return [
-    requestListRoute(service, webhooks, searches),
-    getRoute(service),
-    bodyRoute(service),
-    headersRoute(service),
-    reconcileRoute(service),
+    requestListRoute(service, webhooks, searches), ...bindRoutes(requestRows, service),
     replayRoute(service, keys),
-    pinRoute(service),
-    deleteRoute(service),
   ];
 }
 
-function getRoute(service: RequestService): HttpRoute {
-  return {
+export const requestRows: readonly RouteRow<RequestService>[] = [
+  {
     method: 'GET', path: ITEM_PATH, operationId: 'getRequest', access: 'read',
     summary: 'One kept request with what became of it',
     parameters: [ID, IF_NONE_MATCH],
@@ -65,13 +62,10 @@ function getRoute(service: RequestService): HttpRoute {
       { ...jsonResponse('The request', requestSchema), headers: ETAG_HEADER },
       ...CONDITIONAL_RESPONSES,
     ],
-    handle: (exchange) =>
+    handle: (exchange, service) =>
       sendRepresentation(exchange, NOUN, service.represent(getRequest(service, exchange))),
-  };
-}
-
-function bodyRoute(service: RequestService): HttpRoute {
-  return {
+  },
+  {
     method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getRequestBody', access: 'read',
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
     parameters: [ID],
@@ -79,41 +73,78 @@ function bodyRoute(service: RequestService): HttpRoute {
       attachmentResponse('The bytes, under the media type that they came with'),
       ...problemResponses(404),
     ],
-    handle(exchange) {
+    handle(exchange, service) {
       const request = getRequest(service, exchange);
       const body = service.findBody(request.id);
       if (body === null) throw notFoundError(NOUN, request.id);
       sendAttachment(exchange, request.id, findMediaType(request), body);
     },
-  };
-}
-
-// This needs write access: whoever sees the signatures could send the request again.
-function headersRoute(service: RequestService): HttpRoute {
-  return {
+  },
+  // This needs write access: whoever sees the signatures could send the request again.
+  {
     method: 'GET', path: `${ITEM_PATH}/headers`, operationId: 'getRequestHeaders', access: 'write',
     summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
     parameters: [ID],
     responses: [jsonResponse('As they came', headersSchema), ...problemResponses(404)],
-    handle(exchange) {
+    handle(exchange, service) {
       const { query, headers } = getRequest(service, exchange);
       exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
     },
-  };
-}
+  },
+  {
+    method: 'PATCH', path: ITEM_PATH, operationId: 'patchRequest', access: 'write',
+    summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
+    commands: [
+      {
+        name: 'request:pin', body: { pinned: true }, done: 'pinned request {id}',
+        summary: 'Pin a kept request: it stays',
+      },
+      {
+        name: 'request:unpin', body: { pinned: false }, done: 'unpinned request {id}',
+        summary: 'Unpin a kept request: it goes when it is old',
+      },
+    ],
+    parameters: [ID, IF_MATCH],
+    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
+    responses: [
+      { ...jsonResponse('The request as stored', requestSchema), headers: ETAG_HEADER },
+      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange, service) {
+      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
+      const isPinned = parsePinned(parseObject(pinSchema, patch), patch);
+      const representation = service.represent(
+        await service.pin(exchange.params[0] ?? '', isPinned, createPrecondition(exchange, NOUN)));
+      exchange.send(200, representation.headers, representation.bytes);
+    },
+  },
+  {
+    method: 'DELETE', path: ITEM_PATH, operationId: 'deleteRequest', access: 'write',
+    summary: 'Delete one kept request that is not pending',
+    commands: [
+      { name: 'request:delete', done: 'deleted request {id}', result: { deleted: true } },
+    ],
+    parameters: [ID, IF_MATCH],
+    responses: [
+      { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
+    ],
+    async handle(exchange, service) {
+      await service.remove(exchange.params[0] ?? '', createPrecondition(exchange, NOUN));
+      exchange.send(204, []);
+    },
+  },
+  {
+    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
+    summary: 'Count what was accepted by what became of it, and find what has lost a part',
+    commands: [{ name: 'request:reconcile', verdict: 'isReconciled' }],
+    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
+    handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
+  },
+];
 
 /** Returns the request's Content-Type; empty without one. */
 function findMediaType({ headers }: StoredRequest): string {
   return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-}
-
-function reconcileRoute(service: RequestService): HttpRoute {
-  return {
-    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
-    summary: 'Count what was accepted by what became of it, and find what has lost a part',
-    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
-    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
-  };
 }
 
 function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
@@ -147,45 +178,10 @@ function parseReplayOptions(value: unknown): ReplayOptions {
   };
 }
 
-function pinRoute(service: RequestService): HttpRoute {
-  return {
-    method: 'PATCH', path: ITEM_PATH, operationId: 'patchRequest', access: 'write',
-    summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
-    parameters: [ID, IF_MATCH],
-    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
-    responses: [
-      { ...jsonResponse('The request as stored', requestSchema), headers: ETAG_HEADER },
-      ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
-    ],
-    async handle(exchange) {
-      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
-      const isPinned = parsePinned(parseObject(pinSchema, patch), patch);
-      const representation = service.represent(
-        await service.pin(exchange.params[0] ?? '', isPinned, createPrecondition(exchange, NOUN)));
-      exchange.send(200, representation.headers, representation.bytes);
-    },
-  };
-}
-
 /** Returns null when the patch does not name the member. */
 function parsePinned({ pinned }: JsonObject, patch: unknown): boolean | null {
   const isNamed = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
   return isNamed ? pinned === true : null;
-}
-
-function deleteRoute(service: RequestService): HttpRoute {
-  return {
-    method: 'DELETE', path: ITEM_PATH, operationId: 'deleteRequest', access: 'write',
-    summary: 'Delete one kept request that is not pending',
-    parameters: [ID, IF_MATCH],
-    responses: [
-      { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
-    ],
-    async handle(exchange) {
-      await service.remove(exchange.params[0] ?? '', createPrecondition(exchange, NOUN));
-      exchange.send(204, []);
-    },
-  };
 }
 
 function getRequest(service: RequestService, exchange: Exchange): StoredRequest {

@@ -1,5 +1,6 @@
 /**
- * The commands `event:emit` and `delivery:*`. Three of them change deliveries:
+ * The commands `event:emit` and `delivery:*`, but those that follow from their routes. Three of
+ * `delivery:*` change deliveries:
  * - `delivery:retry` makes one that is pending or has failed due at once, or all that have failed.
  *   The attempts that follow are those of its retry schedule, from the beginning.
  * - `delivery:resend` does so for one in any state, also one that was delivered or cancelled; with
@@ -22,7 +23,6 @@ import {
   deliveryResource, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
 
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.args.get('name');
@@ -90,7 +90,8 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   const { output, args } = context;
   if (!args.has('failed')) {
     const id = await resolveId(context, deliveryResource);
-    const delivery = await postAction(apiClient, id, 'retry');
+    const path = `${recordPath(deliveryResource, id)}/retry`;
+    const delivery = parseObject((await apiClient.request({ method: 'POST', path })).body);
     await output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
     return 0;
   }
@@ -103,34 +104,10 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export async function cancelDelivery(context: CommandContext): Promise<number> {
-  const id = await resolveId(context, deliveryResource);
-  const delivery = await postAction(await context.openApiClient(), id, 'cancel');
-  await context.output.result(delivery, `cancelled delivery ${id}`);
-  return 0;
-}
-
-/** Exit code 1 when something does not add up. */
-export async function reconcileDeliveries(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
-  const path = '/api/deliveries/reconcile';
-  const result = parseObject((await apiClient.request({ method: 'GET', path })).body);
-  await context.output.object(result);
-  return result['isReconciled'] === false ? 1 : 0;
-}
-
 /** Resolves `--hook`, which filters deliveries; undefined without it. Throws `not_found`. */
 async function resolveOutgoingHook(context: CommandContext): Promise<string | undefined> {
   return resolveHookOption(context, outgoingResource, () =>
     resolveId(context, outgoingResource, 'hook'));
-}
-
-async function postAction(
-  apiClient: ApiClient, id: string, verb: 'retry' | 'cancel',
-): Promise<JsonObject> {
-  const path = `${recordPath(deliveryResource, id)}/${verb}`;
-  const { body } = await apiClient.request({ method: 'POST', path });
-  return parseObject(body);
 }
 
 function formatQueued(deliveries: unknown): string {

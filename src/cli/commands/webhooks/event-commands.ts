@@ -1,4 +1,4 @@
-/** The commands `event:show` and `event:cancel`. */
+/** The command `event:show`. */
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
 import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-resource.ts';
@@ -17,15 +17,6 @@ const DELIVERY_COLUMNS: ListedResource['columns'] = [
   deliveryStatusColumn,
   { title: 'DELIVERY', member: 'identifier', form: 'identifier' },
 ];
-
-/** Takes back an event that has not begun. */
-export async function cancelEvent(context: CommandContext): Promise<number> {
-  const id = await resolveId(context, eventResource);
-  const apiClient = await context.openApiClient();
-  await apiClient.request({ method: 'DELETE', path: recordPath(eventResource, id) });
-  await context.output.result({ id, cancelled: true }, `cancelled event ${id}`);
-  return 0;
-}
 
 export async function showEvent(context: CommandContext): Promise<number> {
   const { args, output } = context;

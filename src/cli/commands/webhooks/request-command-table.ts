@@ -1,8 +1,9 @@
 /** The rows of the commands of stored requests. */
 import { flag, recordOption, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { replayOptions, requestListOptions } from '../route-options.ts';
-import { bulkOptions, capitalize } from './webhook-options.ts';
+import { listCommands } from '../route-command.ts';
+import { replayOptions, requestListOptions, routeCommands } from '../route-options.ts';
+import { bulkOptions } from './webhook-options.ts';
 
 const loadRequest = () => import('./request-commands.ts');
 
@@ -66,21 +67,5 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     ],
     load: async () => (await loadRequest()).replayRequest,
   },
-  ...(['pin', 'unpin'] as const).map((verb): CommandSpec => ({
-    name: `request:${verb}`,
-    summary: `${capitalize(verb)} a kept request: ${verb === 'pin' ? 'it stays' : 'it goes when it '
-      + 'is old'}`,
-    options: request, examples: [`hookshelf request:${verb} <id>`],
-    load: async () => (await loadRequest())[`${verb}Request`],
-  })),
-  {
-    name: 'request:delete', summary: 'Delete a kept request that is not pending',
-    options: request, examples: ['hookshelf request:delete <id>'],
-    load: async () => (await loadRequest()).deleteRequest,
-  },
-  {
-    name: 'request:reconcile', summary: 'Count what was accepted, and find what has lost a part',
-    options: {}, examples: ['hookshelf request:reconcile'],
-    load: async () => (await loadRequest()).reconcileRequests,
-  },
+  ...listCommands(routeCommands, 'request'),
 ];

@@ -106,39 +106,3 @@ export async function replayRequest(context: CommandContext): Promise<number> {
     : `request ${id} will be run again`);
   return 0;
 }
-
-export async function pinRequest(context: CommandContext): Promise<number> {
-  return setPinned(context, true);
-}
-
-export async function unpinRequest(context: CommandContext): Promise<number> {
-  return setPinned(context, false);
-}
-
-async function setPinned(context: CommandContext, pinned: boolean): Promise<number> {
-  const id = await resolveId(context, requestResource);
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
-    method: 'PATCH', path: recordPath(requestResource, id), body: { pinned },
-    headers: { 'content-type': 'application/merge-patch+json' },
-  });
-  await context.output.result(parseObject(body), `${pinned ? 'pinned' : 'unpinned'} request ${id}`);
-  return 0;
-}
-
-export async function deleteRequest(context: CommandContext): Promise<number> {
-  const id = await resolveId(context, requestResource);
-  const apiClient = await context.openApiClient();
-  await apiClient.request({ method: 'DELETE', path: recordPath(requestResource, id) });
-  await context.output.result({ id, deleted: true }, `deleted request ${id}`);
-  return 0;
-}
-
-/** Exit code 1 when something does not add up. */
-export async function reconcileRequests(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
-  const path = `${requestResource.path}/reconcile`;
-  const result = parseObject((await apiClient.request({ method: 'GET', path })).body);
-  await context.output.object(result);
-  return result['isReconciled'] === false ? 1 : 0;
-}

@@ -4,12 +4,13 @@ import {
 } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+import { listCommands } from '../route-command.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
   backfillOptions, configurationChangeOptions, deliveryListOptions, eventListOptions,
   newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions, outgoingListOptions,
-  resendOptions,
+  resendOptions, routeCommands,
 } from '../route-options.ts';
 import {
   bulkOptions, capitalize, eventTermOptions, jobOptions, rotationOptions,
@@ -176,11 +177,6 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadDelivery()).emitEvent,
   },
   {
-    name: 'event:cancel', summary: 'Take back an event that has not begun',
-    options: recordOption('events'), examples: ['hookshelf event:cancel <id>'],
-    load: async () => (await import('./event-commands.ts')).cancelEvent,
-  },
-  {
     name: 'event:list', summary: 'List the events that are kept, newest first',
     details: [
       'Those that fire no webhook are kept only where the setting events.keep is all.',
@@ -211,6 +207,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf event:watch', 'hookshelf event:watch --name "book.*"'],
     load: async () => (await import('./watch/watch-events.ts')).watchEvents,
   },
+  ...listCommands(routeCommands, 'event'),
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',
     options: deliveryListOptions,
@@ -253,16 +250,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,
   },
-  {
-    name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: delivery,
-    examples: ['hookshelf delivery:cancel <id>'],
-    load: async () => (await loadDelivery()).cancelDelivery,
-  },
-  {
-    name: 'delivery:reconcile', summary: 'Count what was accepted, and find what has lost a part',
-    options: {}, examples: ['hookshelf delivery:reconcile'],
-    load: async () => (await loadDelivery()).reconcileDeliveries,
-  },
+  ...listCommands(routeCommands, 'delivery'),
 ];
 
 const JOB_COMMANDS: readonly CommandSpec[] = [

@@ -1,0 +1,36 @@
+/** Runs a command that does no more than call a route: see route-command.ts. */
+import type { Method, RouteCommand } from '../../server/http-route.ts';
+import type { CommandContext } from './command-context.ts';
+import { parseObject, resolveId } from './resource-commands.ts';
+
+/** What such a command calls. */
+export type CommandCall = Pick<RouteCommand, 'body' | 'done' | 'result' | 'verdict'> & {
+  readonly method: Method;
+  readonly path: string;
+};
+
+const PARAMETER = /\/\{(\w+)\}/;
+
+export async function callRoute(
+  context: CommandContext, { method, path, body, done, result, verdict }: CommandCall,
+): Promise<number> {
+  const { output } = context;
+  const [, key = ''] = PARAMETER.exec(path) ?? [];
+  const id = key === '' ? '' : await resolveId(context, toCollection(path));
+  const client = await context.openApiClient();
+  const response = await client.request({
+    method, path: path.replace(PARAMETER, `/${encodeURIComponent(id)}`),
+    ...body === undefined ? {} : { body },
+    ...method === 'PATCH' ? { headers: { 'content-type': 'application/merge-patch+json' } } : {},
+  });
+  const answer = result === undefined ? parseObject(response.body) : { [key]: id, ...result };
+  if (done === undefined) await output.object(answer);
+  else await output.result(answer, done.replace('{id}', id));
+  return verdict !== undefined && answer[verdict] === false ? 1 : 0;
+}
+
+/** The collection of the record that a path names: `event-kinds` are the plural `event kinds`. */
+function toCollection(path: string): { readonly path: string; readonly plural: string } {
+  const collection = path.replace(/\/\{.*/, '');
+  return { path: collection, plural: collection.replace(/.*\//, '').replaceAll('-', ' ') };
+}

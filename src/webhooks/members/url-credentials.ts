@@ -5,8 +5,8 @@
 import { MASK, decodePercent, findSecretParameters } from '../../base/log.ts';
 import type { TextParameter } from '../../base/log.ts';
 
-const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
-const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
+const SCHEME = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
+const CREDENTIALS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
 const VALUE_END = /[&#]/g;
 
 /** Whether a text reads as an absolute URL. */
@@ -27,7 +27,7 @@ export function formatOrigin(url: string): string {
  */
 export function hideUrlSecrets(text: string, others: readonly string[] = []): string {
   if (!SCHEME.test(text)) return text;
-  const maskedUrl = hideParameters(text, listSecretParameters(text))
+  const maskedUrl = mapParameters(text, listSecretParameters(text), hideParameter)
     .replace(CREDENTIALS, `$1${MASK}@`);
   const queryStart = maskedUrl.indexOf('?') + 1;
   if (others.length === 0 || queryStart === 0) return maskedUrl;
@@ -37,7 +37,7 @@ export function hideUrlSecrets(text: string, others: readonly string[] = []): st
 
 /** A raw query without `?`, with `***` for the values of secret-like parameters. */
 export function hideQuerySecrets(query: string): string {
-  return hideParameters(query, findSecretParameters(query, VALUE_END, 0));
+  return mapParameters(query, listSecretParameters(query, 0), hideParameter);
 }
 
 /** A raw query with `***` for the values of the parameters whose names `isHidden` accepts. */
@@ -63,40 +63,27 @@ export function mapQueryValues(
  */
 export function restoreUrlSecrets(text: string, stored: string): string | null {
   if (!SCHEME.test(text)) return text;
-  const replacements: Replacement[] = [];
-  const storedParameters = listSecretParameters(stored);
   // A name may stand several times: the nth `***` keeps the nth stored value of that name.
-  const counts = new Map<string, number>();
-  for (const parameter of listSecretParameters(text)) {
-    const { name, start, end } = parameter;
-    const nth = counts.get(name) ?? 0;
-    counts.set(name, nth + 1);
-    if (!isMask(text.slice(start, end))) continue;
-    const storedParameter = storedParameters.filter((candidate) => candidate.name === name)[nth];
-    if (storedParameter === undefined) return null;
-    const value = stored.slice(storedParameter.start, storedParameter.end);
-    replacements.push({ ...parameter, value });
+  const storedValues = new Map<string, string[]>();
+  for (const { name, start, end } of listSecretParameters(stored)) {
+    const values = storedValues.get(name) ?? [];
+    values.push(stored.slice(start, end));
+    storedValues.set(name, values);
   }
-  const storedUserInfo = CREDENTIALS.exec(stored)?.[2];
-  const userInfo = CREDENTIALS.exec(text)?.[2];
-  const url = replaceValues(text, replacements);
-  // `***:***` means the same as `***`.
-  if (userInfo !== MASK && userInfo !== `${MASK}:${MASK}`) return url;
-  if (storedUserInfo === undefined) return null;
-  return url.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${storedUserInfo}@`);
-}
-
-type Replacement = TextParameter & { readonly value: string };
-
-function listSecretParameters(url: string): readonly TextParameter[] {
-  const start = url.search(/[?#]/);
-  return start === -1 ? [] : findSecretParameters(url, VALUE_END, start);
-}
-
-function hideParameters(text: string, parameters: readonly TextParameter[]): string {
-  const nonEmptyParameters = parameters.filter(({ start, end }) => end > start);
-  const replacements = nonEmptyParameters.map((parameter) => ({ ...parameter, value: MASK }));
-  return replaceValues(text, replacements);
+  let isWhole = true;
+  const keep = (value: string, storedValue: string | undefined): string => {
+    isWhole &&= storedValue !== undefined;
+    return storedValue ?? value;
+  };
+  const url = mapParameters(text, listSecretParameters(text), (value, name) => {
+    const storedValue = storedValues.get(name)?.shift();
+    return isMask(value) ? keep(value, storedValue) : value;
+  }).replace(CREDENTIALS, (whole, scheme: string, userInfo: string) => {
+    // `***:***` means the same as `***`.
+    const isMasked = userInfo === MASK || userInfo === `${MASK}:${MASK}`;
+    return isMasked ? `${scheme}${keep(userInfo, CREDENTIALS.exec(stored)?.[2])}@` : whole;
+  });
+  return isWhole ? url : null;
 }
 
 // Some programs percent-encode the asterisk.
@@ -104,12 +91,23 @@ function isMask(value: string): boolean {
   return value.replaceAll(/%2a/gi, '*') === MASK;
 }
 
-function replaceValues(text: string, replacements: readonly Replacement[]): string {
+function listSecretParameters(url: string, from = url.search(/[?#]/)): readonly TextParameter[] {
+  return from === -1 ? [] : findSecretParameters(url, VALUE_END, from);
+}
+
+/** A URL with the values of these parameters replaced by `map`. */
+function mapParameters(
+  url: string, parameters: readonly TextParameter[], map: (value: string, name: string) => string,
+): string {
   let result = '';
   let copiedEnd = 0;
-  for (const { start, end, value } of replacements) {
-    result += text.slice(copiedEnd, start) + value;
+  for (const { name, start, end } of parameters) {
+    result += url.slice(copiedEnd, start) + map(url.slice(start, end), name);
     copiedEnd = end;
   }
-  return result + text.slice(copiedEnd);
+  return result + url.slice(copiedEnd);
+}
+
+function hideParameter(value: string): string {
+  return value === '' ? value : MASK;
 }

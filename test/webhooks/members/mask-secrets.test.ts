@@ -138,6 +138,15 @@ test('secret-like parameters of a URL are hidden, and nothing else of it changes
   }
 });
 
+test('a URL may begin with white space, as what reads it takes that off', () => {
+  const stored = { url: ' \n\thttps://u:p@h/?token=t', headers: { A: 'kept' } };
+  const shown = { url: ' \n\thttps://***@h/?token=***', headers: { A: '***' } };
+  assert.deepEqual(maskSecrets(FREE, stored), shown);
+  assert.deepEqual(restoreSecrets(shown, stored, 'url'), stored);
+  assert.throws(() => restoreSecrets({ ...shown, url: ' https://elsewhere/' }, stored, 'url'),
+    /given anew/);
+});
+
 test('hidden parameters sent back are the stored ones of that name, in their order', () => {
   const stored = { url: QUERY };
   const cases = [

@@ -18,13 +18,13 @@ import type { Steps } from '../../base/turns.ts';
 import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import { NumberList } from '../list/sort-columns.ts';
-import type { FilterInputs } from '../list/slot-filter.ts';
+import type { MatchSearch } from '../list/match-search.ts';
 import { DUPLICATE_MEMBERS, duplicatesParameter, malformed } from '../query/query-parameters.ts';
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
 import { readTitleKey } from '../query/title-key.ts';
-import { BYTES_PER_YIELD, eachMatch, openWholeScan } from './match-scan.ts';
+import { eachMatch, openWholeScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
 /** The slots of all groups, one group after the other. */
@@ -48,6 +48,8 @@ const COMMA = Buffer.from(',');
 // A look at a slot counts as so many bytes that are read, beside those of its book.
 const SLOT_BYTES = 32;
 const SLOTS_PER_YIELD = 1024;
+// Bytes of books to compare before yielding, some 20 µs.
+const BYTES_PER_YIELD = 4096;
 
 /** Handles `GET /api/books/duplicates`. Throws `malformed`. */
 export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): Promise<void> {
@@ -57,7 +59,7 @@ export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): P
       + 'common');
   }
   const { result, changes } = await openWholeScan(deps, createExchangeCaller(exchange),
-    (inputs) => findDuplicates(inputs, by));
+    (search) => findDuplicates(search, by));
   try {
     await exchange.sendStream(200, ['Content-Type', 'application/json'],
       streamGroups(result.groups, result.order, changes));
@@ -67,21 +69,21 @@ export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): P
 }
 
 function* findDuplicates(
-  inputs: FilterInputs, by: DuplicateKey,
+  search: MatchSearch, by: DuplicateKey,
 ): Steps<{ readonly groups: DuplicateGroups; readonly order: Uint32Array }> {
-  const books = yield* hashKeys(inputs, by);
-  const groups = yield* groupByKey(inputs, by, books);
-  inputs.changes.stopRecording();
+  const books = yield* hashKeys(search, by);
+  const groups = yield* groupByKey(search, by, books);
+  search.changes.stopRecording();
   const { positions } = groups;
   const order = yield* sortIndexes(positions.length, (left, right) =>
     positions.at(left) - positions.at(right));
   return { groups, order };
 }
 
-function* hashKeys(inputs: FilterInputs, by: DuplicateKey): Steps<HashedSlots> {
+function* hashKeys(search: MatchSearch, by: DuplicateKey): Steps<HashedSlots> {
   const slots = new NumberList();
   const hashes = new NumberList();
-  yield* eachMatch(inputs, (bytes, slot) => {
+  yield* eachMatch(search, (bytes, slot) => {
     const key = readKey(bytes, by);
     if (key === null) return;
     slots.push(slot);
@@ -92,7 +94,7 @@ function* hashKeys(inputs: FilterInputs, by: DuplicateKey): Steps<HashedSlots> {
 
 /** Compares the keys of books that share a hash. `changes` keeps the books of the groups. */
 function* groupByKey(
-  { collection, changes }: FilterInputs, by: DuplicateKey, { slots, hashes }: HashedSlots,
+  { collection, changes }: MatchSearch, by: DuplicateKey, { slots, hashes }: HashedSlots,
 ): Steps<DuplicateGroups> {
   // Books of one hash stay in the order of their ids.
   const order = yield* sortIndexes(slots.length, (left, right) =>

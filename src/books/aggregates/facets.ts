@@ -7,7 +7,7 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Steps } from '../../base/turns.ts';
 import { assertWanted, createExchangeCaller } from '../list/exchange-caller.ts';
-import type { FilterInputs } from '../list/slot-filter.ts';
+import type { MatchSearch } from '../list/match-search.ts';
 import {
   hasConditions, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
@@ -83,14 +83,14 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
     mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
   };
   const caller = createExchangeCaller(exchange);
-  const sources = hasConditions(filter) ? null : await findFacetSources(deps, facets);
+  const sources = hasConditions(filter) ? null : findFacetSources(deps, facets);
   if (sources !== null) {
     const steps = countByTables(deps, sources);
     exchange.sendJson(200, assertWanted(await deps.turns.run(steps, caller.isWanted)));
     return;
   }
   const { result, corrections } = await runMatchScan(deps, query, caller, {
-    createSteps: (inputs) => countFacets(inputs, filter, facets),
+    createSteps: (search) => countFacets(search, filter, facets),
     isEmpty: ({ total, facets: counts }) =>
       total === 0 && Object.values(counts).every(({ length }) => length === 0),
   });
@@ -118,7 +118,7 @@ function* countByTables(
 
 /** The inputs have the filter without the facets' own conditions; `filter` has them. */
 function* countFacets(
-  inputs: FilterInputs, filter: BookFilter, facets: readonly Facet[],
+  search: MatchSearch, filter: BookFilter, facets: readonly Facet[],
 ): Steps<FacetsAnswer> {
   const columns = facets.map((facet) => {
     const { readValues, pickOwn, isCaseless = false } = FACET_ROWS[facet];
@@ -128,7 +128,7 @@ function* countFacets(
   });
   const restrictions = columns.filter(({ own }) => hasConditions(own));
   let total = 0;
-  yield* countMatches(inputs, columns.map(({ counts }) => counts), (bytes, isFirstPass) => {
+  yield* countMatches(search, columns.map(({ counts }) => counts), (bytes, isFirstPass) => {
     const failures = restrictions.filter(({ own }) => !matchesOwn(own, bytes));
     if (failures.length > 1) return;
     if (failures.length === 0 && isFirstPass) total += 1;

@@ -1,20 +1,19 @@
 /**
- * Scans the books that match a filter for an answer about all of them: facets, suggestions,
- * duplicates. Like a scan of the list (list/scan.ts) it works in small steps, is narrowed down by
- * the word index, and is given up when its caller has left.
+ * Goes through the books that match a filter for an answer about all of them: facets, suggestions,
+ * duplicates. It is given up when its caller has left.
  */
-import type { Candidates, SearchCaller } from '../index/book-search.ts';
+import type { SearchCaller } from '../index/book-search.ts';
+import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { assertWanted } from '../list/exchange-caller.ts';
 import type { BookListOptions, IndexOptions } from '../list/book-list.ts';
-import { isSparse } from '../list/scan.ts';
-import { createSlotFilter } from '../list/slot-filter.ts';
-import type { FilterInputs } from '../list/slot-filter.ts';
+import { createSlotSource, findMatches, openSearch } from '../list/match-search.ts';
+import type { MatchSearch } from '../list/match-search.ts';
 import { searchBooks } from '../list/search-books.ts';
+import { ID_SORT } from '../query/book-sort.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { NO_CONDITIONS } from '../query/parse-query.ts';
 import type { CorrectableQuery } from '../query/parse-query.ts';
-import { readId } from '../query/stored-fields.ts';
 import type { ConcurrencyLimiter, Steps } from '../../base/turns.ts';
 import type { ValueCounts } from './value-counts.ts';
 
@@ -22,12 +21,9 @@ import type { ValueCounts } from './value-counts.ts';
 export type AggregateOptions = BookListOptions & IndexOptions;
 export type AggregateDeps = AggregateOptions & { readonly limiter: ConcurrencyLimiter };
 
-// Bytes of books to read before yielding, some 20 µs.
-export const BYTES_PER_YIELD = 4096;
-
 type MatchScan<Result> = {
-  /** The inputs have the corrections, of which the steps are told, too. */
-  readonly createSteps: (inputs: FilterInputs, corrections: Corrections) => Steps<Result>;
+  /** The search has the corrections, of which the steps are told, too. */
+  readonly createSteps: (search: MatchSearch, corrections: Corrections) => Steps<Result>;
   /** Whether nothing matched. */
   readonly isEmpty: (result: Result) => boolean;
 };
@@ -41,12 +37,15 @@ export function runMatchScan<Result>(
   scan: MatchScan<Result>,
 ): Promise<{ readonly result: Result; readonly corrections: Corrections }> {
   const { collection, turns } = deps;
+  const indexes = deps.indexes?.open(CatalogIndexes) ?? null;
   return searchBooks(deps, query, caller, {
     // Corrections may wait for the word index: others scan meanwhile.
     run: ({ query: { filter, corrections }, candidates, changes }) => limiter.run(async () => {
-      const inputs = { collection, query: { filter }, candidates, changes };
-      const steps = scan.createSteps(inputs, corrections);
-      const result = assertWanted(await turns.run(steps, caller.isWanted));
+      const inputs = { collection, query: { filter, sort: ID_SORT }, candidates, changes, indexes };
+      const answer = function* (): Steps<Result> {
+        return yield* scan.createSteps(yield* openSearch(inputs), corrections);
+      };
+      const result = assertWanted(await turns.run(answer(), caller.isWanted));
       changes.stop();
       return { result, corrections };
     }),
@@ -60,14 +59,18 @@ export function runMatchScan<Result>(
  */
 export function openWholeScan<Result>(
   { collection, turns, limiter }: AggregateDeps, caller: SearchCaller,
-  createSteps: (inputs: FilterInputs) => Steps<Result>,
+  createSteps: (search: MatchSearch) => Steps<Result>,
 ): Promise<{ readonly result: Result; readonly changes: ConcurrentChanges }> {
   return limiter.run(async () => {
     const changes = new ConcurrentChanges(collection);
     try {
-      const query = { filter: NO_CONDITIONS };
-      const steps = createSteps({ collection, query, candidates: null, changes });
-      return { result: assertWanted(await turns.run(steps, caller.isWanted)), changes };
+      const query = { filter: NO_CONDITIONS, sort: ID_SORT };
+      const answer = function* (): Steps<Result> {
+        return yield* createSteps(yield* openSearch({
+          collection, query, candidates: null, changes, indexes: null,
+        }));
+      };
+      return { result: assertWanted(await turns.run(answer(), caller.isWanted)), changes };
     } catch (error) {
       changes.stop();
       throw error;
@@ -75,29 +78,17 @@ export function openWholeScan<Result>(
   });
 }
 
-/** Calls `visit` for each book that matches, once: in id order, or in that of few candidates. */
+/** Calls `visit` for each book that matches, once. */
 export function* eachMatch(
-  inputs: FilterInputs, visit: (bytes: Buffer, slot: number) => void,
+  search: MatchSearch, visit: (bytes: Buffer, slot: number) => void,
 ): Steps<void> {
-  const filter = createSlotFilter(inputs);
-  const isCandidatesWalk = isSparse(inputs);
-  const walk = isCandidatesWalk ? walkCandidates(inputs) : inputs.collection.walk();
-  // A book that is deleted and added again meanwhile may come in two slots of candidates.
-  const ids = new Set<string>();
-  let bytesRead = 0;
-  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    if (filter.resetIfYieldDue()) yield;
-    const bytes = filter.readIfMatching(slot);
-    if (bytes === undefined) continue;
-    const id = isCandidatesWalk ? readId(bytes) : '';
-    if (ids.has(id)) continue;
-    if (isCandidatesWalk) ids.add(id);
-    visit(bytes, slot);
-    bytesRead += bytes.length;
-    if (bytesRead < BYTES_PER_YIELD) continue;
-    bytesRead = 0;
-    yield;
-  }
+  yield* findMatches(search, createSlotSource(search), {
+    readsBooks: true,
+    take(bytes, slot) {
+      visit(bytes, slot);
+      return true;
+    },
+  });
 }
 
 /**
@@ -105,12 +96,12 @@ export function* eachMatch(
  * of a book to them. Of books that are written between two passes, each counts what it finds.
  */
 export function* countMatches(
-  inputs: FilterInputs, counts: readonly ValueCounts[],
+  search: MatchSearch, counts: readonly ValueCounts[],
   visit: (bytes: Buffer, isFirstPass: boolean) => void,
 ): Steps<void> {
   let isFirstPass = true;
   do {
-    const matches = eachMatch(inputs, (bytes) => visit(bytes, isFirstPass));
+    const matches = eachMatch(search, (bytes) => visit(bytes, isFirstPass));
     for (let step = matches.next(); step.done !== true; step = matches.next()) {
       yield;
       for (const count of counts) if (count.isFull) yield* count.split();
@@ -118,17 +109,4 @@ export function* countMatches(
     for (const count of counts) yield* count.finishShare();
     isFirstPass = false;
   } while (counts.some(({ isDone }) => !isDone));
-}
-
-function walkCandidates(
-  { candidates: { slots } }: { readonly candidates: Candidates },
-): { next(): number } {
-  let start = 0;
-  return {
-    next() {
-      const slot = slots.next(start);
-      start = slot + 1;
-      return slot;
-    },
-  };
 }

@@ -8,7 +8,7 @@ import type { Exchange } from '../../server/http-route.ts';
 import { parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
-import type { FilterInputs } from '../list/slot-filter.ts';
+import type { MatchSearch } from '../list/match-search.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseTypos } from '../query/parse-query.ts';
 import { malformed } from '../query/query-parameters.ts';
@@ -45,19 +45,19 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   const query = {
     filter: { ...NO_CONDITIONS, words }, corrections: NO_CORRECTIONS, mayCorrect,
   };
-  const tables = await findSuggestionTables(deps);
+  const tables = findSuggestionTables(deps);
   const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
-    createSteps: (inputs, found) => findSuggestions(inputs, joinWords(text, found), tables),
+    createSteps: (search, found) => findSuggestions(search, joinWords(text, found), tables),
     isEmpty: ({ length }) => length === 0,
   });
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function* findSuggestions(
-  inputs: FilterInputs, beginning: string, tables: SuggestionTables | null,
+  search: MatchSearch, beginning: string, tables: SuggestionTables | null,
 ): Steps<readonly Suggestion[]> {
-  const { titles, authors, keywords } = tables === null ? yield* countAll(inputs, beginning)
-    : yield* countTitles(inputs, beginning, tables);
+  const { titles, authors, keywords } = tables === null ? yield* countAll(search, beginning)
+    : yield* countTitles(search, beginning, tables);
   // The sort is stable: of ties that have the same text, titles come first.
   return [
     ...titles.map((count): Suggestion => ({ member: 'title', ...count })),
@@ -74,14 +74,14 @@ type MemberCounts = {
 
 /** Counts titles in the books, and takes the others from the tables. */
 function* countTitles(
-  inputs: FilterInputs, beginning: string, { indexes, author, keyword }: SuggestionTables,
+  search: MatchSearch, beginning: string, { indexes, author, keyword }: SuggestionTables,
 ): Steps<MemberCounts> {
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
-  yield* countMatches(inputs, [titles], (bytes) => {
+  yield* countMatches(search, [titles], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
   });
   yield* indexes.settle();
-  const { words } = inputs.query.filter;
+  const { words } = search.query.filter;
   return {
     titles: titles.top,
     authors: yield* findTopAuthors(author, words, SUGGESTIONS_MAX),
@@ -89,12 +89,12 @@ function* countTitles(
   };
 }
 
-function* countAll(inputs: FilterInputs, beginning: string): Steps<MemberCounts> {
-  const { words } = inputs.query.filter;
+function* countAll(search: MatchSearch, beginning: string): Steps<MemberCounts> {
+  const { words } = search.query.filter;
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const authors = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const keywords = new ValueCounts({ topMax: SUGGESTIONS_MAX, isCaseless: true });
-  yield* countMatches(inputs, [titles, authors, keywords], (bytes) => {
+  yield* countMatches(search, [titles, authors, keywords], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
     authors.add(readAuthors(bytes).map(({ name }) => name)
       .filter((name) => matchesWords(words, tokenize(name))));

@@ -8,7 +8,7 @@ import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { BookColumn } from '../engine/book-column.ts';
-import type { CatalogIndexes } from '../engine/catalog-indexes.ts';
+import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import type { ValueTable } from '../engine/value-table.ts';
 import type { Facet } from '../query/query-parameters.ts';
 import { findTop } from '../query/value-count.ts';
@@ -26,10 +26,10 @@ export type FacetSources = {
 };
 
 /** Null while some facet has no table or column. */
-export async function findFacetSources(
+export function findFacetSources(
   deps: AggregateDeps, facets: readonly Facet[],
-): Promise<FacetSources | null> {
-  const indexes = await deps.indexes?.open();
+): FacetSources | null {
+  const indexes = deps.indexes?.open(CatalogIndexes);
   if (indexes === undefined) return null;
   // All are asked for before any is missed, so that all are made at once.
   const found = facets.map((facet) => [facet, findValues(indexes, facet)] as const);
@@ -61,8 +61,8 @@ export type SuggestionTables = {
 };
 
 /** Null while a table is missing. */
-export async function findSuggestionTables(deps: AggregateDeps): Promise<SuggestionTables | null> {
-  const indexes = await deps.indexes?.open();
+export function findSuggestionTables(deps: AggregateDeps): SuggestionTables | null {
+  const indexes = deps.indexes?.open(CatalogIndexes);
   if (indexes === undefined) return null;
   const [author, keyword] = [indexes.findTable('author'), indexes.findTable('keyword')];
   return author === null || keyword === null ? null : { indexes, author, keyword };

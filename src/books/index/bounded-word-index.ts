@@ -6,7 +6,6 @@
 import { lazyImport } from '../../base/lazy-import.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { hasTextConditions } from '../query/match-book.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import type { SearchCaller, BookSearch, Candidates, SearchChanges } from './book-search.ts';
 import type { WordIndex, WordIndexOptions } from './word-index.ts';
@@ -41,9 +40,7 @@ export class BoundedWordIndex implements BookSearch {
   find(
     filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null> {
-    // It is not even loaded for a query without words.
-    const isUseless = !hasTextConditions(filter) && filter.isbns.length === 0;
-    if (isUseless || this.isTooLarge) return Promise.resolve(null);
+    if (this.isTooLarge) return Promise.resolve(null);
     return Promise.resolve(loadWordIndex(({ WordIndex: Index }) => {
       // An index that has a `booksMax` has dropped everything.
       if (this.#wordIndex === null || this.#wordIndex.booksMax !== null) {

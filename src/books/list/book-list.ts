@@ -10,14 +10,12 @@ import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
-import { NEEDS_SCAN } from './needs-scan.ts';
+import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
-import type { ScanInputs } from './slot-filter.ts';
-import { explainWhole } from './scan-plan.ts';
-import type { BookListExplanation, PlanExplanation } from './scan-plan.ts';
-import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
-import type { PageResult, WholeResult } from './scan.ts';
-import { readPageById } from './page-by-id.ts';
+import { findPage, findWhole, isHeld } from './find-books.ts';
+import type { PageResult, PlanExplanation } from './find-books.ts';
+import { openSearch } from './match-search.ts';
+import type { MatchSearch, SearchInputs } from './match-search.ts';
 import {
   collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
   streamText, streamWalk,
@@ -74,6 +72,17 @@ export interface BookList {
   /** How `list` answers the query. Throws and waits as `list` does. */
   explain(query?: BookListQuery): Promise<BookListExplanation>;
 }
+
+/** The answer to `explain=true`, and of `books.explain(query)`. */
+export type BookListExplanation = {
+  /** The name of the plan. */
+  readonly plan: string;
+  readonly reason: string;
+  /** How many books match, on all pages. */
+  readonly total: number;
+  /** Milliseconds from the parsed query to the books that were found; they are not sent. */
+  readonly ms: number;
+};
 
 /** The program that embeds the catalog waits for its list however long that takes. */
 const EMBEDDING_PROGRAM: SearchCaller = { isWanted: () => true };
@@ -220,11 +229,14 @@ async function prepareWriter(
 async function readEach(
   deps: BookListDeps, exchange: Exchange, query: BookQuery, read: (book: Buffer) => void,
 ): Promise<void> {
-  const { source, close } = await findBooks(deps, query, createExchangeCaller(exchange));
+  const caller = createExchangeCaller(exchange);
+  const { source, close } = await findBooks(deps, query, caller);
   try {
     for (let book = source(), count = 1; book !== undefined; book = source(), count += 1) {
       read(book);
-      if (count % BOOKS_PREPARED_AT_ONCE === 0) await nextTurn();
+      if (count % BOOKS_PREPARED_AT_ONCE !== 0) continue;
+      await nextTurn();
+      assertWanted(caller.isWanted() ? true : null);
     }
   } finally {
     close();
@@ -257,12 +269,11 @@ async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchC
   readonly explanation: BookListExplanation; readonly corrections: Corrections;
 }> {
   const startedMs = deps.clock.monotonicMs();
-  const { plan: { name, reason }, total, corrections, close } =
-    await findBooks(deps, query, caller);
+  const { plan, total, corrections, close } = await findBooks(deps, query, caller);
   close();
   // Whole microseconds: the clock has no more.
   const ms = Math.round((deps.clock.monotonicMs() - startedMs) * 1000) / 1000;
-  return { explanation: { plan: name, reason, total, ms }, corrections };
+  return { explanation: { plan: plan.name, reason: plan.explain(), total, ms }, corrections };
 }
 
 /** The books with the members that the query asks for. */
@@ -278,12 +289,8 @@ async function findBooks(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
-  const { limit, sort, filter } = query;
-  if (limit !== null && sort.orders.length === 0 && !hasConditions(filter)) {
-    return createPage(readPageById(deps.collection, query, limit), query);
-  }
   return searchBooks(deps, query, caller, {
-    run: (books) => scanBooks(deps, books, caller),
+    run: (books) => answerQuery(deps, books, caller),
     isEmpty: ({ total }) => total === 0,
   });
 }
@@ -297,7 +304,11 @@ function asksForAll({ filter, sort, limit }: BookQuery): boolean {
 function listAll(collection: Collection, { after }: BookQuery): ListResult {
   const walk = collection.walk({ after: after?.id ?? null });
   return {
-    plan: explainWhole(collection.size),
+    plan: {
+      name: 'whole',
+      explain: () => `all ${collection.size} books are asked for in the order of their ids, in `
+        + 'which they are stored',
+    },
     total: collection.size,
     cursor: null,
     corrections: NO_CORRECTIONS,
@@ -308,47 +319,37 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
 }
 
 /** Stops `changes`, or has them stopped by `ListResult.close`, when the books have been read. */
-async function scanBooks(
-  deps: BookListDeps, { query, candidates, changes }: SearchedBooks<BookQuery>,
-  caller: SearchCaller,
+async function answerQuery(
+  { collection, turns, wholeScanLimiter, indexes }: BookListDeps, books: SearchedBooks<BookQuery>,
+  { isWanted }: SearchCaller,
 ): Promise<ListResult> {
-  const { collection, turns, wholeScanLimiter, indexes } = deps;
-  const { isWanted } = caller;
-  const inputs: ScanInputs = { collection, query, candidates, changes };
-  const endPage = (page: PageResult): ListResult => {
+  const { query, changes } = books;
+  const { limit, corrections } = query;
+  const inputs = { ...books, collection, indexes: indexes?.open(CatalogIndexes) ?? null };
+  const run = async <Result>(steps: Steps<Result>): Promise<Result> =>
+    assertWanted(await turns.run(steps, isWanted));
+  const found = await run(findHeld(inputs, limit));
+  if ('entries' in found) {
     changes.stop();
-    return createPage(page, query);
-  };
-  const runPage = async (steps: Steps<PageResult>): Promise<ListResult> =>
-    endPage(assertWanted(await turns.run(steps, isWanted)));
-  if (query.limit !== null) {
-    const steps = await indexes?.answerPage(inputs, query.limit);
-    const page = steps === undefined ? NEEDS_SCAN : assertWanted(await turns.run(steps, isWanted));
-    if (page !== NEEDS_SCAN) return endPage(page);
+    return toResult(found, query);
   }
-  // The table in scan.ts says what each scan is for.
-  if (isSparse(inputs)) return runPage(scanSparse(inputs));
-  if (query.limit !== null) return runPage(scanPage(inputs, query.limit));
-  const whole = await wholeScanLimiter.run(() => findWhole(deps, inputs, caller));
-  const source = sourceFromSlots(whole.slots, changes);
+  const { plan, total, slots } = await wholeScanLimiter.run(() => run(findWhole(found)));
   // The books are still to be read: `changes` keeps them as they are now until they have been.
   const close = (): void => changes.stop();
-  const { corrections } = query;
-  const { plan, total } = whole;
+  const source = sourceFromSlots(slots, changes);
   return { plan, total, cursor: null, corrections, source, stream: null, close };
 }
 
-async function findWhole(
-  { turns, indexes }: BookListDeps, inputs: ScanInputs, { isWanted }: SearchCaller,
-): Promise<WholeResult> {
-  const steps = await indexes?.answerWhole(inputs);
-  const whole = steps === undefined ? NEEDS_SCAN : assertWanted(await turns.run(steps, isWanted));
-  return whole === NEEDS_SCAN
-    ? assertWanted(await turns.run(scanWhole(inputs), isWanted)) : whole;
+/** A page, or few books that match; the search itself where all of more are asked for. */
+function* findHeld(
+  inputs: SearchInputs<BookQuery>, limit: number | null,
+): Steps<PageResult | MatchSearch<BookQuery>> {
+  const search = yield* openSearch(inputs);
+  return limit === null && !isHeld(search) ? search : yield* findPage(search, limit);
 }
 
 /** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */
-function createPage(
+function toResult(
   { entries, total, plan }: PageResult, { limit, fingerprint, corrections }: BookQuery,
 ): ListResult {
   const hasMore = limit !== null && entries.length > limit;

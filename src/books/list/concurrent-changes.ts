@@ -25,6 +25,7 @@ export class ConcurrentChanges {
   readonly #copies = new Map<number, Buffer>();
   /** null once `stopRecording` was called. */
   #changedSlots: Set<number> | null = new Set();
+  readonly #deletedSlots = new Map<string, number>();
   #copiedBytes = 0;
 
   constructor(collection: Collection) {
@@ -37,9 +38,15 @@ export class ConcurrentChanges {
     return this.#changedSlots ?? new Set();
   }
 
+  /** In which slots books stood that were deleted in this time, by their ids. */
+  get deletedSlots(): ReadonlyMap<string, number> {
+    return this.#deletedSlots;
+  }
+
   /** Stops recording which slots change: all books of the response have been found. */
   stopRecording(): void {
     this.#changedSlots = null;
+    this.#deletedSlots.clear();
   }
 
   /**
@@ -74,8 +81,10 @@ export class ConcurrentChanges {
     this.#copies.clear();
   }
 
-  #onChange({ before }: Change, slot: number): void {
+  #onChange({ id, before, after }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
+    const isFirst = this.#changedSlots !== null && !this.#deletedSlots.has(id);
+    if (after === null && isFirst) this.#deletedSlots.set(id, slot);
     if (!this.#unsentSlots.has(slot) || !this.#staleSlots.add(slot) || before === null) return;
     if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;
     this.#copiedBytes += before.length;

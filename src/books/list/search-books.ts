@@ -10,7 +10,7 @@ import type { Turns, Steps } from '../../base/turns.ts';
 import type { BookSearch, Candidates, SearchCaller } from '../index/book-search.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { decodeSearchable, hasBookWord } from '../query/match-book.ts';
+import { decodeSearchable, hasBookWord, hasTextConditions } from '../query/match-book.ts';
 import { correctQuery } from '../query/parse-query.ts';
 import type { BookFilter, CorrectableQuery } from '../query/parse-query.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
@@ -42,7 +42,9 @@ export async function searchBooks<Query extends CorrectableQuery, Result>(
   const { collection, search } = deps;
   let { mayCorrect } = query;
   const result = await withChanges(collection, async (changes) => {
-    const candidates = await search.find(query.filter, changes, caller);
+    // Not even a turn is taken for a query without words.
+    const candidates = isForWords(query.filter)
+      ? await search.find(query.filter, changes, caller) : null;
     // A query that has a match has no mistyped word.
     mayCorrect &&= candidates !== null && !candidates.hasIndexedMatch;
     const scanned = await scan.run({ query, candidates, changes });
@@ -61,6 +63,11 @@ export async function searchBooks<Query extends CorrectableQuery, Result>(
     const candidates = await search.find(correctedQuery.filter, changes, caller);
     return scan.run({ query: correctedQuery, candidates, changes });
   });
+}
+
+/** Whether the filter has conditions that the word index knows. */
+function isForWords(filter: BookFilter): boolean {
+  return hasTextConditions(filter) || filter.isbns.length > 0;
 }
 
 /** Calls `use` with changes that are recorded from now on; stops them when it throws. */

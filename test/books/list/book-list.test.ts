@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { BookSearch } from '../../../src/books/index/book-search.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
-import type { BookListExplanation } from '../../../src/books/list/scan-plan.ts';
+import type { BookListExplanation } from '../../../src/books/list/book-list.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
@@ -255,10 +255,12 @@ const PLANS: readonly (readonly [search: string, plan: string, reason: string, t
   ['', 'whole', 'all 6 books are asked for in the order of their ids, in which they are stored', 6],
   ['limit=2', 'page-by-id', 'all 6 books match, and in the order of ids none is read but those of '
     + 'the page', 6],
-  ['limit=2&sort=title', 'scan', 'no index is of use: all 6 books are read', 6],
+  ['limit=2&sort=title', 'scan', 'there is no index by title yet', 6],
   ['inLanguage=fr', 'scan', 'no index is of use: all 6 books are read', 2],
-  ['q=elan&sort=title&limit=1', 'scan-candidates',
-    'the word index says that 2 of 6 books may match: only these are read', 2],
+  ['q=elan&sort=title&limit=1', 'sorted-matches',
+    '2 of 6 match, and there is no index by title yet', 2],
+  ['q=elan&inLanguage=fr', 'scan-candidates',
+    'the indexes say that 2 of 6 books may match: only these are read', 2],
 ];
 
 for (const [search, plan, reason, total] of PLANS) {
@@ -276,7 +278,7 @@ test('an explained query is the same query: its cursor, its corrections, its err
   const { list } = createList();
   const page = await getList(list, 'q=1984&limit=1&sort=title&explain=false');
   const { body } = await explain(list, (page.next ?? '').replace('false', 'true'));
-  assert.deepEqual([body.plan, body.total], ['scan-candidates', 2]);
+  assert.deepEqual([body.plan, body.total], ['sorted-matches', 2]);
   const corrected = await explain(list, 'q=darkmess&explain=true');
   assert.deepEqual(corrected.headers,
     ['X-Search-Corrected', 'darkmess=darkness', 'Vary', 'Accept']);
@@ -316,7 +318,7 @@ test('who may not have a query explained is refused, and gets books', async () =
 test('a program has a query explained by a call of its own', async () => {
   const { list } = createList();
   const { plan, total } = await list.explain({ q: 'elan', sort: 'title' });
-  assert.deepEqual([plan, total], ['scan-candidates', 2]);
+  assert.deepEqual([plan, total], ['sorted-matches', 2]);
   assert.equal((await list.explain()).plan, 'whole');
   const query: object = { explain: true };
   await assert.rejects(list.list(query), {

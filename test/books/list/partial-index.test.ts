@@ -6,8 +6,6 @@ import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { scanPage } from '../../../src/books/list/scan.ts';
-import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import type { BookFilter } from '../../../src/books/query/parse-query.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
@@ -18,8 +16,10 @@ import { IS_LONG } from '../../support/long.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
+import { pageSteps } from '../../support/page-steps.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+import { finishSteps } from '../../support/steps.ts';
 
 const SEEDS = IS_LONG ? 60 : 4;
 const BOOKS = 90;
@@ -83,17 +83,14 @@ test('a candidate that is not indexed is read, and counted so', () => {
   const [slots, unindexed] = [new BitSet(), new BitSet()];
   slots.addBelow(2);
   unindexed.add(1);
-  const steps = scanPage({
-    collection, query: parseBookQuery('q=everywhere&limit=5'),
-    changes: new ConcurrentChanges(collection),
+  const page = finishSteps(pageSteps({
+    collection, search: 'q=everywhere', limit: 5, changes: new ConcurrentChanges(collection),
     candidates: {
       slots, count: 2, isExact: true, hasIndexedMatch: true, unindexed, unindexedCount: 1,
     },
-  }, 5);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  assert.deepEqual(step.value.entries.map(({ id }) => id), ['a']);
-  assert.equal(step.value.total, 1);
+  }));
+  assert.deepEqual(page.entries.map(({ id }) => id), ['a']);
+  assert.equal(page.total, 1);
 });
 
 function createSteeredCatalog() {

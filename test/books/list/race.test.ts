@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { scanPage, scanSparse, scanWhole } from '../../../src/books/list/scan.ts';
+import { findWhole } from '../../../src/books/list/find-books.ts';
+import { openSearch } from '../../../src/books/list/match-search.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
@@ -17,7 +18,9 @@ import type { NaiveBook } from '../../support/naive-list.ts';
 import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
+import { pageSteps } from '../../support/page-steps.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+import { finishSteps } from '../../support/steps.ts';
 
 const IDS = 150;
 const SEEDS = IS_LONG ? 200 : 4;
@@ -78,7 +81,7 @@ for (const withIndex of [false, true]) {
   });
 }
 
-test('a book deleted and added again in another slot during a sparse scan comes once', () => {
+test('a book deleted and added again in another slot while matches are read comes once', () => {
   const collection = new FakeCollection();
   const slots = new BitSet();
   const book = (id: string): NaiveBook =>
@@ -87,23 +90,25 @@ test('a book deleted and added again in another slot during a sparse scan comes 
     collection.put(book(`id-${slot + 10}`));
     slots.add(slot);
   }
-  const scan = {
-    collection, query: parseBookQuery('q=everywhere'), changes: new ConcurrentChanges(collection),
+  const steps = pageSteps({
+    collection, search: 'q=everywhere&sort=title', limit: null,
+    changes: new ConcurrentChanges(collection),
     candidates: {
       slots, count: 40, isExact: true, hasIndexedMatch: true, unindexed: null, unindexedCount: 0,
     },
-  };
-  const work = scanSparse(scan);
-  assert.equal(work.next().done, false, 'the first slots were looked at');
-  collection.delete('id-10');
-  collection.delete('id-49');
-  collection.put(book('id-10'));
-  assert.equal(collection.findSlot('id-10'), 39, 'it stands where the scan still comes to');
-  let step = work.next();
-  for (let steps = 0; step.done !== true && steps < 100; steps += 1) step = work.next();
-  assert.ok(step.done === true);
-  assert.deepEqual(step.value.entries.map(({ id }) => id), collection.ids);
-  assert.equal(step.value.total, 39);
+  });
+  let isFirst = true;
+  const page = finishSteps(steps, () => {
+    if (!isFirst) return;
+    isFirst = false;
+    collection.delete('id-10');
+    collection.delete('id-49');
+    collection.put(book('id-10'));
+    assert.equal(collection.findSlot('id-10'), 39, 'it stands where the search still comes to');
+  });
+  assert.equal(isFirst, false);
+  assert.deepEqual(page.entries.map(({ id }) => id), collection.ids);
+  assert.equal(page.total, 39);
 });
 
 test('a slot that gets another book during a scan of the whole comes once', () => {
@@ -111,17 +116,18 @@ test('a slot that gets another book during a scan of the whole comes once', () =
   const book = (id: string): NaiveBook => randomBook(createRandom(1), id);
   for (let number = 10; number < 50; number += 1) collection.put(book(`id-${number}`));
   const changes = new ConcurrentChanges(collection);
-  const steps = scanWhole({
-    collection, query: parseBookQuery('sort=title'), changes, candidates: null,
+  const steps = findWhole(finishSteps(openSearch({
+    collection, query: parseBookQuery('sort=title'), changes, candidates: null, indexes: null,
+  })));
+  let isFirst = true;
+  const { slots, total } = finishSteps(steps, () => {
+    if (!isFirst) return;
+    isFirst = false;
+    collection.delete('id-10');
+    collection.put(book('id-60'));
+    assert.equal(collection.findSlot('id-60'), 0);
   });
-  assert.equal(steps.next().done, false, 'the first slots were looked at');
-  collection.delete('id-10');
-  collection.put(book('id-60'));
-  assert.equal(collection.findSlot('id-60'), 0);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
   collection.delete('id-60');
-  const { slots, total } = step.value;
   const found = [...slots].map((slot) => changes.take(slot));
   assert.equal(found.filter((bytes) => bytes !== undefined).length, total);
 });
@@ -135,16 +141,14 @@ test('a candidate that changed since the index was asked is read again, and coun
   }
   const changes = new ConcurrentChanges(collection);
   collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
-  const steps = scanPage({
-    collection, query: parseBookQuery('q=everywhere&limit=5'), changes,
+  const page = finishSteps(pageSteps({
+    collection, search: 'q=everywhere', limit: 5, changes,
     candidates: {
       slots, count: 3, isExact: true, hasIndexedMatch: true, unindexed: null, unindexedCount: 0,
     },
-  }, 5);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  assert.deepEqual(step.value.entries.map(({ id }) => id), ['id-0', 'id-2']);
-  assert.equal(step.value.total, 2);
+  }));
+  assert.deepEqual(page.entries.map(({ id }) => id), ['id-0', 'id-2']);
+  assert.equal(page.total, 2);
 });
 
 function change(

@@ -1,0 +1,302 @@
+/**
+ * The loop by which every query finds its books. A query is a source of slots, what is still to be
+ * checked of their books, and a sink that takes what matches:
+ *
+ *   source      an order or the ids, from a cursor on; the slots that match; all books, by id
+ *   check       the conditions that no index has answered
+ *   sink        a page, a whole answer (find-books.ts); facets, suggestions, duplicates
+ *
+ * The indexes say which slots match: those of the word index and of the columns are intersected as
+ * bits. Where they answer all conditions, no book is read to know that it matches.
+ *
+ * **Changes.** The indexes may know a book as it was: the books of pending slots, those that the
+ * word index has not indexed, and those that change while the query runs. These slots are
+ * unsettled. A source by indexes passes over them, and the loop looks at their books in the end. A
+ * slot that was taken stays as it was found, whatever becomes of its book. So a book that does not
+ * change is found as it is, and one that changes is found once at most, as it was at some time
+ * while the query ran. All books as a source can be relied on without an index: they are the scan.
+ *
+ * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
+ * between two turns when nobody waits any more; it holds nothing that needs closing. An order may
+ * be dropped while it is walked: then its caller looks for another source.
+ */
+import { BitSet } from '../../base/structures/bit-set.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { Collection, Walk } from '../../store/store-port.ts';
+import type { CatalogIndexes } from '../engine/catalog-indexes.ts';
+import { columnsFor } from '../engine/columns.ts';
+import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
+import type { SlotOrder } from '../engine/slot-order.ts';
+import type { Candidates } from '../index/book-search.ts';
+import { hasTextConditions, matchesMembers } from '../query/match-book.ts';
+import type { BookQuery } from '../query/parse-query.ts';
+import { readId } from '../query/stored-fields.ts';
+import type { ConcurrentChanges } from './concurrent-changes.ts';
+import { TextFilter } from './text-filter.ts';
+
+/** What a query is answered from. */
+export type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
+  readonly collection: Collection;
+  readonly query: Query;
+  /** The books that the word index found; null: all books may match. */
+  readonly candidates: Candidates | null;
+  /** They record since before the word index was asked. */
+  readonly changes: ConcurrentChanges;
+  /** null: there are none beside the word index. */
+  readonly indexes: CatalogIndexes | null;
+};
+
+/** What the indexes know of a query. */
+export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInputs<Query> & {
+  /** The order of the first key; null: there is no index of it, or ids are the order. */
+  readonly order: SlotOrder | null;
+  /** Settled slots: all that match are among them. Null: all may match. They stay as they are. */
+  readonly slots: BitSet | null;
+  /** How many slots these are; null for all. */
+  readonly slotCount: number | null;
+  /** Whether all of these slots match, so that no book is read to know it. */
+  readonly isExact: boolean;
+  /** The slots that were unsettled at the start; null: none was. */
+  readonly unsettled: BitSet | null;
+  /** Whether an index is relied on, so that slots that change are unsettled. */
+  readonly isIndexed: boolean;
+};
+
+/**
+ * Where slots come from:
+ *
+ *   order   those after the cursor, in order of the first key or the ids. The sink may end it, so
+ *           the matches are counted without it
+ *   slots   those that may match, as the indexes say
+ *   books   all books by id, without relying on any index
+ */
+export type SlotSource = {
+  readonly kind: 'order' | 'slots' | 'books';
+  readonly walk: SlotWalk;
+  /** The index that it walks through; null for others. */
+  readonly order: SlotOrder | null;
+};
+
+interface SlotWalk {
+  /** How many slots were looked at. */
+  readonly reads: number;
+  /**
+   * The next slot that is accepted, `WALK_END`, or `WALK_PAUSE` after so many looks. `accepts` may
+   * be asked about a slot twice.
+   */
+  next(accepts: (slot: number) => boolean, looksMax: number): number;
+}
+
+/** Takes what matches. */
+export interface MatchSink {
+  /** Whether it reads the books; else it gets none. */
+  readonly readsBooks: boolean;
+  /** `isLate`: after the source has ended. Returns whether further books of it are of use. */
+  take(bytes: Buffer, slot: number, isLate: boolean): boolean;
+}
+
+/** `lost`: the order was dropped; `left`: it took more looks than it may. */
+type SearchEnd = 'lost' | 'left' | { readonly total: number };
+
+const LOOKS_PER_STEP = 4096;
+// The work between two looks at the clock: as much as to read some 20 books.
+const WORK_PER_YIELD = 32;
+const BYTES_PER_WORK = 512;
+// A look for words costs as much as to read so many members.
+const TEXT_WORK = 4;
+// To keep a slot that is not read.
+const SLOT_WORK = 1 / 2;
+const NO_BOOK = Buffer.alloc(0);
+
+export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
+  inputs: SearchInputs<Query>,
+): Steps<MatchSearch<Query>> {
+  const { query: { filter, sort: { orders: [firstOrder] } }, candidates, indexes } = inputs;
+  // All are asked for before any is missed, so that all are made at once.
+  const columns = columnsFor(filter).map((name) => indexes?.findColumn(name) ?? null);
+  const order = firstOrder === undefined ? null : indexes?.findOrder(firstOrder.key) ?? null;
+  const knownColumns = columns.filter((column) => column !== null);
+  const hasPending = knownColumns.length > 0 || order !== null;
+  const unsettled = collectUnsettled(hasPending ? indexes : null, candidates);
+  let slots = candidates?.slots ?? null;
+  for (const column of knownColumns) {
+    const matching = yield* column.match(filter);
+    // A column's set is its own, and follows changes.
+    if (slots === null) slots = matching.copy();
+    else slots.retain(matching);
+  }
+  if (unsettled !== null) slots?.subtract(unsettled);
+  const isTextKnown = candidates === null ? !hasTextConditions(filter) : candidates.isExact;
+  return {
+    ...inputs, order, slots, slotCount: slots?.count() ?? null,
+    // To the word index an ISBN is a word, which may stand in a title, too.
+    isExact: isTextKnown && knownColumns.length === columns.length && filter.isbns.length === 0,
+    unsettled, isIndexed: hasPending || candidates !== null,
+  };
+}
+
+function collectUnsettled(
+  indexes: CatalogIndexes | null, candidates: Candidates | null,
+): BitSet | null {
+  const pending = indexes?.pendingSlots;
+  const unindexed = candidates?.unindexed ?? null;
+  if (pending === undefined || pending.size === 0) return unindexed;
+  const unsettled = unindexed?.copy() ?? new BitSet();
+  for (const slot of pending.keys()) unsettled.add(slot);
+  return unsettled;
+}
+
+/** Has the sink take what matches of the source, and of the slots that are unsettled. */
+export function* findMatches(
+  search: MatchSearch, source: SlotSource, sink: MatchSink, looksMax = Infinity,
+): Steps<SearchEnd> {
+  const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
+  const { walk, kind, order } = source;
+  const check = createBookCheck(search);
+  const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
+  // The slots that were taken: few of an order, perhaps many of all.
+  const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
+    kind === 'order' ? new Set<number>() : new BitSet();
+  const isSettled = (slot: number): boolean => !search.isIndexed
+    || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
+  const accepts = !search.isIndexed ? acceptAny : (slot: number): boolean =>
+    isSettled(slot) ? slots === null || slots.has(slot) : kind === 'books';
+  let work = 0;
+  let total = 0;
+  const take = (slot: number, isLate: boolean): boolean => {
+    const isStale = isLate || (kind === 'books' && !isSettled(slot));
+    const isKnown = search.isExact && !isStale;
+    const bytes = isKnown && !sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
+    work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;
+    if (bytes === undefined || taken.has(slot)) return true;
+    if (!isKnown) {
+      work += textWork;
+      if (!check(bytes, isStale)) return true;
+    }
+    // A book that was deleted where it was taken may have been added again here.
+    if (isLate && deletedSlots.size > 0 && taken.has(deletedSlots.get(readId(bytes)) ?? -1)) {
+      return true;
+    }
+    taken.add(slot);
+    total += 1;
+    return sink.take(bytes, slot, isLate);
+  };
+  for (let isWanted = true; isWanted || kind !== 'order';) {
+    if (order !== null && search.indexes?.keepsOrder(order) !== true) return 'lost';
+    const slot = walk.next(accepts, LOOKS_PER_STEP);
+    if (slot === WALK_END) break;
+    if (walk.reads > looksMax) return 'left';
+    if (slot !== WALK_PAUSE) isWanted = take(slot, false);
+    if (slot !== WALK_PAUSE && work < WORK_PER_YIELD) continue;
+    work = 0;
+    yield;
+  }
+  if (kind === 'books') return { total };
+  if (kind === 'order') total = search.slotCount ?? 0;
+  for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
+    // One that has changed comes below.
+    if (!changedSlots.has(slot)) take(slot, true);
+    if (work < WORK_PER_YIELD) continue;
+    work = 0;
+    yield;
+  }
+  // A slot that changes meanwhile comes last in the set, and so in its turn.
+  for (const slot of search.isIndexed ? changedSlots : []) {
+    if (kind === 'order' && !taken.has(slot) && slots?.has(slot) === true) total -= 1;
+    take(slot, true);
+    if (work < WORK_PER_YIELD) continue;
+    work = 0;
+    yield;
+  }
+  return { total: kind === 'order' && slots === null ? collection.size : total };
+}
+
+function acceptAny(): boolean {
+  return true;
+}
+
+/** The first key's order, or the ids, from the cursor on; null where there is no such order. */
+export function createOrderSource(
+  { collection, query: { sort, after }, order }: MatchSearch<BookQuery>,
+): SlotSource | null {
+  const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
+  if (firstOrder !== undefined && order === null) return null;
+  const kind = 'order';
+  if (firstOrder === undefined || order === null) {
+    return { kind, order: null, walk: new IdWalk(collection, isIdDescending, after?.id ?? null) };
+  }
+  // Where further keys sort, it begins with the first book of the cursor's value.
+  const from = after === null ? null : {
+    value: after.sortValues[0] ?? null, id: furtherOrders.length === 0 ? after.id : null,
+  };
+  const { isDescending } = firstOrder;
+  return { kind, order, walk: new OrderWalk(order, { isDescending, isIdDescending, from }) };
+}
+
+/** The slots that may match or, where no index says which, all books. */
+export function createSlotSource(search: MatchSearch): SlotSource {
+  const { slots } = search;
+  if (slots === null) return createBookSource(search);
+  return { kind: 'slots', walk: new SlotSetWalk(slots), order: null };
+}
+
+/** All books, in the order of ids that ties have. */
+export function createBookSource(
+  { collection, query: { sort: { isIdDescending } } }: MatchSearch,
+): SlotSource {
+  return { kind: 'books', walk: new IdWalk(collection, isIdDescending, null), order: null };
+}
+
+class IdWalk implements SlotWalk {
+  reads = 0;
+  readonly #walk: Walk;
+
+  constructor(collection: Collection, isDescending: boolean, after: string | null) {
+    this.#walk = collection.walk({ isDescending, after });
+  }
+
+  next(accepts: (slot: number) => boolean, looksMax: number): number {
+    for (let count = 0; count < looksMax; count += 1) {
+      this.reads += 1;
+      const slot = this.#walk.next();
+      if (slot < 0) return WALK_END;
+      if (accepts(slot)) return slot;
+    }
+    return WALK_PAUSE;
+  }
+}
+
+class SlotSetWalk implements SlotWalk {
+  reads = 0;
+  readonly #slots: BitSet;
+  #slot = -1;
+
+  constructor(slots: BitSet) {
+    this.#slots = slots;
+  }
+
+  next(accepts: (slot: number) => boolean): number {
+    do {
+      this.reads += 1;
+      this.#slot = this.#slots.next(this.#slot + 1);
+    } while (this.#slot >= 0 && !accepts(this.#slot));
+    return this.#slot < 0 ? WALK_END : this.#slot;
+  }
+}
+
+/**
+ * Checks the book of a settled slot for the conditions that the indexes have not answered, and any
+ * other for all conditions.
+ */
+function createBookCheck(
+  { query: { filter }, candidates }: MatchSearch,
+): (bytes: Buffer, isUnsettled: boolean) => boolean {
+  const hasText = hasTextConditions(filter);
+  let textFilter: TextFilter | null = null;
+  return (bytes, isUnsettled) => {
+    if (!matchesMembers(filter, bytes)) return false;
+    if (!hasText || (candidates?.isExact === true && !isUnsettled)) return true;
+    textFilter ??= new TextFilter(filter);
+    return textFilter.matches(bytes);
+  };
+}

@@ -150,6 +150,18 @@ export async function createRecord(
   return parseObject((await apiClient.request({ method: 'POST', path: resource.path, body })).body);
 }
 
+/** A record as it is stored now, with the tag of its version. */
+type FetchedRecord = { readonly record: JsonObject; readonly etag: string | undefined };
+
+export async function fetchRecord(
+  context: CommandContext, resource: Resource, id: string,
+): Promise<FetchedRecord> {
+  const apiClient = await context.openApiClient();
+  const path = recordPath(resource, id);
+  const { body, headers } = await apiClient.request({ method: 'GET', path });
+  return { record: parseObject(body), etag: headers.etag };
+}
+
 /** Applies a merge patch; resolves with the stored record. */
 export async function patchRecord(
   context: CommandContext, resource: Resource, id: string, body: unknown,
@@ -163,19 +175,24 @@ export async function patchRecord(
 }
 
 /**
- * Replaces a record by what `change` returns. Throws `precondition_failed` when the record has
+ * Changes members of a record: an object in one of `wholeMembers` takes the place of the stored
+ * one, where a merge patch would mix the two. Throws `precondition_failed` when the record has
  * changed meanwhile.
  */
-export async function replaceRecord(
+export async function updateRecord(
   context: CommandContext, resource: Resource, id: string,
-  change: (current: JsonObject) => JsonObject,
+  { current: { record, etag }, changes, wholeMembers }: {
+    readonly current: FetchedRecord; readonly changes: JsonObject;
+    readonly wholeMembers: readonly string[];
+  },
 ): Promise<JsonObject> {
+  if (!wholeMembers.some((name) => isJsonObject(changes[name]))) {
+    return patchRecord(context, resource, id, changes);
+  }
   const apiClient = await context.openApiClient();
-  const path = recordPath(resource, id);
-  const { body, headers } = await apiClient.request({ method: 'GET', path });
   const response = await apiClient.request({
-    method: 'PUT', path, body: change(parseObject(body)),
-    headers: headers.etag === undefined ? {} : { 'if-match': headers.etag },
+    method: 'PUT', path: recordPath(resource, id), body: { ...record, ...changes },
+    headers: etag === undefined ? {} : { 'if-match': etag },
   });
   return parseObject(response.body);
 }

@@ -162,6 +162,18 @@ for (const way of WAYS) {
       assert.equal(await show(), undefined);
     }));
 
+  test(`an object that an option replaces leaves the secret as it was, ${way}`, () => inPlace(way,
+    async (place) => {
+      await place.json(['actionconfig:create', '--identifier', 'to-log', '--action', 'log']);
+      await place.json(['incomingwebhook:create', '--path-segment', 'own', '--action-config',
+        'to-log', '--preset', 'github', '--generate-secret', '--deduplicate', 'json:id']);
+      const { deduplicate } = await place.json(
+        ['incomingwebhook:update', 'own', '--deduplicate', 'header:X-Id']);
+      assert.deepEqual(deduplicate, { header: 'X-Id' });
+      const { code, stderr } = await place.run(['incomingwebhook:test', 'own', '--event', 'push']);
+      assert.equal(code, 0, stderr);
+    }));
+
   test(`an outgoing webhook sends a text of another type, or CloudEvents, ${way}`, () =>
     inPlace(way, (place) => withTarget(async (url, received) => {
       const file = join(place.folder, 'order.xml');

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, fetchAll, formatValue, parseObject, replaceRecord, resolveId, toTableColumns,
+  createRecord, fetchAll, fetchRecord, formatValue, parseObject, resolveId, toTableColumns,
+  updateRecord,
 } from '../resource-commands.ts';
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import {
@@ -38,8 +39,9 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
   const changes = { ...readUnsetMembers(context, configurationSchema), ...members };
   requireChange(context, changes);
   const id = await selectModuleOf(context, context.args.find('action'));
-  const configuration = await replaceRecord(context, configurationResource, id,
-    (current) => ({ ...current, ...changes }));
+  const current = await fetchRecord(context, configurationResource, id);
+  const configuration = await updateRecord(context, configurationResource, id,
+    { current, changes, wholeMembers: ['options'] });
   await printChanged(context, 'updated', configuration);
   return 0;
 }

@@ -4,9 +4,10 @@ import type { CommandSpec } from '../command-context.ts';
 import {
   incomingChangeOptions, incomingListOptions, newIncomingOptions,
 } from '../route-options.ts';
-import { capitalize, rotationOptions } from './webhook-options.ts';
+import { capitalize, lazyChangeCommand, rotationOptions } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');
+const incomingKind = async () => (await loadIncoming()).INCOMING;
 const loadSetup = () => import('./incoming-diagnosis.ts');
 
 const hookIdentifier = identifierOption(
@@ -34,26 +35,26 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
       'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
     ],
-    load: async () => (await loadIncoming()).createIncoming,
+    load: lazyChangeCommand(incomingKind, 'create'),
   },
   {
     name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
     options: { identifier: hookIdentifier, ...incomingChangeOptions },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
-    load: async () => (await loadIncoming()).updateIncoming,
+    load: lazyChangeCommand(incomingKind, 'update'),
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `incomingwebhook:${verb}`, summary: `${capitalize(verb)} an incoming webhook`,
     options: { identifier: hookIdentifier },
     examples: [`hookshelf incomingwebhook:${verb} deploy`],
-    load: async () => (await loadIncoming())[`${verb}Incoming`],
+    load: lazyChangeCommand(incomingKind, verb),
   })),
   {
     name: 'incomingwebhook:rotate-secret',
     summary: 'Give it a new secret; the old one counts for a while',
     options: { identifier: hookIdentifier, ...rotationOptions },
     examples: ['hookshelf incomingwebhook:rotate-secret deploy --overlap-hours 48'],
-    load: async () => (await loadIncoming()).rotateIncoming,
+    load: lazyChangeCommand(incomingKind, 'rotateSecret'),
   },
   {
     name: 'incomingwebhook:await-secret',

@@ -1,29 +1,29 @@
-/** The commands `incomingwebhook:*`, but those that help to set up a sender. */
+/**
+ * What is peculiar to incoming webhooks when they are changed (webhook-changes.ts); the commands
+ * `incomingwebhook:list`, `show` and `await-secret`.
+ */
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchListed, formatValue, parseObject, patchRecord, recordPath,
-  toTableColumns,
+  fetchListed, formatValue, parseObject, recordPath, toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import type { SecretShape } from '../../../webhooks/members/new-secret.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
 import { fetchIncoming, resolveIncomingId } from './find-webhook.ts';
-import {
-  hasSecretOption, printWebhook, readNewSecret, requireSecretShape, rotateSecret, setEnabled,
-  toSecretMember,
-} from './webhook-changes.ts';
+import { printWebhook } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-import { WEBHOOK_READERS } from './webhook-members.ts';
 
-const INCOMING: WebhookKind = {
+export const INCOMING: WebhookKind = {
   resource: incomingResource,
   resolveId: resolveIncomingId,
+  chooseSecretShape,
+  wholeMembers: ['verification', 'deduplicate', 'response'],
+  completeChanges: (changes, current) =>
+    withPreset({ ...clearOtherTarget(changes), ...changes }, current),
   resolveAddress: async (context, webhook) =>
     formatValue((await fetchExamples(context, webhook))['url']),
 };
@@ -63,78 +63,20 @@ export async function showIncoming(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export async function createIncoming(context: CommandContext): Promise<number> {
-  const members = await readMembers(context, incomingResource.schema, WEBHOOK_READERS);
-  const secret = await readNewSecret(context, () => getSecretShape(members));
-  const body = { ...members, ...toSecretMember(secret) };
-  const webhook = await createRecord(context, incomingResource, body);
-  await printWebhook(context, INCOMING, 'created', webhook, secret);
-  return 0;
-}
-
-export async function updateIncoming(context: CommandContext): Promise<number> {
-  const unset = readUnsetMembers(context, incomingResource.schema);
-  const members = await readMembers(context, incomingResource.schema, WEBHOOK_READERS);
-  const requestedChanges = { ...unset, ...clearOtherTarget(members), ...members };
-  if (!hasSecretOption(context)) requireChange(context, requestedChanges);
-  const current = await fetchIncoming(context);
-  const changes = withPreset(current, requestedChanges);
-  const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
-  const body: JsonObject = { ...changes, ...toSecretMember(secret) };
-  const webhook = await patchRecord(context, incomingResource, formatValue(current['identifier']), {
-    ...body, ...replaceObject(current, body, 'verification'),
-    ...replaceObject(current, body, 'deduplicate'),
-    ...replaceObject(current, body, 'response'),
-  });
-  await printWebhook(context, INCOMING, 'updated', webhook, secret);
-  return 0;
-}
-
 /** `--verification` without `--preset` applies to the preset that the webhook has. */
-function withPreset({ verification: current }: JsonObject, changes: JsonObject): JsonObject {
+function withPreset(changes: JsonObject, { verification: current }: JsonObject): JsonObject {
   const { verification } = changes;
   if (!isJsonObject(verification) || !isJsonObject(current)) return changes;
   return { ...changes, verification: { preset: current['preset'] ?? null, ...verification } };
 }
 
 /** A webhook has either an action or routes: the new one replaces the other. */
-function clearOtherTarget({ actionConfiguration, routes }: JsonObject): JsonObject {
+function clearOtherTarget({ actionConfiguration = null, routes = null }: JsonObject): JsonObject {
   return {
-    ...actionConfiguration === undefined ? {} : { routes: null },
+    ...actionConfiguration === null ? {} : { routes: null },
     // An order stands on each route then.
-    ...routes === undefined ? {} : { actionConfiguration: null, order: null },
+    ...routes === null ? {} : { actionConfiguration: null, order: null },
   };
-}
-
-/** A merge patch would mix an object with the current one: this patch replaces it. */
-function replaceObject(current: JsonObject, body: JsonObject, name: string): JsonObject {
-  const { [name]: value } = body;
-  return isJsonObject(value) ? { [name]: toReplacingPatch(current[name], value) } : {};
-}
-
-/** Members that `value` lacks are null in the patch, at each depth. */
-function toReplacingPatch(current: JsonValue | undefined, value: JsonValue): JsonValue {
-  if (!isJsonObject(value) || !isJsonObject(current)) return value;
-  const removals = Object.keys(current).map((member) => [member, null] as const);
-  const members = Object.entries(value).map(([member, value]) =>
-    [member, toReplacingPatch(current[member], value)] as const);
-  return Object.fromEntries([...removals, ...members]);
-}
-
-export async function enableIncoming(context: CommandContext): Promise<number> {
-  return setEnabled(context, INCOMING, true);
-}
-
-export async function disableIncoming(context: CommandContext): Promise<number> {
-  return setEnabled(context, INCOMING, false);
-}
-
-export async function deleteIncoming(context: CommandContext): Promise<number> {
-  return deleteRecord(context, incomingResource, await resolveIncomingId(context));
-}
-
-export async function rotateIncoming(context: CommandContext): Promise<number> {
-  return rotateSecret(context, INCOMING);
 }
 
 export async function awaitIncomingSecret(context: CommandContext): Promise<number> {
@@ -146,11 +88,6 @@ export async function awaitIncomingSecret(context: CommandContext): Promise<numb
   await printWebhook(context, INCOMING, `until ${until} a handshake may bring the secret of`,
     webhook, null);
   return 0;
-}
-
-/** The shape of a secret to be generated. Throws `usage` where only the sender can make one. */
-function getSecretShape(webhook: JsonObject): SecretShape {
-  return requireSecretShape(chooseSecretShape(webhook));
 }
 
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is local. */

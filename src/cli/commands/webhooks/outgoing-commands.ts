@@ -1,86 +1,32 @@
-/** The commands `outgoingwebhook:*`. */
+/**
+ * What is peculiar to outgoing webhooks when they are changed (webhook-changes.ts); the commands
+ * `outgoingwebhook:send` and `backfill`.
+ */
 import { AppError } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
-import {
-  pickDefined, readMembers, readTextMembers, readUnsetMembers, requireChange,
-} from '../option-members.ts';
-import {
-  createRecord, deleteRecord, formatValue, parseObject, patchRecord, recordPath, replaceRecord,
-  resolveId,
-} from '../resource-commands.ts';
-import type { SecretShape } from '../../../webhooks/members/new-secret.ts';
+import { pickDefined, readTextMembers } from '../option-members.ts';
+import { formatValue, parseObject, recordPath, resolveId } from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
-import {
-  hasSecretOption, printWebhook, readNewSecret, requireSecretShape, rotateSecret, setEnabled,
-  toSecretMember,
-} from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-import { WEBHOOK_READERS } from './webhook-members.ts';
 
 // The limit of the service.
 const RETRIES_MAX = 10;
 
-const OUTGOING: WebhookKind = {
+export const OUTGOING: WebhookKind = {
   resource: outgoingResource,
   resolveId: (context) => resolveId(context, outgoingResource),
+  chooseSecretShape: chooseOutgoingSecretShape,
+  wholeMembers: ['when', 'successWhen', 'signing'],
+  disabledNote: 'its pending deliveries wait until it is enabled; '
+    + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
 };
-
-export async function createOutgoing(context: CommandContext): Promise<number> {
-  const members = await readMembers(context, outgoingResource.schema, WEBHOOK_READERS);
-  const secret = await readNewSecret(context, () => getSecretShape(members));
-  const body = { ...members, ...toSecretMember(secret) };
-  const webhook = await createRecord(context, outgoingResource, body);
-  await printWebhook(context, OUTGOING, 'created', webhook, secret);
-  return 0;
-}
-
-export async function updateOutgoing(context: CommandContext): Promise<number> {
-  const changes: JsonObject = {
-    ...readUnsetMembers(context, outgoingResource.schema),
-    ...await readMembers(context, outgoingResource.schema, WEBHOOK_READERS),
-  };
-  if (!hasSecretOption(context)) requireChange(context, changes);
-  const identifier = await resolveId(context, outgoingResource);
-  const current = context.args.has('generate-secret')
-    ? await fetchOutgoing(context, identifier) : {};
-  const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
-  const body = { ...changes, ...toSecretMember(secret) };
-  // A merge patch would mix the new condition, or signing, with the stored one.
-  const isReplaced = [body['when'], body['successWhen'], body['signing']].some(isJsonObject);
-  const webhook = isReplaced
-    ? await replaceRecord(context, outgoingResource, identifier,
-      (stored) => ({ ...stored, ...body }))
-    : await patchRecord(context, outgoingResource, identifier, body);
-  await printWebhook(context, OUTGOING, 'updated', webhook, secret);
-  return 0;
-}
-
-export async function enableOutgoing(context: CommandContext): Promise<number> {
-  return setEnabled(context, OUTGOING, true);
-}
-
-export async function disableOutgoing(context: CommandContext): Promise<number> {
-  await setEnabled(context, OUTGOING, false);
-  const { output } = context;
-  if (!output.isJson) {
-    await output.line('its pending deliveries wait until it is enabled; '
-      + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can');
-  }
-  return 0;
-}
-
-export async function deleteOutgoing(context: CommandContext): Promise<number> {
-  return deleteRecord(context, outgoingResource);
-}
 
 /**
  * Sends one request and prints the result; exit code 1 when it was no success. With --durable it
@@ -131,19 +77,4 @@ export async function backfillOutgoing(context: CommandContext): Promise<number>
   return runBulkAction(context, {
     resource: { path, noun: 'event', plural: 'events' }, verb: 'backfill', filter,
   });
-}
-
-export async function rotateOutgoing(context: CommandContext): Promise<number> {
-  return rotateSecret(context, OUTGOING);
-}
-
-/** The shape of a secret to be generated. Throws `usage` where the key has to be made elsewhere. */
-function getSecretShape(webhook: JsonObject): SecretShape {
-  return requireSecretShape(chooseOutgoingSecretShape(webhook));
-}
-
-async function fetchOutgoing(context: CommandContext, identifier: string): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
-  const path = recordPath(outgoingResource, identifier);
-  return parseObject((await apiClient.request({ method: 'GET', path })).body);
 }

@@ -1,4 +1,4 @@
-/** Shared by the commands that change incoming and outgoing webhooks, and set their secrets. */
+/** The commands that change incoming and outgoing webhooks, and set their secrets. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -8,10 +8,14 @@ import {
 } from '../../../webhooks/members/new-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
-import { pickDefined } from '../option-members.ts';
 import {
-  formatNameAndId, formatValue, parseObject, patchRecord, recordPath,
+  pickDefined, readMembers, readUnsetMembers, requireChange,
+} from '../option-members.ts';
+import {
+  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, parseObject, patchRecord,
+  recordPath, updateRecord,
 } from '../resource-commands.ts';
+import { WEBHOOK_READERS } from './webhook-members.ts';
 
 // Thirty days, as the service allows.
 const OVERLAP_HOURS_MAX = 720;
@@ -23,15 +27,66 @@ export type WebhookKind = {
   readonly resolveId: (context: CommandContext) => Promise<string>;
   /** Resolves with the address that requests come to, or go to, for people. */
   readonly resolveAddress: (context: CommandContext, webhook: JsonObject) => Promise<string>;
+  /** The shape of a secret to be generated; a text says why none can be made here. */
+  readonly chooseSecretShape: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
+  /** Members in which an object takes the place of the stored one: see `updateRecord`. */
+  readonly wholeMembers: readonly string[];
+  /** Adds to requested changes what follows from them. */
+  readonly completeChanges?: (changes: JsonObject, current: JsonObject) => JsonObject;
+  /** For people, once it is disabled. */
+  readonly disabledNote?: string;
 };
 
+export type WebhookChange = keyof typeof WEBHOOK_CHANGES;
+
+type WebhookCommand = (context: CommandContext, kind: WebhookKind) => Promise<number>;
+
+export const WEBHOOK_CHANGES = {
+  create, update,
+  enable: (context, kind) => setEnabled(context, kind, true),
+  disable: (context, kind) => setEnabled(context, kind, false),
+  delete: async (context, { resource, resolveId }) =>
+    deleteRecord(context, resource, await resolveId(context)),
+  rotateSecret,
+} satisfies Readonly<Record<string, WebhookCommand>>;
+
+async function create(context: CommandContext, kind: WebhookKind): Promise<number> {
+  const { resource } = kind;
+  const members = await readMembers(context, resource.schema, WEBHOOK_READERS);
+  const secret = await readNewSecret(context, kind, members);
+  const webhook = await createRecord(context, resource, { ...members, ...toSecretMember(secret) });
+  await printWebhook(context, kind, 'created', webhook, secret);
+  return 0;
+}
+
+async function update(context: CommandContext, kind: WebhookKind): Promise<number> {
+  const { resource, completeChanges = (changes) => changes, wholeMembers } = kind;
+  const requestedChanges = {
+    ...readUnsetMembers(context, resource.schema),
+    ...await readMembers(context, resource.schema, WEBHOOK_READERS),
+  };
+  if (!hasSecretOption(context)) requireChange(context, requestedChanges);
+  const identifier = await kind.resolveId(context);
+  const current = await fetchRecord(context, resource, identifier);
+  const members = completeChanges(requestedChanges, current.record);
+  const secret = await readNewSecret(context, kind, { ...current.record, ...members });
+  const changes = { ...members, ...toSecretMember(secret) };
+  const webhook =
+    await updateRecord(context, resource, identifier, { current, changes, wholeMembers });
+  await printWebhook(context, kind, 'updated', webhook, secret);
+  return 0;
+}
+
 /** Sets `enabled`, and prints the webhook. */
-export async function setEnabled(
+async function setEnabled(
   context: CommandContext, kind: WebhookKind, enabled: boolean,
 ): Promise<number> {
+  const { output } = context;
   const identifier = await kind.resolveId(context);
   const webhook = await patchRecord(context, kind.resource, identifier, { enabled });
   await printWebhook(context, kind, enabled ? 'enabled' : 'disabled', webhook, null);
+  const { disabledNote } = kind;
+  if (!enabled && disabledNote !== undefined && !output.isJson) await output.line(disabledNote);
   return 0;
 }
 
@@ -39,7 +94,7 @@ export async function setEnabled(
  * `<resource>:rotate-secret`: sets the secret of `--secret-file`, else one that the service
  * generates, which is printed once.
  */
-export async function rotateSecret(
+async function rotateSecret(
   context: CommandContext, { resource, resolveId }: WebhookKind,
 ): Promise<number> {
   const identifier = await resolveId(context);
@@ -113,33 +168,27 @@ type NewSecret = {
 };
 
 /**
- * Reads the secret of `--secret-file`, or generates one for `--generate-secret`; null without
- * either. `getShape` may throw where none can be generated. Throws `usage`.
+ * Reads the secret of `--secret-file`, or generates one for `--generate-secret`, as the webhook
+ * needs it; null without either. Throws `usage`, also where none can be made here.
  */
-export async function readNewSecret(
-  context: CommandContext, getShape: () => SecretShape,
+async function readNewSecret(
+  context: CommandContext, { chooseSecretShape }: WebhookKind, webhook: JsonObject,
 ): Promise<NewSecret | null> {
   if (!hasSecretOption(context)) return null;
-  const isGenerated = context.args.has('generate-secret');
-  const secret = isGenerated ? encodeSecret(getShape(), createSecretBytes())
-    : await readSecretOption(context, 'secret-file');
-  return { secret, isGenerated };
+  if (!context.args.has('generate-secret')) {
+    return { secret: await readSecretOption(context, 'secret-file'), isGenerated: false };
+  }
+  const choice = chooseSecretShape(webhook);
+  if (typeof choice === 'string') throw new AppError('usage', `--secret-file ${choice}`);
+  return { secret: encodeSecret(choice.shape, createSecretBytes()), isGenerated: true };
 }
 
-export function toSecretMember(secret: NewSecret | null): JsonObject {
+function toSecretMember(secret: NewSecret | null): JsonObject {
   return secret === null ? {} : { secret: secret.secret };
 }
 
-/** Throws `usage` for a sentence, which says why no secret can be made here. */
-export function requireSecretShape(
-  shapeOrReason: { readonly shape: SecretShape } | string,
-): SecretShape {
-  if (typeof shapeOrReason !== 'string') return shapeOrReason.shape;
-  throw new AppError('usage', `--secret-file ${shapeOrReason}`);
-}
-
 /** Throws `usage` when both options are given. */
-export function hasSecretOption({ args }: CommandContext): boolean {
+function hasSecretOption({ args }: CommandContext): boolean {
   const isFile = args.has('secret-file');
   const isGenerated = args.has('generate-secret');
   if (isFile && isGenerated) {

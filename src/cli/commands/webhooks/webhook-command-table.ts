@@ -13,7 +13,7 @@ import {
   resendOptions, routeCommands,
 } from '../route-options.ts';
 import {
-  bulkOptions, capitalize, eventTermOptions, jobOptions, rotationOptions,
+  bulkOptions, capitalize, eventTermOptions, jobOptions, lazyChangeCommand, rotationOptions,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
@@ -33,6 +33,7 @@ const eventResource = async () =>
   (await import('../../../webhooks/events/event-resource.ts')).eventResource;
 const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
+const outgoingKind = async () => (await loadOutgoing()).OUTGOING;
 const loadDelivery = () => import('./delivery-commands.ts');
 
 const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
@@ -97,7 +98,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
       'hookshelf outgoingwebhook:create --target-url https://example.com --secret-file key.txt '
         + '--signing \'{"preset":"stripe"}\'',
     ],
-    load: async () => (await loadOutgoing()).createOutgoing,
+    load: lazyChangeCommand(outgoingKind, 'create'),
   },
   {
     name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
@@ -106,19 +107,19 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
       'hookshelf outgoingwebhook:update <id> --trigger-event book.created --trigger-event order.*',
       'hookshelf outgoingwebhook:update <id> --retry-schedule 5,60,3600 --timeout 20',
     ],
-    load: async () => (await loadOutgoing()).updateOutgoing,
+    load: lazyChangeCommand(outgoingKind, 'update'),
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `outgoingwebhook:${verb}`, summary: `${capitalize(verb)} an outgoing webhook`,
     options: outgoing, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
-    load: async () => (await loadOutgoing())[`${verb}Outgoing`],
+    load: lazyChangeCommand(outgoingKind, verb),
   })),
   {
     name: 'outgoingwebhook:rotate-secret',
     summary: 'Give it a new secret; requests are signed with both for a while',
     options: { ...outgoing, ...rotationOptions },
     examples: ['hookshelf outgoingwebhook:rotate-secret <id> --secret-file key.txt'],
-    load: async () => (await loadOutgoing()).rotateOutgoing,
+    load: lazyChangeCommand(outgoingKind, 'rotateSecret'),
   },
   {
     name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',

@@ -1,7 +1,9 @@
 /** Options that several groups of webhook commands share. */
 import { flag, text } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
+import type { CommandRun } from '../command-context.ts';
 import { newSecretOptions } from '../route-options.ts';
+import type { WebhookChange, WebhookKind } from './webhook-changes.ts';
 
 /** The options of `rotate-secret`. */
 export const rotationOptions: OptionSpecs = {
@@ -16,6 +18,17 @@ export const jobOptions: OptionSpecs = {
 };
 /** Options of commands that work on one record, or add a job for many. */
 export const bulkOptions: OptionSpecs = { failed: flag('all that failed'), ...jobOptions };
+
+/** The `load` of a command that changes webhooks of a kind. */
+export function lazyChangeCommand(
+  loadKind: () => Promise<WebhookKind>, change: WebhookChange,
+): () => Promise<CommandRun> {
+  return async () => {
+    const [{ WEBHOOK_CHANGES }, kind] =
+      await Promise.all([import('./webhook-changes.ts'), loadKind()]);
+    return (context) => WEBHOOK_CHANGES[change](context, kind);
+  };
+}
 
 export function capitalize(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);

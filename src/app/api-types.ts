@@ -196,7 +196,7 @@ type ResourceRoutes<
 type RequestBodyOf<Method, Path> =
   FindRoute<Routes, Method, WithoutQuery<Path>> extends [infer Body, unknown]
     ? Body extends null ? undefined : InputOf<Body> : unknown;
-type ResponseBodyOf<Method, Path> =
+export type ResponseBodyOf<Method, Path> =
   FindRoute<Routes, Method, WithoutQuery<Path>> extends [unknown, infer Answer]
     ? Answer extends null ? null : AnswerOf<Answer> : unknown;
 

@@ -4,8 +4,7 @@ import { fill, h } from '../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../base/format.ts';
 import { shellQuote } from '../base/shell-quote.ts';
 import { asyncButton } from './async-button.ts';
-import { codeBlock } from './code-block.ts';
-import { openDialog } from './dialog.ts';
+import { ask, commandDetails, openDialog } from './dialog.ts';
 import { createTimeInput, readTimeInput } from './lists/filter-form.ts';
 import { JobWatch } from './lists/job-watch.ts';
 import type { OutgoingWebhook } from '../../app/api-types.ts';
@@ -56,23 +55,14 @@ export async function chooseBacklog(
   });
   if (!container.isConnected) return null;
   if (count === 0) return 'new';
-  return new Promise((resolve) => {
-    const answer = (backlog: Backlog | null): void => {
-      resolve(backlog);
-      dialog.close();
-    };
-    const dialog = openDialog('Turn the webhook on?', [
-      h('p', `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
-        + `${formatTimestamp(disabledAt)}. They can be sent now, before new ones.`),
-      commandDetails(identifier, { since: disabledAt }),
-      h('div.actions',
-        h('button', { onclick: () => answer(null) }, 'Leave it off'),
-        h('button', { onclick: () => answer('new') }, 'Send only new events'),
-        h('button.primary', { onclick: () => answer('missed') },
-          'Send what it has missed too')),
-    ]);
-    dialog.addEventListener('close', () => resolve(null));
-  });
+  return ask<Backlog | null>('Turn the webhook on?', [
+    h('p', `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
+      + `${formatTimestamp(disabledAt)}. They can be sent now, before new ones.`),
+    commandDetails(formatCommand(identifier, { since: disabledAt })),
+  ], [
+    [null, 'Leave it off'], ['new', 'Send only new events'],
+    ['missed', 'Send what it has missed too', 'primary'],
+  ]);
 }
 
 /** Asks from when on, and counts before anything is done. `onJob` gets the id of the job. */
@@ -90,7 +80,7 @@ export function openBackfillDialog(
   const showUncounted = (): void => {
     count.textContent = '';
     send.disabled = true;
-    fill(command, commandDetails(identifier, readCriteria()));
+    fill(command, commandDetails(formatCommand(identifier, readCriteria())));
   };
   const yesterday = new Date(Date.now() - DAY_MS).toISOString();
   const since = createTimeInput(firstSince ?? yesterday, showUncounted);
@@ -125,9 +115,8 @@ function labelled(label: string, input: HTMLInputElement): HTMLElement {
   return h('label.filter', h('span', label), input);
 }
 
-function commandDetails(identifier: string, criteria: Criteria): HTMLElement {
+function formatCommand(identifier: string, criteria: Criteria): string {
   const options = Object.entries({ identifier, ...criteria })
     .map(([option, value]) => ` --${option} ${shellQuote(value)}`).join('');
-  return h('details', h('summary', 'As a command'),
-    codeBlock(`hookshelf outgoingwebhook:backfill${options}`));
+  return `hookshelf outgoingwebhook:backfill${options}`;
 }

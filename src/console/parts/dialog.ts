@@ -1,6 +1,6 @@
 /** Modal dialogs, and the question before something is lost. */
-import { h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { callApi } from '../base/api-calls.ts';
+import { h, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
 type ConfirmOptions = {
@@ -14,25 +14,44 @@ type ConfirmOptions = {
   readonly isDestructive?: boolean;
 };
 
-export function askToConfirm(question: ConfirmOptions): Promise<boolean> {
+export async function askToConfirm(question: ConfirmOptions): Promise<boolean> {
   const { title, text, action, command, isDestructive = false } = question;
+  const answer = await ask(title, [
+    h('p', text), command === undefined ? null : commandDetails(command),
+  ], [
+    [false, 'Keep things as they are'], [true, action, isDestructive ? 'danger' : 'primary'],
+  ]);
+  return answer === true;
+}
+
+/** Asks, and deletes what is at the path. Resolves with whether it is deleted. Throws ApiError. */
+export async function confirmAndDelete(
+  path: string, question: Omit<ConfirmOptions, 'action'>,
+): Promise<boolean> {
+  const isSure = await askToConfirm({ ...question, action: 'Delete it', isDestructive: true });
+  if (isSure) await callApi('DELETE', path);
+  return isSure;
+}
+
+/** Resolves with the value of the button that is pressed; null: the dialog was closed. */
+export function ask<Answer>(
+  title: string, children: readonly Child[],
+  answers: readonly (readonly [value: Answer, text: string, style?: string])[],
+): Promise<Answer | null> {
   return new Promise((resolve) => {
-    const answer = (isYes: boolean): void => {
-      resolve(isYes);
-      dialog.close();
-    };
-    const dialog = openDialog(title, [
-      h('p', text),
-      command === undefined ? null
-        : h('details', h('summary', 'As a command'), codeBlock(command)),
-      h('div.actions',
-        h('button', { onclick: () => answer(false) }, 'Keep things as they are'),
-        h('button', {
-          class: isDestructive ? 'danger' : 'primary', onclick: () => answer(true),
-        }, action)),
-    ]);
-    dialog.addEventListener('close', () => resolve(false));
+    const dialog = openDialog(title, [...children, h('div.actions', {}, ...answers.map(
+      ([value, text, style = '']) => h('button', { class: style, onclick: () => {
+        resolve(value);
+        dialog.close();
+      } }, text)))]);
+    dialog.addEventListener('close', () => resolve(null));
   });
+}
+
+/** The command that does the same, folded. */
+export function commandDetails(command: string | HTMLElement): HTMLElement {
+  return h('details', h('summary', 'As a command'),
+    typeof command === 'string' ? codeBlock(command) : command);
 }
 
 /**

@@ -1,8 +1,6 @@
 /** A list of names and values, and the head of a screen. */
-import { href } from '../base/screen-address.ts';
-import type { Query } from '../base/screen-address.ts';
-import { h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { href, type Query } from '../base/screen-address.ts';
+import { h, type Child } from '../base/dom.ts';
 
 type Fact = readonly [name: string, value: Child];
 

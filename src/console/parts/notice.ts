@@ -1,7 +1,6 @@
 /** Short notices, failures in place of content, and the content of empty lists. */
 import { ApiError, messageOf } from '../base/api-calls.ts';
-import { h, fill } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { h, fill, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
 const NOTICE_MS = 6000;

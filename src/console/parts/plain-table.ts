@@ -1,6 +1,5 @@
 /** Tables without paging; the first column holds row headers. */
-import { h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { h, type Child } from '../base/dom.ts';
 
 type Rows = readonly (readonly Child[])[];
 

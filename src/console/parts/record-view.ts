@@ -1,7 +1,6 @@
 /** Shows one request or delivery, and follows its changes. */
 import { encodeJson } from '../base/json-text.ts';
-import { fill, h, refill } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { fill, h, refill, type Child } from '../base/dom.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { listenToChanges } from '../base/change-stream.ts';
 import { showFailureIn, showFailureNotice } from './notice.ts';

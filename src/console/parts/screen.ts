@@ -1,6 +1,5 @@
 /** The contract of screens, and helpers that draw them. */
-import { goToScreen } from '../base/screen-address.ts';
-import type { ScreenAddress } from '../base/screen-address.ts';
+import { goToScreen, type ScreenAddress } from '../base/screen-address.ts';
 import type { CallerScope } from '../base/caller-session.ts';
 import { showFailureIn } from './notice.ts';
 

@@ -1,8 +1,7 @@
 /** Asks for a token after a 401. Inputs on the screen behind stay as they are. */
 import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
-import { callerSession } from '../base/caller-session.ts';
-import type { CallerScope } from '../base/caller-session.ts';
+import { callerSession, type CallerScope } from '../base/caller-session.ts';
 import { openDialog } from './dialog.ts';
 
 let openedDialog: HTMLDialogElement | null = null;

@@ -1,7 +1,6 @@
 /** The name of a webhook, with its endpoint beside or below. */
 import { h } from '../base/dom.ts';
-import { resolveWebhookLabel } from '../base/webhook-labels.ts';
-import type { WebhookLabel } from '../base/webhook-labels.ts';
+import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
 
 export function webhookLabel({ title, endpoint }: WebhookLabel): HTMLElement {
   if (title === endpoint) return h('span', { title }, title);

@@ -1,6 +1,5 @@
 /** The health of a webhook: its state, since when, and its last failure. */
-import { h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { h, type Child } from '../base/dom.ts';
 import { timeElement } from '../base/format.ts';
 import { badge } from './badge.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';

@@ -1,7 +1,6 @@
 /** The screen of the log: the last lines, and new ones as they are written. */
 import { encodeJson } from '../base/json-text.ts';
-import { appendQuery } from '../base/screen-address.ts';
-import type { ScreenAddress } from '../base/screen-address.ts';
+import { appendQuery, type ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../base/format.ts';

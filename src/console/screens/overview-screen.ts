@@ -13,13 +13,12 @@ import { factList, heading } from '../parts/facts.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
-import type { ListedAction } from '../parts/forms/action-chooser.ts';
+import type { ActionDescription } from '../../app/api-types.ts';
 import type { Screen } from '../parts/screen.ts';
-import { fetchUnhealthy, unhealthyWebhooks } from './webhook-health.ts';
-import type { SenderTimeouts } from './webhook-health.ts';
+import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
 import { stackedTable } from '../parts/plain-table.ts';
-import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
-import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
+import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
+import type { PresetDescription } from '../../webhooks/senders/presets/preset-schema.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
 
 const REFRESH_MS = 10_000;
@@ -27,9 +26,6 @@ const REFRESH_MS = 10_000;
 const TIME_WINDOWS = [['1h', '1 hour'], ['24h', '24 hours']] as const;
 type TimeWindow = (typeof TIME_WINDOWS)[number][0];
 const DEFAULT_WINDOW: TimeWindow = '1h';
-
-/** A preset, and the seconds that its sender waits for a response; null: unknown. */
-type PresetTimeout = { readonly name: string; readonly answerWithinS: number | null };
 
 export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
@@ -53,7 +49,7 @@ export const overviewScreen: Screen = {
           getJson<ServiceStatus>('/api/status'),
           getJson<StatisticsReport>(`/api/statistics?window=${timeWindow}`),
           getJson<readonly NodeView[]>('/api/nodes'),
-          getJson<readonly ListedAction[]>('/api/actions'),
+          getJson<readonly ActionDescription[]>('/api/actions'),
         ]);
         // The user has chosen the other window meanwhile: another call shows that.
         if (statistics.window !== timeWindow) return;
@@ -79,7 +75,7 @@ export const overviewScreen: Screen = {
 /** Also loads the labels of webhooks, which the screen needs as well. */
 async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
   const [presets] = await Promise.all([
-    getJson<readonly PresetTimeout[]>('/api/verification-presets'), loadWebhookLabels(),
+    getJson<readonly PresetDescription[]>('/api/verification-presets'), loadWebhookLabels(),
   ]);
   return new Map(presets.map(({ name, answerWithinS }) =>
     [name, answerWithinS === null ? null : answerWithinS * 1000]));
@@ -87,7 +83,7 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
 
 function render(
   status: ServiceStatus, statistics: StatisticsReport, unhealthy: HTMLElement,
-  nodes: readonly NodeView[], actions: readonly ListedAction[],
+  nodes: readonly NodeView[], actions: readonly ActionDescription[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const countLink = (screen: string, state: string, value: number): HTMLElement =>
@@ -135,7 +131,7 @@ function describeBackups(
 }
 
 /** The actions whose module has ended its worker again and again; no section without any. */
-function switchedOffSection(actions: readonly ListedAction[]): readonly HTMLElement[] {
+function switchedOffSection(actions: readonly ActionDescription[]): readonly HTMLElement[] {
   const rows = actions.flatMap((action) => {
     const state = actionState(action);
     return state === null ? []

@@ -2,8 +2,7 @@
 import { fill, h } from '../base/dom.ts';
 import { showFailureIn } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-import { loadSecondScript } from './second-script-loader.ts';
-import type { SecondScript } from './second-script-loader.ts';
+import { loadSecondScript, type SecondScript } from './second-script-loader.ts';
 
 /** The screen of that name in `openers`. */
 export function screenOnDemand(

@@ -1,9 +1,7 @@
 /** The settings screen: all settings with their origins, tokens, version and start. */
-import { href } from '../base/screen-address.ts';
-import type { ScreenAddress } from '../base/screen-address.ts';
+import { href, type ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
-import { fill, h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { fill, h, type Child } from '../base/dom.ts';
 import { formatQuantity, formatValue, timeElement } from '../base/format.ts';
 import { factList, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
@@ -12,15 +10,10 @@ import { openView } from '../parts/screen.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import { openConfigurationScreen } from './configuration/configuration-screen.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
+import type { ResponseBodyOf } from '../../app/api-types.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
 
-/** A token as `/api/tokens` lists it: a JSON object by TOKEN_MODEL in access/token.ts. */
-type ListedToken = {
-  readonly identifier: string; readonly name: string; readonly scope: string;
-  readonly events?: readonly string[];
-  readonly createdAt: string; readonly lastUsedAt?: string; readonly expiresAt?: string;
-  readonly revokedAt?: string;
-};
+type ListedToken = ResponseBodyOf<'GET', '/api/tokens'>[number];
 
 const TOKEN_TITLES = ['Name', 'Scope', 'Created', 'Last used', 'State'];
 

@@ -4,8 +4,7 @@
  */
 import { href } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
-import { h } from '../base/dom.ts';
-import type { Child } from '../base/dom.ts';
+import { h, type Child } from '../base/dom.ts';
 import { formatCount, formatDuration, timeElement } from '../base/format.ts';
 import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
@@ -14,8 +13,7 @@ import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { lastFailure } from '../parts/webhook-state.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
-import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
-import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
+import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
 /**
  * The milliseconds that the sender of each preset waits for a response, by the preset's name; null:

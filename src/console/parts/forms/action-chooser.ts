@@ -3,16 +3,17 @@ import { encodeJson } from '../../base/json-text.ts';
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
+import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
 import { openDialog } from '../dialog.ts';
 import { runExclusively } from '../async-button.ts';
 import { createOptionsField } from './action-options.ts';
-import { modelField } from './model-field.ts';
-import { inputField } from './input-field.ts';
+import { createMemberFields, readMembers } from './model-field.ts';
+import { inputField, type Field, type FieldOptions } from './input-field.ts';
 import { focusInvalidField } from './record-form.ts';
-import type { Field, FieldOptions } from './input-field.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 
+export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 const DESCRIPTION_LENGTH_MAX = 90;
 /** Marks an option of the select that creates a configuration of an action; ids have no space. */
 const NEW_PREFIX = 'new ';
@@ -23,49 +24,33 @@ type ActionChooser = {
   readonly choose: () => Promise<string>;
 };
 
-/** An action as `GET /api/actions` lists it. */
-export type ListedAction = ActionDescription & {
-  /** The file name of the module that has it; null: none has. */
-  readonly module?: string | null;
-  /** While its module is switched off: until when. */
-  readonly switchedOffUntil?: string | null;
-};
-
 /** The actions of the service, and their existing configurations. */
 export class ActionCatalog {
-  readonly #actions: readonly ListedAction[];
-  readonly #configurations: WebhookActionConfiguration[];
+  readonly actions: readonly ActionDescription[];
+  readonly configurations: WebhookActionConfiguration[];
 
   private constructor(
-    actions: readonly ListedAction[], configurations: WebhookActionConfiguration[],
+    actions: readonly ActionDescription[], configurations: WebhookActionConfiguration[],
   ) {
-    this.#actions = actions;
-    this.#configurations = configurations;
+    this.actions = actions;
+    this.configurations = configurations;
   }
 
   static async load(): Promise<ActionCatalog> {
     return new ActionCatalog(...await Promise.all([
-      getJson<readonly ListedAction[]>('/api/actions'),
+      getJson<readonly ActionDescription[]>('/api/actions'),
       getJson<WebhookActionConfiguration[]>('/api/action-configurations'),
     ]));
   }
 
-  get actions(): readonly ListedAction[] {
-    return this.#actions;
-  }
-
-  get configurations(): readonly WebhookActionConfiguration[] {
-    return this.#configurations;
-  }
-
   /** The action of a type; undefined where a stored configuration has outlived it. */
-  findAction(type: string): ListedAction | undefined {
-    return this.#actions.find(({ identifier }) => identifier === type);
+  findAction(type: string): ActionDescription | undefined {
+    return this.actions.find(({ identifier }) => identifier === type);
   }
 
   /** Describes in words what a configuration does. */
   describe(identifier: string): string {
-    const configuration = this.#configurations.find((each) => each.identifier === identifier);
+    const configuration = this.configurations.find((each) => each.identifier === identifier);
     if (configuration === undefined) return identifier;
     const label = this.findAction(configuration.actionType)?.label;
     const options = Object.values(configuration.options ?? {}).map((value) =>
@@ -85,38 +70,31 @@ export class ActionCatalog {
   createChooser(): ActionChooser {
     const existing = h('optgroup', { label: 'One that exists' }, ...this.#optionElements());
     const select = h('select', h('optgroup', { label: 'A new one' },
-      ...this.#actions.map(({ identifier, label }) =>
+      ...this.actions.map(({ identifier, label }) =>
         h('option', { value: NEW_PREFIX + identifier }, label))), existing);
     const choice = inputField({
       name: 'action', schema: {}, value: '', isRequired: true,
     }, select, () => select.value);
     const container = h('div.record');
-    let options: Field | null = null;
-    const description = modelField({
-      name: 'description', isRequired: false, value: undefined, schema: {
-        type: 'string', description: 'What it is for. It stands wherever the action is chosen',
-      },
-    });
+    let members = new Map<string, Field>();
     const show = (): void => {
       const action =
-        this.#actions.find(({ identifier }) => NEW_PREFIX + identifier === select.value);
-      options = action === undefined ? null : createOptionsField(action,
-        { name: 'options', schema: {}, value: undefined, isRequired: false });
-      fill(container, ...options === null ? [] : [options.element, description.element]);
+        this.actions.find(({ identifier }) => NEW_PREFIX + identifier === select.value);
+      // The models are loaded: the chooser belongs to a form.
+      const model = resolveSchema({ $ref: CONFIGURATION_MODEL });
+      members = createMemberFields(
+        action === undefined ? {} : pickMembers(model, ['options', 'description']), {},
+        { 'action-options': (field) => createOptionsField(action, field) });
+      fill(container, ...[...members.values()].map(({ element }) => element));
     };
     select.addEventListener('change', show);
     show();
     const create = async (): Promise<string> => {
-      for (const each of [options, description]) each?.clearError();
+      for (const each of members.values()) each.clearError();
+      const actionType = select.value.slice(NEW_PREFIX.length);
       const { body } = await callApi<WebhookActionConfiguration>('POST',
-        '/api/action-configurations', {
-          body: {
-            actionType: select.value.slice(NEW_PREFIX.length),
-            options: options?.read(),
-            description: description.read(),
-          },
-        });
-      this.#configurations.push(body);
+        '/api/action-configurations', { body: { ...readMembers(members), actionType } });
+      this.configurations.push(body);
       fill(existing, ...this.#optionElements());
       select.value = body.identifier;
       show();
@@ -131,8 +109,8 @@ export class ActionCatalog {
         } catch (thrown) {
           const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
           for (const { pointer, detail } of errors) {
-            const [member, ...steps] = parsePointer(pointer);
-            (member === 'description' ? description : options)?.showError(steps, detail);
+            const [member = '', ...steps] = parsePointer(pointer);
+            members.get(member)?.showError(steps, detail);
           }
           focusInvalidField(container);
           throw thrown;
@@ -173,7 +151,7 @@ export class ActionCatalog {
   }
 
   #optionElements(): HTMLOptionElement[] {
-    return this.#configurations.map(({ identifier }) =>
+    return this.configurations.map(({ identifier }) =>
       h('option', { value: identifier }, this.describe(identifier)));
   }
 }

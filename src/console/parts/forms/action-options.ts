@@ -1,8 +1,7 @@
 /** The field for the options of an action: a form of what the action says of each, or JSON. */
 import { h } from '../../base/dom.ts';
 import { createMemberFields, modelField, readMembers } from './model-field.ts';
-import { errorLine, inputField } from './input-field.ts';
-import type { Field, FieldOptions } from './input-field.ts';
+import { errorLine, inputField, type Field, type FieldOptions } from './input-field.ts';
 import { foldElements } from './record-form.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 import type { ActionDescription } from '../../../app/api-types.ts';

@@ -4,8 +4,9 @@
  */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
-import { InputError, findLabel, hintLine, inputField, errorLine } from './input-field.ts';
-import type { Field, FieldOptions } from './input-field.ts';
+import {
+  InputError, findLabel, hintLine, inputField, errorLine, type Field, type FieldOptions,
+} from './input-field.ts';
 import {
   OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
 } from './condition-text.ts';

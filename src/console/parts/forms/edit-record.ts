@@ -1,10 +1,9 @@
 /** Edits a record by a form of its model; `If-Match` detects changes by others meanwhile. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatValue } from '../../base/format.ts';
 import { hasField, type ModelSchema } from '../../base/model-schema.ts';
-import { openDialog } from '../dialog.ts';
+import { ask } from '../dialog.ts';
 import { heading } from '../facts.ts';
 import { stackedTable } from '../plain-table.ts';
 import { findLabel, type FieldFactories } from './input-field.ts';
@@ -77,22 +76,13 @@ function askWhichVersion(
   const members = Object.entries(properties)
     .filter(([, member]) => hasField(member) && member.writeOnly !== true)
     .filter(([name]) => formatValue(ours[name]) !== formatValue(theirs[name]));
-  return new Promise((resolve) => {
-    const choose = (isOurs: boolean | null): void => {
-      resolve(isOurs);
-      dialog.close();
-    };
-    const rows = members.map(([name, schema]) =>
-      [findLabel({ name, schema }), formatValue(ours[name]), formatValue(theirs[name])]);
-    const dialog = openDialog('It was changed meanwhile', [
-      h('p', 'Somebody else has saved another version. They differ in:'),
-      stackedTable(['Member', 'Yours', 'Stored'], rows),
-      h('div.actions',
-        h('button', { onclick: () => choose(null) }, 'Go on editing'),
-        h('button', { onclick: () => choose(false) }, 'Take the stored one'),
-        h('button.danger', { onclick: () => choose(true) },
-          'Put mine in its place')),
-    ]);
-    dialog.addEventListener('close', () => resolve(null));
-  });
+  const rows = members.map(([name, schema]) =>
+    [findLabel({ name, schema }), formatValue(ours[name]), formatValue(theirs[name])]);
+  return ask<boolean | null>('It was changed meanwhile', [
+    h('p', 'Somebody else has saved another version. They differ in:'),
+    stackedTable(['Member', 'Yours', 'Stored'], rows),
+  ], [
+    [null, 'Go on editing'], [false, 'Take the stored one'],
+    [true, 'Put mine in its place', 'danger'],
+  ]);
 }

@@ -1,6 +1,5 @@
 /** The contract of form fields, and a field of one input with its label, hint and error. */
-import { h, uniqueId } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { h, uniqueId, type Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 
 export interface Field {

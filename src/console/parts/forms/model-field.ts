@@ -1,13 +1,16 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
-import { findModelName, hasField, resolveSchema, findType } from '../../base/model-schema.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
+import {
+  findModelName, hasField, resolveSchema, findType, type ModelSchema,
+} from '../../base/model-schema.ts';
 import { messageOf } from '../../base/api-calls.ts';
 import { conditionField } from './condition-field.ts';
 import { hasLineBreak } from './condition-text.ts';
-import { InputError, findLabel, hintLine, inputField, errorLine } from './input-field.ts';
-import type { Field, FieldFactories, FieldOptions } from './input-field.ts';
+import {
+  InputError, findLabel, hintLine, inputField, errorLine, type Field, type FieldFactories,
+  type FieldOptions,
+} from './input-field.ts';
 
 /** Texts that may be longer get several lines. */
 const LINE_LENGTH = 1000;

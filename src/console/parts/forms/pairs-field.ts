@@ -1,8 +1,9 @@
 /** Edits an object of texts, such as headers, as rows of a name and a value. */
 import { h } from '../../base/dom.ts';
 import { hasLineBreak } from './condition-text.ts';
-import { InputError, findLabel, hintLine, errorLine } from './input-field.ts';
-import type { Field, FieldOptions } from './input-field.ts';
+import {
+  InputError, findLabel, hintLine, errorLine, type Field, type FieldOptions,
+} from './input-field.ts';
 
 type PairRow = {
   readonly name: HTMLInputElement;

@@ -1,14 +1,12 @@
 /** A form for one record, made from its model; errors of the API are shown beside their fields. */
 import { ApiError, messageOf } from '../../base/api-calls.ts';
-import { h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { h, type Child } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { showFailureNotice } from '../notice.ts';
 import { runExclusively } from '../async-button.ts';
 import { createMemberFields, readMembers } from './model-field.ts';
-import { InputError } from './input-field.ts';
-import type { Field, FieldFactories } from './input-field.ts';
+import { InputError, type Field, type FieldFactories } from './input-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 
 type FormOptions = {

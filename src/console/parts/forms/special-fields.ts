@@ -1,11 +1,11 @@
 /** The fields for members whose kind alone does not say how they are edited, by `x-form.field`. */
 import { h } from '../../base/dom.ts';
-import { choiceField } from './choice-field.ts';
 import { inputField, type Field, type FieldFactories, type FieldOptions } from './input-field.ts';
-import { createJsonField } from './model-field.ts';
+import { createJsonField, modelField } from './model-field.ts';
 import { createPairsField } from './pairs-field.ts';
-import { retriesField } from './retries-field.ts';
-import { statusListField } from './status-list-field.ts';
+
+/** The text of an empty list, which is another value than an absent one. */
+const NONE = 'none';
 
 export const SPECIAL_FIELDS: FieldFactories = {
   choices: choiceField, json: createJsonField, lines: linesField, retries: retriesField,
@@ -22,4 +22,61 @@ export const SPECIAL_FIELDS: FieldFactories = {
 function linesField(options: FieldOptions): Field {
   const area = h('textarea', { rows: 3, class: 'mono', spellcheck: 'false', autocomplete: 'off' });
   return inputField(options, area, () => area.value.trim() === '' ? undefined : area.value);
+}
+
+/** A choice with a label of an input has that input beside it. The default is not sent. */
+function choiceField(options: FieldOptions): Field {
+  const { value, schema: { 'x-form': { choices = [] } = {} } } = options;
+  const [[defaultValue] = ['']] = choices;
+  const [kind = defaultValue, text = ''] = typeof value !== 'object' || value === null
+    ? [String(value ?? defaultValue)] : Object.entries(value)[0] ?? [];
+  const select = h('select', {}, ...choices.map(([choice, label]) =>
+    h('option', { value: choice }, label)));
+  const input = h('input', { autocomplete: 'off', spellcheck: 'false' });
+  select.value = kind;
+  input.value = String(text);
+  const show = (): void => {
+    const [, , inputLabel] = choices.find(([choice]) => choice === select.value) ?? [];
+    input.hidden = inputLabel === undefined;
+    input.placeholder = inputLabel ?? '';
+    input.setAttribute('aria-label', inputLabel ?? '');
+  };
+  select.addEventListener('change', show);
+  show();
+  return inputField(options, select, () => {
+    if (select.value === defaultValue) return undefined;
+    return input.hidden ? select.value : { [select.value]: input.value };
+  }, input);
+}
+
+/** `retrySchedule`: when it is absent the settings hold; an empty list is no second attempt. */
+function retriesField(options: FieldOptions): Field {
+  const list = modelField(options);
+  const show = (): void => {
+    list.element.hidden = box.checked;
+  };
+  const box = h('input', { type: 'checkbox', onchange: show });
+  box.checked = options.value === undefined;
+  show();
+  const choice = inputField({
+    name: 'retries', label: 'Retry as the settings say', value: '', isRequired: false, schema: {},
+  }, box, () => box.checked);
+  return {
+    ...list, element: h('div.record', choice.element, list.element),
+    read: () => box.checked ? undefined : list.read() ?? [],
+  };
+}
+
+/** Statuses and classes of them, as a text with commas. */
+function statusListField(options: FieldOptions): Field {
+  const { value } = options;
+  const input = h('input', { autocomplete: 'off', spellcheck: 'false', placeholder: 'all' });
+  if (Array.isArray(value)) input.value = value.length === 0 ? NONE : value.join(', ');
+  return inputField(options, input, () => {
+    const text = input.value.trim();
+    if (text === '') return undefined;
+    if (text === NONE) return [];
+    return text.split(',').map((item) => item.trim())
+      .map((item) => /^\d+$/.test(item) ? Number(item) : item);
+  });
 }

@@ -3,7 +3,7 @@ import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { shellQuote } from '../../base/shell-quote.ts';
-import { openDialog } from '../dialog.ts';
+import { commandDetails, openDialog } from '../dialog.ts';
 import { codeBlock } from '../code-block.ts';
 import { showNotice, showFailureNotice } from '../notice.ts';
 
@@ -70,7 +70,7 @@ export async function openBulkDialog(
       mode = value;
       show();
     }),
-    h('details', h('summary', 'As a command'), line),
+    commandDetails(line),
     h('div.actions',
       h('button', { onclick: () => dialog.close() }, 'Cancel'),
       h('button.primary', { onclick: () => void start() },

@@ -1,6 +1,5 @@
 /** The filters of a list; their values are stored in the address. */
-import { formatQuery, replaceQuery } from '../../base/screen-address.ts';
-import type { Query } from '../../base/screen-address.ts';
+import { formatQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
 
 export type FilterSpec = {

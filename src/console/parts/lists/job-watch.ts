@@ -4,13 +4,9 @@ import { fill, h } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { showNotice, showFailureNotice } from '../notice.ts';
+import type { ResponseBodyOf } from '../../../app/api-types.ts';
 
-type JobProgress = {
-  readonly id: string; readonly kind: string; readonly status: 'running' | 'done' | 'cancelled';
-  readonly total: number; readonly done: number; readonly failed: number;
-  /** The identifier of the webhook that it is for; null: it is for all. */
-  readonly hook: string | null;
-};
+type JobProgress = ResponseBodyOf<'GET', '/api/jobs'>[number];
 
 type WatchOptions = {
   readonly kind: string;

@@ -3,12 +3,10 @@
  * hold few items or none, goes on by itself until it has found enough for a while.
  */
 import { getPage } from '../../base/api-calls.ts';
-import { h, fill } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { h, fill, type Child } from '../../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../../base/format.ts';
 import { showFailureIn, showFailureNotice } from '../notice.ts';
-import { VirtualRows } from './virtual-rows.ts';
-import type { RowColumn } from './virtual-rows.ts';
+import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
 type PagedListOptions<Item> = {
   readonly label: string;

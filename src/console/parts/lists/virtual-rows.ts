@@ -3,8 +3,7 @@
  * all others, fetched or not. All rows have one height. The page itself scrolls, and its position
  * is corrected when rows are inserted above the view.
  */
-import { h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { h, type Child } from '../../base/dom.ts';
 
 export type RowColumn<Item> = {
   readonly title: string;

@@ -1,6 +1,5 @@
 /** A list of incoming or outgoing webhooks, filtered by state and refreshed by a timer. */
-import { appendQuery, href } from '../../base/screen-address.ts';
-import type { ScreenAddress } from '../../base/screen-address.ts';
+import { appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -8,8 +7,7 @@ import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
 import { FilterForm } from './filter-form.ts';
-import { VirtualRows } from './virtual-rows.ts';
-import type { RowColumn } from './virtual-rows.ts';
+import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
 type WebhookListOptions<Row> = {
   readonly title: string;

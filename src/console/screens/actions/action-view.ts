@@ -1,36 +1,33 @@
 /** The view of one action configuration: its options, who uses it, and its form. */
 import { href } from '../../base/screen-address.ts';
 import { callApi, getJson } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatValue, timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { actionState } from '../../parts/action-state.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
-import type { ListedAction } from '../../parts/forms/action-chooser.ts';
+import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
+import type {
+  ActionDescription, IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
+} from '../../../app/api-types.ts';
 import { createOptionsField } from '../../parts/forms/action-options.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { plainTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import type {
-  IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
-} from '../../../app/api-types.ts';
 
 type ActionView = {
   readonly configuration: WebhookActionConfiguration; readonly path: string;
   readonly etag: string;
   /** undefined: there is no such action any more. */
-  readonly action: ListedAction | undefined;
+  readonly action: ActionDescription | undefined;
   /** Fetches and shows the configuration again. */
   readonly refresh: () => Promise<void>;
 };
 
-export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 
 export function openAction(container: HTMLElement, id: string): () => void {
   const path = `/api/action-configurations/${encodeURIComponent(id)}`;
@@ -96,19 +93,17 @@ function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
   });
   return [
     asyncButton('Edit', edit),
-    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+    asyncButton('Delete', () => remove(container, view), 'danger'),
   ];
 }
 
-async function confirmAndDelete(
+async function remove(
   container: HTMLElement, { configuration: { identifier }, path }: ActionView,
 ): Promise<void> {
-  const isSure = await askToConfirm({
-    title: `Delete ${identifier}?`, isDestructive: true, action: 'Delete it',
+  const isDeleted = await confirmAndDelete(path, {
+    title: `Delete ${identifier}?`,
     text: 'Its options will be lost. One that a webhook uses is not deleted.',
     command: `hookshelf actionconfig:delete --identifier ${identifier}`,
   });
-  if (!isSure) return;
-  await callApi('DELETE', path);
-  goIfStillHere(container, ['actions']);
+  if (isDeleted) goIfStillHere(container, ['actions']);
 }

@@ -1,20 +1,17 @@
 /** The screen of actions: their configurations, and which actions there are, with their state. */
-import type { ScreenAddress } from '../../base/screen-address.ts';
-import { href } from '../../base/screen-address.ts';
-import { fill, h, refill } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { href, type ScreenAddress } from '../../base/screen-address.ts';
+import { fill, h, refill, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { actionState } from '../../parts/action-state.ts';
 import { heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
-import type { ListedAction } from '../../parts/forms/action-chooser.ts';
+import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { openView } from '../../parts/screen.ts';
 import { openAction } from './action-view.ts';
 import { openNewAction } from './new-action.ts';
-import type { WebhookActionConfiguration } from '../../../app/api-types.ts';
 
 const REFRESH_MS = 10_000;
 
@@ -68,7 +65,7 @@ function renderConfiguration(
   ];
 }
 
-function renderAction(action: ListedAction): Child[] {
+function renderAction(action: ActionDescription): Child[] {
   const { identifier, label, isBuiltIn, module } = action;
   return [
     label, h('code', identifier), isBuiltIn ? 'built in' : h('code', module ?? 'this program'),

@@ -2,16 +2,14 @@
 import { href } from '../../base/screen-address.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
-import { loadModel, pickMembers } from '../../base/model-schema.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
+import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
 import { createOptionsField } from '../../parts/forms/action-options.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { CONFIGURATION_MODEL } from './action-view.ts';
 import type { WebhookActionConfiguration } from '../../../app/api-types.ts';
 
 /** `initialType` is the action that is chosen at first. */

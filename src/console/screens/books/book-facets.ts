@@ -6,8 +6,7 @@
 import { getJson } from '../../base/api-calls.ts';
 import { fill, h, refill } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
-import { appendQuery } from '../../base/screen-address.ts';
-import type { Query } from '../../base/screen-address.ts';
+import { appendQuery, type Query } from '../../base/screen-address.ts';
 import type { FilterForm } from '../../parts/lists/filter-form.ts';
 import { showFailureIn } from '../../parts/notice.ts';
 import { BOOK_FACETS, formatFacetValue, isValueChosen, toggleValue } from './book-filters.ts';

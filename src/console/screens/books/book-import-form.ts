@@ -5,16 +5,15 @@
 import { uploadFile } from '../../base/file-upload.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
-import { appendQuery } from '../../base/screen-address.ts';
-import type { Query } from '../../base/screen-address.ts';
+import { appendQuery, type Query } from '../../base/screen-address.ts';
 import { messageOf } from '../../base/api-calls.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { FILE_FORMATS, findMediaType } from './book-files.ts';
 import {
   formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+  type FileSource, type ImportOutcome,
 } from './import-outcome.ts';
-import type { FileSource, ImportOutcome } from './import-outcome.ts';
 
 const IMPORT_PATH = '/api/books/import';
 /** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */

@@ -3,8 +3,9 @@ import { getPage, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
-import { appendQuery, formatQuery, href } from '../../base/screen-address.ts';
-import type { Query, ScreenAddress } from '../../base/screen-address.ts';
+import {
+  appendQuery, formatQuery, href, type Query, type ScreenAddress,
+} from '../../base/screen-address.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { showFailureNotice } from '../../parts/notice.ts';

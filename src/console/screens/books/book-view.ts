@@ -1,8 +1,7 @@
 /** The view of one book, and the forms that add or change one. */
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
-import { fill, h, link } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { fill, h, link, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';

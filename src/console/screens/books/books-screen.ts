@@ -1,9 +1,6 @@
 /** The screen of the catalog: search as you type, facets and other filters, sorting, pages. */
-import type { ScreenAddress } from '../../base/screen-address.ts';
-import { appendQuery, href } from '../../base/screen-address.ts';
-import type { Query } from '../../base/screen-address.ts';
-import { fill, h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { appendQuery, href, type ScreenAddress, type Query } from '../../base/screen-address.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../../parts/facts.ts';

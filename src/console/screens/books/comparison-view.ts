@@ -1,7 +1,6 @@
 /** Compares two books of a group of duplicates, and deletes one of them. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, formatValue, timeElement } from '../../base/format.ts';
 import { href, parseAddress, replaceQuery } from '../../base/screen-address.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -13,8 +12,7 @@ import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
-import { compareBooks } from './compare-books.ts';
-import type { ComparedMember } from './compare-books.ts';
+import { compareBooks, type ComparedMember } from './compare-books.ts';
 import { bookPath, deleteBook } from './delete-book.ts';
 
 type StoredBook = { readonly book: Book; readonly etag: string };

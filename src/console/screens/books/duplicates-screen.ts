@@ -1,17 +1,14 @@
 /** The groups of books that are in the catalog several times; each leads to their comparison. */
-import type { ScreenAddress } from '../../base/screen-address.ts';
-import { href } from '../../base/screen-address.ts';
+import { href, type ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
-import { VirtualRows } from '../../parts/lists/virtual-rows.ts';
-import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
+import { VirtualRows, type RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
 import { formatAuthors } from './book-view.ts';
 import { openComparison } from './comparison-view.ts';
-import { fetchGroups } from './duplicate-groups.ts';
-import type { DuplicateGroup } from './duplicate-groups.ts';
+import { fetchGroups, type DuplicateGroup } from './duplicate-groups.ts';
 
 /** So many groups are listed. When these are gone, the list begins with the next ones. */
 const GROUPS_MAX = 1000;

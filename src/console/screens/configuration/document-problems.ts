@@ -1,7 +1,6 @@
 /** Shows what is wrong with a document, each with its line, and leads to the place. */
 import { h } from '../../base/dom.ts';
-import { findLine, findPlace } from '../../base/json-places.ts';
-import type { JsonPlace } from '../../base/json-places.ts';
+import { findLine, findPlace, type JsonPlace } from '../../base/json-places.ts';
 
 /** One thing that is wrong. `place` is null where it is about no place in the document. */
 export type DocumentProblem = { readonly detail: string; readonly place: JsonPlace | null };

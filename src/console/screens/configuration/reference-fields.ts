@@ -2,8 +2,7 @@
 import { parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
 import { isMistake, locateJson } from '../../base/json-places.ts';
-import { inputField } from '../../parts/forms/input-field.ts';
-import type { Field } from '../../parts/forms/input-field.ts';
+import { inputField, type Field } from '../../parts/forms/input-field.ts';
 import { listReferences, replaceReferences } from './document-references.ts';
 
 /** A longer document is not parsed while it is typed: its fields are shown once it is sent. */

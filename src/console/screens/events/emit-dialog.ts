@@ -1,13 +1,13 @@
 /** Emits an event by hand, now or later, and says what has come of it. */
-import { fill, h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openDialog } from '../../parts/dialog.ts';
-import { InputError, inputField } from '../../parts/forms/input-field.ts';
-import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
+import {
+  InputError, inputField, type Field, type FieldOptions,
+} from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
 import { cancelEvent, postPayload } from './event-calls.ts';

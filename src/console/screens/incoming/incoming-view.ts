@@ -1,7 +1,6 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
-import type { ScreenAddress } from '../../base/screen-address.ts';
-import { href } from '../../base/screen-address.ts';
+import { href, type ScreenAddress } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
@@ -9,7 +8,7 @@ import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -17,8 +16,7 @@ import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts'
 import { rotateSecret } from '../../parts/rotate-secret.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { editAction, editIncoming } from './edit-incoming.ts';
-import type { IncomingView } from './edit-incoming.ts';
+import { editAction, editIncoming, type IncomingView } from './edit-incoming.ts';
 import { actionSection } from './try-routes.ts';
 import { newSecrets, stepList } from './setup-steps.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
@@ -154,11 +152,11 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     asyncButton('Rotate the secret', () => rotateSecret(path,
       `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, refreshWithoutSecret)),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
-    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+    asyncButton('Delete', () => remove(container, view), 'danger'),
   ];
 }
 
-async function confirmAndDelete(
+async function remove(
   container: HTMLElement, { webhook, path }: IncomingView,
 ): Promise<void> {
   const { identifier } = webhook;
@@ -167,13 +165,11 @@ async function confirmAndDelete(
   const warning = total === null || total === 0 ? ''
     : ` ${formatQuantity(total, 'request')} that still ${
       total === 1 ? 'waits' : 'wait'} will fail.`;
-  const isSure = await askToConfirm({
-    title: `Delete ${createWebhookLabel(webhook).title}?`, isDestructive: true, action: 'Delete it',
+  const isDeleted = await confirmAndDelete(path, {
+    title: `Delete ${createWebhookLabel(webhook).title}?`,
     text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
       + warning,
     command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
   });
-  if (!isSure) return;
-  await callApi('DELETE', path);
-  goIfStillHere(container, ['incoming']);
+  if (isDeleted) goIfStillHere(container, ['incoming']);
 }

@@ -1,8 +1,7 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
-import { loadModel, pickMembers } from '../../base/model-schema.ts';
-import type { ModelSchema } from '../../base/model-schema.ts';
+import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';

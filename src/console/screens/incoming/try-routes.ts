@@ -9,15 +9,10 @@ import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
-import type { IncomingWebhook } from '../../../app/api-types.ts';
+import type { IncomingWebhook, ResponseBodyOf } from '../../../app/api-types.ts';
 
 /** Which routes a request would run, and for the others why not. */
-type RouteMatches = {
-  readonly routes: readonly {
-    readonly name: string; readonly matches: boolean;
-    readonly failed: readonly { readonly detail: string }[];
-  }[];
-};
+type RouteMatches = ResponseBodyOf<'POST', '/api/incoming-webhooks/{identifier}/match'>;
 const CHOICES_MAX = 20;
 
 export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog): HTMLElement {

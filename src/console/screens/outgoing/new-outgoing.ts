@@ -9,8 +9,7 @@ import { showNotice } from '../../parts/notice.ts';
 import { openSecretDialog } from '../../parts/rotate-secret.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { loadOutgoingFields } from './outgoing-fields.ts';
-import { inputField } from '../../parts/forms/input-field.ts';
-import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
+import { inputField, type Field, type FieldOptions } from '../../parts/forms/input-field.ts';
 import { sampleSection } from './sample-event.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 

@@ -6,7 +6,7 @@ import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
+import { askToConfirm, confirmAndDelete } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
@@ -120,7 +120,7 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     enabled ? null : asyncButton('Turn on', turnOn),
     // One that is probed is off, and would go on by itself.
     enabled || webhook.health.nextProbeAt !== undefined ? asyncButton('Turn off', turnOff) : null,
-    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+    asyncButton('Delete', () => remove(container, view), 'danger'),
   ];
 }
 
@@ -162,7 +162,7 @@ async function openEditForm(
   });
 }
 
-async function confirmAndDelete(
+async function remove(
   container: HTMLElement, { webhook: { identifier, targetUrl }, path }: OutgoingView,
 ): Promise<void> {
   const pendingCount = await countPending(identifier);
@@ -171,13 +171,11 @@ async function confirmAndDelete(
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${
       pendingCount === 1 ? 'waits' : 'wait'} will be cancelled.`;
-  const isSure = await askToConfirm({
-    title: 'Delete the webhook?', isDestructive: true, action: 'Delete it',
+  const isDeleted = await confirmAndDelete(path, {
+    title: 'Delete the webhook?',
     text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
       + `more.${warning}`,
     command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
   });
-  if (!isSure) return;
-  await callApi('DELETE', path);
-  goIfStillHere(container, ['outgoing']);
+  if (isDeleted) goIfStillHere(container, ['outgoing']);
 }

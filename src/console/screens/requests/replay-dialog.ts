@@ -2,7 +2,7 @@
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { openDialog } from '../../parts/dialog.ts';
+import { commandDetails, openDialog } from '../../parts/dialog.ts';
 import { sendModeChoice } from '../../parts/lists/bulk-dialog.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { requestPath } from './request-path.ts';
@@ -50,7 +50,7 @@ export async function openReplayDialog(
     }),
     boxes.length < 2 ? null : h('fieldset', h('legend', 'Routes'), ...boxes,
       h('p.hint', 'Without a choice: those that failed, or else all that match.')),
-    h('details', h('summary', 'As a command'), line),
+    commandDetails(line),
     h('div.actions',
       h('button', { onclick: () => dialog.close() }, 'Cancel'),
       h('button.primary', { onclick: () => void start() },

@@ -1,6 +1,5 @@
 /** The view of one request: its verdict, the runs of its routes, headers and body. */
-import type { ScreenAddress } from '../../base/screen-address.ts';
-import { goToScreen, href } from '../../base/screen-address.ts';
+import { goToScreen, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
@@ -10,7 +9,7 @@ import { badge } from '../../parts/badge.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { copyButton } from '../../parts/code-block.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
@@ -126,13 +125,11 @@ function actions(
 }
 
 async function removeRequest(container: HTMLElement, id: string): Promise<void> {
-  const isSure = await askToConfirm({
+  const isDeleted = await confirmAndDelete(requestPath(id), {
     title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
-    action: 'Delete it', isDestructive: true,
     command: `hookshelf request:delete ${id}`,
   });
-  if (!isSure) return;
-  await callApi('DELETE', requestPath(id));
+  if (!isDeleted) return;
   showNotice('Deleted.');
   goIfStillHere(container, ['requests']);
 }

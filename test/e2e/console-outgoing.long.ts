@@ -195,6 +195,12 @@ test('a webhook that is probed says when it is tried next, and can be turned off
   await at.open(`#/outgoing/${id}`);
   await person.sees(/every attempt failed for too long; tried next/);
   await person.find('button', 'Turn on');
+  // Another change of it does not end its probes.
+  await person.click('button', 'Edit');
+  await person.fill('textbox', 'Description', 'Away at times');
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  assert.equal((await at.call('GET', path))['disabledReason'], 'failing');
   await person.click('button', 'Turn off');
   await person.click('button', 'Turn it off');
   await person.sees('somebody turned it off');

@@ -17,6 +17,7 @@ import {
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import type { HookCommands } from './app/hook-commands.ts';
+import { checkBackupFolder, openBackups } from './app/backups.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { createMemoryBudget } from './app/room-options.ts';
@@ -142,7 +143,6 @@ export interface App {
 }
 
 const loadNodes = lazyImport(() => import('./app/nodes.ts'));
-const loadBackups = lazyImport(() => import('./app/backups.ts'));
 const loadHookCommands = lazyImport(() => import('./app/hook-commands.ts'));
 
 /** The name of the folder in the data directory that holds those of command runs. */
@@ -160,7 +160,7 @@ const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
-  await checkBackups(options);
+  checkBackups(options);
   makeDataDirectory(options.data);
   const closers = new Closers();
   try {
@@ -182,7 +182,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const access = composeAccess(options, deps, closers);
   const domains =
     composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
-  const backups = await openOwnBackups(deps, domains.webhooks, closers);
+  const backups = openOwnBackups(deps, domains.webhooks, closers);
   const dispatcher = composeRoutes(options, deps,
     { access, domains, backups, listening: () => listening }, closers);
   const { clock, settings } = deps;
@@ -228,19 +228,17 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
 }
 
 /** Throws `usage` before anything is made or opened, where the backups would be within the data. */
-async function checkBackups({ settings, data, role }: AppOptions): Promise<void> {
-  if (role !== 'server' || settings.backup.to === null) return;
-  await loadBackups(({ checkBackupFolder }) => checkBackupFolder(settings.backup, data));
+function checkBackups({ settings, data, role }: AppOptions): void {
+  if (role === 'server') checkBackupFolder(settings.backup, data);
 }
 
 /** null: this process makes no backups by itself. */
-async function openOwnBackups(
+function openOwnBackups(
   deps: RoomDeps, webhooks: Webhooks, closers: Closers,
-): Promise<ScheduledBackups | null> {
+): ScheduledBackups | null {
   const { to, everyHours, keep } = deps.settings.backup;
   if (!deps.isServer || to === null || everyHours === 0) return null;
-  const backups = await loadBackups(({ openBackups }) =>
-    openBackups({ ...deps, webhooks }, { to, everyHours, keep }));
+  const backups = openBackups({ ...deps, webhooks }, { to, everyHours, keep });
   closers.add(() => backups.close());
   return backups;
 }

@@ -1,4 +1,4 @@
-/** Connects backups that the server makes by itself. Loaded only where `backup.to` is set. */
+/** Connects backups that the server makes by itself. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { checkOutsideData, listBackups } from '../maintenance/backup-folder.ts';

@@ -31,12 +31,10 @@ import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
   FORMAT, correctionHeaders, bookQueryParameters, fieldsParameter,
 } from './query/query-parameters.ts';
+import { selectFormat } from './transfer/select-format.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
-
-/** Loaded when somebody wants books in another format than JSON. */
-const loadFormats = lazyImport(() => import('./transfer/select-format.ts'));
 
 /**
  * `list` handles `GET /api/books`; the routes about many books scan with `scanDeps`. Without `keys`
@@ -91,7 +89,7 @@ const RECORD_FORMATS: RecordFormats = {
   otherTypes: OTHER_TYPES,
   isPlainlyJson,
   async select(exchange) {
-    const format = await loadFormats(({ selectFormat }) => selectFormat(exchange));
+    const format = selectFormat(exchange);
     if (format === null) return null;
     const { headers } = format;
     const writer = await format.createWriter({ isOneBook: true });
@@ -128,7 +126,7 @@ const BOOK_LIST_RESPONSE: ResponseSpec = {
 
 function listRoute(list: BookSender): HttpRoute {
   const sendInFormat = async (exchange: Exchange): Promise<void> => {
-    const format = await loadFormats(({ selectFormat }) => selectFormat(exchange));
+    const format = selectFormat(exchange);
     if (format === null) return list.handle(exchange);
     const { headers } = format;
     return list.sendAs(exchange, { headers, writer: await format.createWriter({}) });

@@ -5,7 +5,6 @@
 import type { Clock } from '../base/clock.ts';
 import { encodeChecked } from '../base/json/encode.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
-import { lazyImport } from '../base/lazy-import.ts';
 import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { createRepository } from '../resources/repository.ts';
@@ -15,10 +14,8 @@ import type { Store } from '../store/store-port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
-import type { ImportRecord } from './transfer/import-record.ts';
-import type { BookImport, ImportedBook, MatchMode } from './transfer/matching/book-import.ts';
-
-const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
+import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
+import { createImportOpener } from './transfer/matching/catalog-import.ts';
 
 const { collection: { name: collection } } = bookResource;
 
@@ -49,34 +46,11 @@ export function createCatalog(options: CatalogOptions): Catalog {
     get size() {
       return records.size;
     },
-    openImport: (mode) => new OpeningImport(loadImports(({ createImportOpener }) => {
+    openImport(mode) {
       openImport ??= createImportOpener(options);
       return openImport(mode);
-    })),
+    },
   };
-}
-
-/** An import while what runs it is being loaded. */
-class OpeningImport implements BookImport {
-  readonly #whenOpen: Promise<BookImport>;
-  #opened: BookImport | null = null;
-
-  constructor(opening: BookImport | Promise<BookImport>) {
-    this.#whenOpen = Promise.resolve(opening);
-    // Before the batches that wait, so that none that comes later overtakes them.
-    this.#whenOpen.then((opened) => {
-      this.#opened = opened;
-    }, () => {});
-  }
-
-  importBatch(batch: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
-    return this.#opened?.importBatch(batch)
-      ?? this.#whenOpen.then((opened) => opened.importBatch(batch));
-  }
-
-  close(): void {
-    this.#whenOpen.then((opened) => opened.close(), () => {});
-  }
 }
 
 /** The catalog for programs that embed it: objects in, objects out. */

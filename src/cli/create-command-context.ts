@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
-import { loadLazyModules } from '../base/lazy-import.ts';
+import { lazyImport, loadLazyModules } from '../base/lazy-import.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import { readSettingsFile } from '../settings/settings-file.ts';
@@ -16,7 +16,6 @@ import type { CommandContext, CommandSpec } from './commands/command-context.ts'
 import { findRemoteServer, readToken } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { Identity } from './process/identity.ts';
-import { loadOnce } from './process/load-once.ts';
 import {
   findOwner, findOwnerWithin, loadApp, openLocalApp, openTemporaryApp,
 } from './api-client/local-app.ts';
@@ -37,7 +36,7 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-const loadRemoteModules = loadOnce(() => import('./api-client/remote-target.ts'));
+const loadRemoteModules = lazyImport(() => import('./api-client/remote-target.ts'));
 
 /**
  * Loads every module that an API client may need. Called before the process becomes another user,

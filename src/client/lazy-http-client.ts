@@ -11,7 +11,7 @@ export function createLazyHttpClient(
   let client: HttpClient | null = null;
   let isClosed = false;
   const load = async (): Promise<HttpClient> => {
-    const { createHttpClient } = await loadClientModule((client) => client);
+    const { createHttpClient } = await loadClientModule();
     client ??= createHttpClient(options, ports);
     // Closed while it was being loaded: its requests are to be refused as by any closed client.
     if (isClosed) await client.close();

@@ -1,10 +1,9 @@
 /**
  * The routes for followers of the log. What they send holds secrets, so they ask for a token of the
- * scope `follow` also where the API needs none. The followers are loaded for the first of them.
+ * scope `follow` also where the API needs none.
  */
 import { AppError } from '../base/errors.ts';
 import { isCount, parseObject } from '../base/fields.ts';
-import { lazyImport } from '../base/lazy-import.ts';
 import type { ObjectSchema, Schema } from '../base/schema.ts';
 import { quote } from '../base/text/error-message.ts';
 import { isUuid } from '../base/uuid.ts';
@@ -13,7 +12,7 @@ import { readQuery } from '../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import type { EpochPosition } from '../store/epochs.ts';
 import type { FollowerPlace, FollowerView } from './follower.ts';
-import type { Followers, FollowersDeps } from './followers.ts';
+import { Followers, type FollowersDeps } from './followers.ts';
 
 export interface FollowerRegistry {
   readonly routes: readonly HttpRoute[];
@@ -28,31 +27,19 @@ export const FOLLOW_PROGRESS_PATH = '/api/follow/progress';
 /** A name may be that of a machine. */
 export const FOLLOWER_NAME_LENGTH_MAX = 100;
 
-const loadFollowers = lazyImport(() => import('./followers.ts'));
-
 type FollowOptions = FollowersDeps & {
   /** Whether the caller's token is still good for it. */
   readonly mayFollow: (exchange: Exchange) => boolean;
 };
 
-type LoadFollowers = () => Promise<Followers>;
-
 export function createFollowerRegistry(options: FollowOptions): FollowerRegistry {
-  let followers: Followers | null = null;
-  let isClosed = false;
-  const load = async (): Promise<Followers> => {
-    const { Followers: Loaded } = await loadFollowers((loaded) => loaded);
-    followers ??= new Loaded(options);
-    if (isClosed) followers.close();
-    return followers;
-  };
+  const followers = new Followers(options);
   return {
-    routes: [logRoute(options, load), backupRoute(options, load), progressRoute(load)],
-    list: () => followers?.list() ?? [],
-    close() {
-      isClosed = true;
-      followers?.close();
-    },
+    routes: [
+      logRoute(options, followers), backupRoute(options, followers), progressRoute(followers),
+    ],
+    list: () => followers.list(),
+    close: () => followers.close(),
   };
 }
 
@@ -82,7 +69,7 @@ const PARAMETERS = [
 const HEADERS = ['Content-Type', 'application/jsonl', 'Cache-Control', 'no-store, no-transform',
   'X-Accel-Buffering', 'no'] as const;
 
-function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute {
+function logRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_LOG_PATH, operationId: 'followLog', access: 'follow',
     summary: 'The transactions after one as lines of a journal, once committed: secrets too',
@@ -100,7 +87,6 @@ function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute 
       const { place, position } = parseFollowRequest(exchange);
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
-      const followers = await load();
       const log = await followers.open(place, position, {
         mayFollow: () => mayFollow(exchange), cut: () => response.destroy(),
       });
@@ -122,7 +108,7 @@ function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute 
   };
 }
 
-function backupRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute {
+function backupRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_BACKUP_PATH, operationId: 'followBackup', access: 'follow',
     summary: 'A backup as data:backup makes it, for a copy to begin with: secrets too',
@@ -138,7 +124,7 @@ function backupRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRou
       const headers = ['Content-Type', 'application/x-tar', 'Cache-Control', 'no-store',
         'Content-Disposition', 'attachment; filename="hookshelf.tar"'];
       if (exchange.request.method === 'HEAD') return exchange.sendStream(200, headers, () => null);
-      const backup = await (await load()).openBackup({
+      const backup = await followers.openBackup({
         mayFollow: () => mayFollow(exchange),
       });
       try {
@@ -158,7 +144,7 @@ const PROGRESS: ObjectSchema = {
   },
 };
 
-function progressRoute(load: LoadFollowers): HttpRoute {
+function progressRoute(followers: Followers): HttpRoute {
   return {
     method: 'POST', path: FOLLOW_PROGRESS_PATH, operationId: 'tellFollowProgress',
     summary: 'Tell which transactions are on the disk of a copy that follows', access: 'follow',
@@ -166,7 +152,7 @@ function progressRoute(load: LoadFollowers): HttpRoute {
     responses: [{ status: 204, description: 'Noted' }, ...problemResponses(400, 404, 415, 422)],
     async handle(exchange) {
       const { copy, sequence } = parseObject(PROGRESS, await exchange.readJson());
-      (await load()).confirm(String(copy), isCount(sequence) ? sequence : 0);
+      followers.confirm(String(copy), isCount(sequence) ? sequence : 0);
       exchange.send(204, []);
     },
   };

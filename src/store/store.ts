@@ -10,7 +10,8 @@ import { AppError, systemCodeOf } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { BackupSources } from './backup/backup.ts';
+import { openStateFiles, type BackupSources } from './backup/backup.ts';
+import { checkContents, countRecords, findManifest } from './backup/manifest.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
@@ -33,8 +34,6 @@ import { finishReplacements } from './generations/replacement.ts';
 import { repairDirectory } from './generations/repair.ts';
 import { Staging } from './transactions/staging.ts';
 
-const loadBackup = lazyImport(() => import('./backup/backup.ts'));
-const loadManifest = lazyImport(() => import('./backup/manifest.ts'));
 const loadReplica = lazyImport(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
@@ -117,14 +116,10 @@ function createDirectoryStore(
   const { directory, files } = options;
   return new OpenedStore(options, {
     collections, journal, replica: null,
-    openStateSources: async () => {
-      const { openStateFiles } = await loadBackup((module) => module);
-      const { countRecords } = await loadManifest((module) => module);
-      return journal.runBetweenBatches(({ base, inUse }) => {
-        const contents = { sequence: journal.sequence, records: countRecords(collections) };
-        return openStateFiles(files, directory, base, inUse, contents);
-      });
-    },
+    openStateSources: () => journal.runBetweenBatches(({ base, inUse }) => {
+      const contents = { sequence: journal.sequence, records: countRecords(collections) };
+      return openStateFiles(files, directory, base, inUse, contents);
+    }),
   });
 }
 
@@ -170,7 +165,6 @@ async function findRestoredManifest(
   files: Files, directory: string, { sequence, collections }: RecoveredState,
 ): Promise<boolean> {
   if (!files.listSync(directory).includes(MANIFEST_NAME)) return false;
-  const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);
   const manifest = await findManifest(files, directory);
   if (manifest === null) return false;
   checkContents(manifest, { sequence, records: countRecords(collections) });

@@ -1,11 +1,10 @@
-/** `GET /api/stream`. The broadcast is loaded for its first reader. */
+/** `GET /api/stream`. */
 import { AppError } from '../base/errors.ts';
-import { lazyImport } from '../base/lazy-import.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
-import type { Broadcast, BroadcastOptions } from './broadcast.ts';
+import { Broadcast, type BroadcastOptions } from './broadcast.ts';
 import { formatEvent, parsePosition } from './stream-event.ts';
 import type { StreamPosition, StreamFilter } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
@@ -27,8 +26,6 @@ const HEADERS = [
 /** After a client ended its side: the first write makes its kernel reset, the second fails. */
 const PROBE_MS = 1000;
 
-const loadBroadcast = lazyImport(() => import('./broadcast.ts'));
-
 type StreamOptions = BroadcastOptions & {
   /** The webhooks with this identifier, name or path segment; at least one. */
   readonly findWebhookIds: (name: string) => readonly string[];
@@ -37,30 +34,20 @@ type StreamOptions = BroadcastOptions & {
 };
 
 export function createEventStream(options: StreamOptions): EventStream {
-  let broadcast: Broadcast | null = null;
-  let isClosed = false;
-  const load = async (): Promise<Broadcast> => {
-    const { Broadcast: Loaded } = await loadBroadcast((loaded) => loaded);
-    broadcast ??= new Loaded(options);
-    if (isClosed) broadcast.close();
-    return broadcast;
-  };
+  const broadcast = new Broadcast(options);
   return {
-    routes: [streamRoute(options, load)],
+    routes: [streamRoute(options, broadcast)],
     announce(topic, describe) {
-      if (broadcast?.hasReaders !== true) return;
+      if (!broadcast.hasReaders) return;
       const { webhookId, json } = describe();
       const text = formatEvent(topic, 'created', json);
       broadcast.announce({ topic, number: 1, webhookId, text });
     },
-    close() {
-      isClosed = true;
-      broadcast?.close();
-    },
+    close: () => broadcast.close(),
   };
 }
 
-function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): HttpRoute {
+function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
   const { topics, clock, findWebhookIds, mayRead } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
@@ -80,7 +67,6 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ht
       const position = readPosition(exchange, query.get('lastEventId'));
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
-      const broadcast = await load();
       const reader = await broadcast.open(filter, position, {
         mayRead: () => mayRead(exchange),
         cut: () => {

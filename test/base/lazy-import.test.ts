@@ -12,6 +12,7 @@ test('loads a module at its first use, once, and has it at once from then on', a
   assert.equal(first, second);
   const third = withModule(({ number }) => number);
   assert.equal(third, first, 'no promise');
+  assert.deepEqual(await withModule(), { number: 1 });
 });
 
 test('rejects with what keeps a module from loading, and tries again at the next use', async () => {

@@ -12,7 +12,6 @@ import {
 } from '../../webhooks/actions/modules/load-action-modules.ts';
 import type { ModuleSelection } from '../../webhooks/actions/modules/load-action-modules.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
-import { loadOnce } from '../process/load-once.ts';
 import type { Io } from '../terminal/process-io.ts';
 import { createProcessLogger } from '../terminal/process-logger.ts';
 
@@ -42,8 +41,15 @@ type LocalAppOptions = {
   readonly lowestLevel: LogLevel;
 };
 
-/** The app is large: it is not loaded where a server answers. */
-export const loadApp = loadOnce(() => import('../../app.ts'));
+let loadingApp: Promise<typeof import('../../app.ts')> | null = null;
+
+/**
+ * The app is large: it is not loaded where a server answers, nor ahead by `loadLazyModules` in a
+ * process that follows one. It is kept, as we may soon be a user who may not read the program.
+ */
+export function loadApp(): Promise<typeof import('../../app.ts')> {
+  return loadingApp ??= import('../../app.ts');
+}
 
 /**
  * Throws `usage` where another user owns the lock or the socket that it names: our requests would

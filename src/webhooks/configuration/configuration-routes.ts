@@ -1,6 +1,4 @@
 /** `/api/configuration`: the configuration as one document, read and applied. */
-import { lazyImport } from '../../base/lazy-import.ts';
-import type { MaybePromise } from '../../base/when-done.ts';
 import {
   ANY_JSON, JSON_TYPE, arraySchema, jsonResponse, objectSchema,
 } from '../../resources/route-specs.ts';
@@ -8,25 +6,18 @@ import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { readQuery } from '../../server/query.ts';
-import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
+import { ConfigurationService, type ConfiguredServices } from './configuration-service.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { createDocumentSchema, planSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
 
-const loadService = lazyImport(() => import('./configuration-service.ts'));
-
-type UseService =
-  (use: (service: ConfigurationService) => MaybePromise<void>) => MaybePromise<void>;
-
 export function configurationRoutes(
   context: RelayContext, services: ConfiguredServices,
 ): readonly HttpRoute[] {
-  let service: ConfigurationService | null = null;
-  const useService: UseService = (use) => loadService((module) =>
-    use(service ??= new module.ConfigurationService(context, services)));
-  return [exportRoute(useService), applyRoute(useService)];
+  const service = new ConfigurationService(context, services);
+  return [exportRoute(service), applyRoute(service)];
 }
 
 const ONLY_APPLIED = {
@@ -38,7 +29,7 @@ const ONLY_APPLIED = {
 const EXPORT_SCHEMA = objectSchema('ExportedConfiguration',
   Object.fromEntries(RECORD_KINDS.map(({ member }) => [member, arraySchema(ANY_JSON)])));
 
-function exportRoute(useService: UseService): HttpRoute {
+function exportRoute(service: ConfigurationService): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'exportConfiguration', access: 'read',
     summary: 'All action configurations and webhooks as a document for `hookshelf apply`; secrets '
@@ -54,12 +45,12 @@ function exportRoute(useService: UseService): HttpRoute {
     ],
     handle(exchange) {
       const { onlyApplied } = readQuery(exchange.search, [ONLY_APPLIED]);
-      return useService((service) => service.export(exchange, onlyApplied === 'true'));
+      service.export(exchange, onlyApplied === 'true');
     },
   };
 }
 
-function applyRoute(useService: UseService): HttpRoute {
+function applyRoute(service: ConfigurationService): HttpRoute {
   return {
     method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
@@ -84,6 +75,6 @@ function applyRoute(useService: UseService): HttpRoute {
       },
       ...problemResponses(400, 409, 412, 413, 415, 422, 503, 507),
     ],
-    handle: (exchange) => useService((service) => service.apply(exchange)),
+    handle: (exchange) => service.apply(exchange),
   };
 }

@@ -1,7 +1,4 @@
-/**
- * Serves `/api/configuration`: applies configuration documents, and exports what is stored as one.
- * Loaded at its first use: see configuration-routes.ts.
- */
+/** Serves `/api/configuration`: applies documents, and exports what is stored as one. */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { DOCUMENT_BYTES_MAX } from '../../base/files/bounded-read.ts';

@@ -6,17 +6,17 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
-import { loadOnce } from '../../process/load-once.ts';
 import { formatValue, parseObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
-const loadCertificates = loadOnce(() => import('../../../app/certificate.ts'));
+const loadCertificates = lazyImport(() => import('../../../app/certificate.ts'));
 const NO_CERTIFICATE = 'none is set: plain HTTP';
 /** At most so many commands are named in a finding. */
 const NAMED_MAX = 5;

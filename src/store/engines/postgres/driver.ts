@@ -49,7 +49,7 @@ const loadDriver = lazyImport(findDriver);
 
 /** Resolves when the server has let us in. */
 export async function openConnection(options: DriverOptions): Promise<Connection> {
-  const postgres = await loadDriver((driver) => driver);
+  const postgres = await loadDriver();
   if (postgres === null) {
     throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');

@@ -56,8 +56,7 @@ function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
       step === EVERY_ELEMENT || step === String(index) ? hideAt(element, rest) : element);
   }
   if (!isJsonObject(value) || !Object.hasOwn(value, step)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]: [string, unknown]) =>
-    [name, name === step ? hideAt(member, rest) : member]));
+  return { ...value, [step]: hideAt(value[step], rest) };
 }
 
 /** Stands for every element of an array. It is no member name: no step of a path is empty. */

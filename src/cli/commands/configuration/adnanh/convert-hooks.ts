@@ -2,7 +2,7 @@
  * Converts the hooks of adnanh/webhook into a configuration document: of each hook an incoming
  * webhook, and an action configuration that runs its command. Nothing is left out in silence. Pure.
  */
-import { parseObject, isJsonObject } from '../../../../base/fields.ts';
+import { isJsonObject, mapInner, mapMembers, parseObject } from '../../../../base/fields.ts';
 import { messageOf } from '../../../../base/errors.ts';
 import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
@@ -154,13 +154,9 @@ function fillTemplates(
       return isSecretPlace(pointer) && parseSecretTemplate(value) !== null ? value
         : fillVariables(value, environment);
     }
-    if (Array.isArray(value)) return value.map((item, index) => fill(item, at(pointer, index)));
-    return isJsonObject(value) ? fillMembers(value, pointer) : value;
+    return mapInner(value, (inner, step) => fill(inner, at(pointer, step)));
   };
-  const fillMembers = (members: JsonObject, pointer: string): JsonObject =>
-    Object.fromEntries(Object.entries(members).map(([name, value]) =>
-      [name, fill(value, at(pointer, name))]));
-  return fillMembers(hook, '');
+  return mapMembers(hook, (value, name) => fill(value, at('', name)));
 }
 
 function isSecretPlace(pointer: string): boolean {
@@ -176,14 +172,12 @@ function isVariablePlace(pointer: string): boolean {
 /** What the text of a variable is in the document, which has no value: a reference. */
 function referToVariables(members: JsonObject, pointer: string, report: HookReport): JsonObject {
   const refer = (value: JsonValue): JsonValue => {
-    if (Array.isArray(value)) return value.map(refer);
-    if (isJsonObject(value)) return referToVariables(value, pointer, report);
     // A literal brace of a template is escaped.
     const text = typeof value === 'string' ? value.replace(/^\\+(?=\{\{)/, '') : '';
     return parseSecretTemplate(text)?.source === 'getenv'
-      ? report.referToSecret({ value: text, pointer }) : value;
+      ? report.referToSecret({ value: text, pointer }) : mapInner(value, refer);
   };
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, refer(value)]));
+  return mapMembers(members, refer);
 }
 
 function createMembers(

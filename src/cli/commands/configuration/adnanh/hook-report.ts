@@ -2,7 +2,7 @@
  * The report of a conversion beside its document: the gaps, which are the parts of a hook without a
  * counterpart, and the things that people have to provide.
  */
-import { isJsonObject, pointerStep } from '../../../../base/fields.ts';
+import { isJsonObject, mapInner, pointerStep } from '../../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { parseSecretTemplate } from './hook-template.ts';
@@ -79,9 +79,7 @@ export function at(pointer: string, ...steps: readonly (string | number)[]): str
 
 /** A part of the document with a text in place of each reference, to be checked. */
 export function fillReferences(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(fillReferences);
-  if (!isJsonObject(value)) return value;
-  if (value['$env'] !== undefined || value['$file'] !== undefined) return 'secret';
-  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
-    [name, fillReferences(member)]));
+  const isReference = isJsonObject(value)
+    && (value['$env'] !== undefined || value['$file'] !== undefined);
+  return isReference ? 'secret' : mapInner(value, fillReferences);
 }

@@ -67,15 +67,22 @@ export function hasRequestBody(method: string): boolean {
   return !BODILESS_METHODS.includes(method);
 }
 
-/** The credentials that a webhook brings along for the header `Authorization`, for messages. */
-export function listOwnCredentials({ headers, targetUrl }: JsonObject): readonly string[] {
+/** Problems of a member that makes the header `Authorization`, as others of the webhook do. */
+export function findAuthorizationProblems(
+  member: string, { headers, targetUrl }: JsonObject, others: readonly string[] = [],
+): FieldError[] {
   const names = isJsonObject(headers) ? Object.keys(headers) : [];
   const isInHeaders = names.some((name) => name.toLowerCase() === 'authorization');
   const isInUrl = typeof targetUrl === 'string' && hasCredentials(targetUrl);
-  return [
-    ...isInHeaders ? ['Authorization in headers'] : [],
+  const makers = [
+    ...others, ...isInHeaders ? ['Authorization in headers'] : [],
     ...isInUrl ? ['user and password in targetUrl'] : [],
   ];
+  return makers.map((maker) => ({
+    pointer: pointerStep(member),
+    detail: `cannot stand beside ${maker}, as both would be the header Authorization: remove one `
+      + 'of them',
+  }));
 }
 
 /** Whether a URL that can be parsed has a user or a password. */

@@ -9,7 +9,9 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { explainNewOrigin } from '../members/mask-secrets.ts';
-import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../members/target-rules.ts';
+import {
+  findAuthorizationProblems, hasCredentials, targetUrlSchema,
+} from '../members/target-rules.ts';
 
 const CLIENT_AUTHENTICATIONS = ['basic', 'body'] as const;
 
@@ -63,12 +65,7 @@ function findMemberProblems(
 
 /** Finds credentials of the webhook that its access tokens would replace. */
 export function findOauth2Problems(webhook: JsonObject): FieldError[] {
-  if (webhook['oauth2'] === undefined) return [];
-  return listOwnCredentials(webhook).map((credentials) => ({
-    pointer: '/oauth2',
-    detail: `cannot stand beside ${credentials}, as both would be the header Authorization: remove `
-      + 'one of them',
-  }));
+  return webhook['oauth2'] === undefined ? [] : findAuthorizationProblems('oauth2', webhook);
 }
 
 const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the scheme, host and '

@@ -14,7 +14,7 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import type { SecretShape } from '../members/new-secret.ts';
-import { findHeaderProblems, listOwnCredentials } from '../members/target-rules.ts';
+import { findAuthorizationProblems, findHeaderProblems } from '../members/target-rules.ts';
 import {
   findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,
 } from '../senders/presets/preset-table.ts';
@@ -180,14 +180,8 @@ export function sendsSecret({ signing }: JsonObject): boolean {
 /** The rules between `signing` and other members. */
 export function findSigningProblems(webhook: JsonObject): readonly FieldError[] {
   const { secret, signing, oauth2 } = webhook;
-  const otherCredentials = [
-    ...oauth2 === undefined ? [] : ['oauth2'], ...listOwnCredentials(webhook),
-  ];
-  const errors = !setsAuthorization(webhook) ? [] : otherCredentials.map((credentials) => ({
-    pointer: '/signing',
-    detail: `cannot stand beside ${credentials}, as both would be the header Authorization: remove `
-      + 'one of them',
-  }));
+  const errors = !setsAuthorization(webhook) ? []
+    : findAuthorizationProblems('signing', webhook, oauth2 === undefined ? [] : ['oauth2']);
   const problem = typeof secret === 'string' ? findDialectSecretProblem(webhook, secret)
     : MISSING_SECRET;
   const isChecked = typeof secret === 'string' || signing !== undefined;

@@ -3,33 +3,25 @@
  * commands must load fast: a description is loaded only when its command runs.
  */
 import type { ListedResource, Resource } from '../../resources/resource.ts';
-import type { CommandRun } from './command-context.ts';
+import type { CommandContext, CommandRun } from './command-context.ts';
 
-type Load<Loaded> = () => Promise<Loaded>;
+type ResourceCommands = typeof import('./resource-commands.ts');
+type ResourceCommand<Described> = (context: CommandContext, resource: Described) => Promise<number>;
 
 /** For `<resource>:list`. */
-export function lazyListCommand(loadResource: Load<ListedResource>): Load<CommandRun> {
-  return async () => {
-    const [{ listRecords }, resource] =
-      await Promise.all([import('./resource-commands.ts'), loadResource()]);
-    return (context) => listRecords(context, resource);
-  };
-}
-
+export const lazyListCommand = createLazyCommand<ListedResource>(({ listRecords }) => listRecords);
 /** For `<resource>:show`. */
-export function lazyShowCommand(loadResource: Load<ListedResource>): Load<CommandRun> {
-  return async () => {
-    const [{ showRecord }, resource] =
-      await Promise.all([import('./resource-commands.ts'), loadResource()]);
-    return (context) => showRecord(context, resource);
-  };
-}
-
+export const lazyShowCommand = createLazyCommand<ListedResource>(({ showRecord }) => showRecord);
 /** For `<resource>:delete`. */
-export function lazyDeleteCommand(loadResource: Load<Resource>): Load<CommandRun> {
-  return async () => {
-    const [{ deleteRecord }, resource] =
+export const lazyDeleteCommand = createLazyCommand<Resource>(({ deleteRecord }) => deleteRecord);
+
+function createLazyCommand<Described>(
+  choose: (commands: ResourceCommands) => ResourceCommand<Described>,
+): (loadResource: () => Promise<Described>) => () => Promise<CommandRun> {
+  return (loadResource) => async () => {
+    const [commands, resource] =
       await Promise.all([import('./resource-commands.ts'), loadResource()]);
-    return (context) => deleteRecord(context, resource);
+    const run = choose(commands);
+    return (context) => run(context, resource);
   };
 }

@@ -5,17 +5,15 @@
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
-import { pickDefined, readTextMembers } from '../option-members.ts';
+import { readMembers, readTextMembers } from '../option-members.ts';
 import { formatValue, parseObject, recordPath, resolveId } from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
 import type { WebhookKind } from './webhook-changes.ts';
-
-// The limit of the service.
-const RETRIES_MAX = 10;
 
 export const OUTGOING: WebhookKind = {
   resource: outgoingResource,
@@ -40,7 +38,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
     throw new AppError('usage', `--${durableOption} goes with --durable: without it one request `
       + 'is sent now');
   }
-  const members = pickDefined({ retries: context.args.integer('retries', 0, RETRIES_MAX) });
+  const members = await readMembers(context, sendingSchema, { payload: () => undefined });
   const payload = context.args.has('payload')
     ? await readBodyWithPayload(context, members) : members;
   const apiClient = await context.openApiClient();

@@ -1,11 +1,12 @@
 /** The commands that change incoming and outgoing webhooks, and set their secrets. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
   createSecretBytes, encodeSecret, type SecretShape,
 } from '../../../webhooks/members/new-secret.ts';
+import { createRotationSchema } from '../../../webhooks/members/rotate-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import {
@@ -16,9 +17,6 @@ import {
   recordPath, updateRecord,
 } from '../resource-commands.ts';
 import { WEBHOOK_READERS } from './webhook-members.ts';
-
-// Thirty days, as the service allows.
-const OVERLAP_HOURS_MAX = 720;
 
 /** The differences between the commands of incoming and of outgoing webhooks. */
 export type WebhookKind = {
@@ -100,10 +98,10 @@ async function rotateSecret(
   const identifier = await resolveId(context);
   const { args, output } = context;
   hasSecretOption(context);
-  const overlapHours = args.integer('overlap-hours', 0, OVERLAP_HOURS_MAX);
+  const members = await readMembers(context, createRotationSchema(resource.schema.name));
   const body = pickDefined({
     secret: args.has('secret-file') ? await readSecretOption(context, 'secret-file') : undefined,
-    overlapHours, force: args.has('force'),
+    ...members,
   });
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
@@ -113,8 +111,8 @@ async function rotateSecret(
     return 0;
   }
   const { secret } = result;
-  await output.line(
-    `${resource.noun} ${identifier} has a new secret${describeOldSecret(result, overlapHours)}`);
+  const oldSecret = describeOldSecret(result, members['overlapHours']);
+  await output.line(`${resource.noun} ${identifier} has a new secret${oldSecret}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   await printPublicKey(context, result);
   return 0;
@@ -122,7 +120,7 @@ async function rotateSecret(
 
 /** Says what becomes of the old secret of an incoming webhook, or of one that signs. */
 function describeOldSecret(
-  { previousSecret, signing }: JsonObject, overlapHours: number | undefined,
+  { previousSecret, signing }: JsonObject, overlapHours: JsonValue | undefined,
 ): string {
   if (isJsonObject(previousSecret)) {
     return `; the old one counts until ${formatValue(previousSecret['validUntil'])}`;

@@ -24,9 +24,12 @@ export const TOKEN_MODEL = describeObject({
     name: {
       schema: { kind: 'string', minLength: 1, maxLength: 100, isNotBlank: true },
       isRequired: true,
-      description: 'what the token is for',
+      description: 'what the token is for', option: { placeholder: '<name>' },
     },
-    scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true },
+    scope: {
+      schema: { kind: 'string', values: SCOPES }, isRequired: true,
+      option: { placeholder: '<scope>', help: SCOPES.join(', ') },
+    },
     events: {
       schema: {
         kind: 'array', maxItems: EVENTS_MAX, isUnique: true,
@@ -37,6 +40,10 @@ export const TOKEN_MODEL = describeObject({
       },
       description: 'With the scope `emit`: which events it may emit, by name, or by the beginning '
         + 'of names before a dot as `order.*`; absent: all',
+      option: {
+        name: 'event', placeholder: '<name>',
+        help: 'with --scope emit: it may emit this event, or with order.* all below it; repeatable',
+      },
     },
     expiresAt: {
       schema: {
@@ -46,6 +53,10 @@ export const TOKEN_MODEL = describeObject({
           + '2027-01-31T12:00:00Z, or a span such as 30d',
         canonical: (value) =>
           parseMoment(value) !== null || SPAN_PATTERN.test(value) ? value : null,
+      },
+      option: {
+        name: 'expires', placeholder: '<when>',
+        help: 'a date (2027-01-31) or a time from now (30d, 12h)',
       },
     },
     lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },

@@ -4,6 +4,7 @@
  * puts the data in place of this module (.ci/build.mjs): a command that starts needs the options of
  * all, and would take a third longer with the schemas.
  */
+import { TOKEN_MODEL } from '../../access/token.ts';
 import {
   bookFilterParameters, bookQueryParameters, duplicatesParameter, facetParameters,
 } from '../../books/query/query-parameters.ts';
@@ -44,4 +45,5 @@ export const deliveryListOptions =
 export const replayOptions = newRecordOptions(replayMembers);
 export const resendOptions = newRecordOptions(resendMembers);
 export const backfillOptions = newRecordOptions(backfillMembers);
+export const newTokenOptions = newRecordOptions(TOKEN_MODEL.members);
 export const newSecretOptions = newRecordOptions({ secret: secretMembers.secret });

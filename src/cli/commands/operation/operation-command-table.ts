@@ -3,6 +3,7 @@ import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyListCommand } from '../lazy-resource-commands.ts';
+import { newTokenOptions } from '../route-options.ts';
 
 const nodeResource = async () => (await import('../../../nodes/node-resource.ts')).nodeResource;
 const loadToken = () => import('./token-commands.ts');
@@ -12,7 +13,6 @@ const token: OptionSpec = {
   ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
   isOperand: true, completes: 'tokens',
 };
-const SCOPES = ['emit', 'read', 'write', 'admin', 'follow'];
 
 export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   {
@@ -25,16 +25,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       'nothing else. Tokens are made here alone.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
-    options: {
-      name: required(text('<name>', 'what it is for')),
-      scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
-      event: {
-        ...text('<name>',
-          'with --scope emit: it may emit this event, or with order.* all below it; repeatable'),
-        isRepeatable: true,
-      },
-      expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
-    },
+    options: newTokenOptions,
     examples: [
       'hookshelf token:create --name ci --scope write --expires 90d',
       "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",

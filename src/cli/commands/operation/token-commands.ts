@@ -1,24 +1,23 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
+import { readMembers } from '../option-members.ts';
 import {
   fetchAll, resolveId, listRecords, parseObject, formatValue,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
+import { TOKEN_MODEL } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 
 /** Prints the token alone on the last line; it is shown only this once. */
 export async function createToken(context: CommandContext): Promise<number> {
-  const { args, output } = context;
-  const expires = args.find('expires');
-  const events = args.all('event');
-  const body = {
-    name: args.get('name'), scope: args.get('scope'),
-    ...events.length === 0 ? {} : { events },
-    ...expires === undefined ? {} : { expiresAt: parseExpiry(expires) },
-  };
+  const { output } = context;
+  const body = await readMembers(context, TOKEN_MODEL, {
+    events: ({ args }) => args.all('event'),
+    expiresAt: ({ args }) => parseExpiry(args.get('expires')),
+  });
   const apiClient = await context.openApiClient();
   const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
   const token = parseObject(response.body);

@@ -12,10 +12,10 @@ export async function indexAll(search: BookSearch): Promise<void> {
 export function withSomeComplete(search: BookSearch): BookSearch {
   let searches = 0;
   return {
-    async find(filter, changes, caller) {
+    async find(filter, caller) {
       searches += 1;
       if (searches % 2 === 0) await indexAll(search);
-      return search.find(filter, changes, caller);
+      return search.find(filter, caller);
     },
     findCorrections: (filter, caller) => search.findCorrections(filter, caller),
   };

@@ -6,14 +6,11 @@ import type { BitSet } from '../../base/structures/bit-set.ts';
 /** Finds books by their words. */
 export interface BookSearch {
   /**
-   * The slots of all books that may match the text conditions and the ISBN; slots that change
-   * meanwhile are added. It does not wait for books that are not indexed yet: they are among the
-   * slots. null when there is no index to help, so that every book must be looked at, and when the
-   * caller is gone, so that no book is read.
+   * The books that the text conditions and the ISBN find. It does not wait for books that are not
+   * indexed yet, and says which they are. null when there is no index to help, so that every book
+   * must be looked at, and when the caller is gone, so that no book is read.
    */
-  find(
-    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
-  ): Promise<Candidates | null>;
+  find(filter: BookFilter, caller: SearchCaller): Promise<Candidates | null>;
 
   /**
    * The corrections of those words of the filter that begin no word of the catalog, once all of it
@@ -22,34 +19,15 @@ export interface BookSearch {
   findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections>;
 }
 
-/** The slots of all books that may match the text conditions, and perhaps of others. */
+/** The slots of the books that may match. Those that change meanwhile may be among them or not. */
 export type Candidates = {
+  /** Of the books that are indexed; the caller may change it. */
   readonly slots: BitSet;
-  /** How many slots there are. */
-  readonly count: number;
-  /**
-   * Whether each candidate that was indexed and has not changed since is known to match the text
-   * conditions, so that its texts need not be read again.
-   */
+  /** Whether each of these matches the text conditions, so that its texts need not be read. */
   readonly isExact: boolean;
-  /**
-   * Whether a book in the index matches: then each word begins a word of the catalog. If not, all
-   * candidates are slots that have changed or are not indexed.
-   */
-  readonly hasIndexedMatch: boolean;
-  /**
-   * The slots that the index did not know when it was asked, each of them in `slots`, too; null
-   * when there was none. Their books must be read.
-   */
+  /** The slots that the index did not know when it was asked; null when there was none. */
   readonly unindexed: BitSet | null;
-  /** How many of them there are. */
-  readonly unindexedCount: number;
 };
-
-/** The changes since the query began; the list of books keeps them (list/concurrent-changes.ts). */
-export interface SearchChanges {
-  readonly changedSlots: ReadonlySet<number>;
-}
 
 /** The caller of a search, who waits for its result. */
 export type SearchCaller = {

@@ -7,7 +7,7 @@ import { lazyImport } from '../../base/lazy-import.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import type { BookFilter } from '../query/parse-query.ts';
-import type { SearchCaller, BookSearch, Candidates, SearchChanges } from './book-search.ts';
+import type { BookSearch, Candidates, SearchCaller } from './book-search.ts';
 import type { WordIndex, WordIndexOptions } from './word-index.ts';
 
 const loadWordIndex = lazyImport(() => import('./word-index.ts'));
@@ -37,9 +37,7 @@ export class BoundedWordIndex implements BookSearch {
     return this.#options.collection.size > (this.#wordIndex?.booksMax ?? Infinity);
   }
 
-  find(
-    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
-  ): Promise<Candidates | null> {
+  find(filter: BookFilter, caller: SearchCaller): Promise<Candidates | null> {
     if (this.isTooLarge) return Promise.resolve(null);
     return Promise.resolve(loadWordIndex(({ WordIndex: Index }) => {
       // An index that has a `booksMax` has dropped everything.
@@ -47,7 +45,7 @@ export class BoundedWordIndex implements BookSearch {
         this.#wordIndex = new Index(this.#options);
         if (this.#isClosed) this.#wordIndex.close();
       }
-      return this.#wordIndex.find(filter, changes, caller);
+      return this.#wordIndex.find(filter, caller);
     }));
   }
 

@@ -9,7 +9,7 @@
  * been indexed once. Segments are merged beside all else. When a book changes, its old document is
  * removed from whichever part holds it, so every part knows which of its books are live.
  *
- * A query does not wait: it gets the pending slots as candidates whose books are to be read.
+ * A query does not wait: it is told which slots are pending, whose books are to be read.
  * Corrections wait until no slot is pending, because a word that is missing from a part of the
  * catalog is not mistyped.
  *
@@ -31,7 +31,7 @@ import type { SearchPlan } from './search-plan.ts';
 import { createSegment } from './flush-memtable.ts';
 import { mergeSegments } from './merge-segments.ts';
 import { Memtable } from './memtable.ts';
-import type { SearchCaller, Candidates, SearchChanges } from './book-search.ts';
+import type { Candidates, SearchCaller } from './book-search.ts';
 import type { Segment } from './segment.ts';
 import { Segments } from './segments.ts';
 
@@ -105,9 +105,7 @@ export class WordIndex {
   }
 
   /** See `BookSearch`. Starts the build when it was not needed before. */
-  async find(
-    filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
-  ): Promise<Candidates | null> {
+  async find(filter: BookFilter, caller: SearchCaller): Promise<Candidates | null> {
     // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index.
     const isHelpful = filter.isbns.length > 0
       && this.#unsubscribe !== null && !this.#isFirstBuild;
@@ -118,20 +116,11 @@ export class WordIndex {
     this.#followCollection();
     if (this.#failure !== null) throw this.#failure.reason;
     if (this.#booksMax !== null) return null;
-    // A snapshot of the parts and of what is in none of them. What is written while this runs is in
-    // `changes`.
-    const unindexedCount = this.#pendingCount;
-    const unindexed = unindexedCount === 0 ? null : this.#pendingSlots.copy();
+    // A snapshot of the parts and of what is in none of them.
+    const unindexed = this.#pendingCount === 0 ? null : this.#pendingSlots.copy();
     const steps = this.#searchParts(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(steps, caller.isWanted);
-    // The caller is gone: it reads no result, and `scanBooks` sees that itself.
-    if (slots === null) return null;
-    const hasIndexedMatch = slots.next(0) >= 0;
-    if (unindexed !== null) slots.union(unindexed);
-    // A part may have been searched before or after such a change: the caller checks these books.
-    for (const slot of changes.changedSlots) slots.add(slot);
-    const count = slots.count();
-    return { slots, count, isExact: plan.isExact, hasIndexedMatch, unindexed, unindexedCount };
+    return slots === null ? null : { slots, isExact: plan.isExact, unindexed };
   }
 
   /** See `BookSearch`. */

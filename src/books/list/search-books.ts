@@ -44,9 +44,9 @@ export async function searchBooks<Query extends CorrectableQuery, Result>(
   const result = await withChanges(collection, async (changes) => {
     // Not even a turn is taken for a query without words.
     const candidates = isForWords(query.filter)
-      ? await search.find(query.filter, changes, caller) : null;
+      ? await search.find(query.filter, caller) : null;
     // A query that has a match has no mistyped word.
-    mayCorrect &&= candidates !== null && !candidates.hasIndexedMatch;
+    mayCorrect &&= candidates !== null && candidates.slots.next(0) < 0;
     const scanned = await scan.run({ query, candidates, changes });
     mayCorrect &&= scan.isEmpty(scanned);
     if (mayCorrect) changes.stop();
@@ -60,7 +60,7 @@ export async function searchBooks<Query extends CorrectableQuery, Result>(
       return result;
     }
     const correctedQuery = correctQuery(query, corrections);
-    const candidates = await search.find(correctedQuery.filter, changes, caller);
+    const candidates = await search.find(correctedQuery.filter, caller);
     return scan.run({ query: correctedQuery, candidates, changes });
   });
 }

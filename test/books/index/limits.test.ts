@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
@@ -31,9 +30,7 @@ test('what is mostly of deleted books is made anew and takes less', async () => 
   });
   const ask = async (): Promise<void> => {
     const filter = parseBookQuery('q=nothing').filter;
-    const changes = new ConcurrentChanges(collection);
-    await index.find(filter, changes, { isWanted: () => true });
-    changes.stop();
+    await index.find(filter, { isWanted: () => true });
   };
   const put = (number: number): void => collection.put({
     ...STAMPS, id: `id-${String(number).padStart(3, '0')}`,

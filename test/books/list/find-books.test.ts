@@ -292,7 +292,7 @@ async function getPage(
   note();
   const changes = new ConcurrentChanges(collection);
   const text = cursorSearch(request);
-  const finding = search.find(parseBookQuery(text).filter, changes, { isWanted: () => true });
+  const finding = search.find(parseBookQuery(text).filter, { isWanted: () => true });
   const candidates = await shelf.runUntil(finding, disturbAndNote);
   const steps = pageSteps({ collection, indexes, candidates, changes, search: text, limit });
   const { entries, total, plan } = finishSteps(steps, disturbAndNote);

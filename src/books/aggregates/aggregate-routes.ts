@@ -48,7 +48,7 @@ const duplicatesSchema = objectSchema('DuplicateBooks', {
 });
 
 export function aggregateRoutes(options: AggregateOptions): readonly HttpRoute[] {
-  const deps = { ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
+  const deps = { indexes: null, ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
   return [facetsRoute(deps), suggestionsRoute(deps), duplicatesRoute(deps)];
 }
 

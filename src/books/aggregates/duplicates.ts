@@ -19,12 +19,16 @@ import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import { NumberList } from '../list/sort-columns.ts';
 import type { MatchSearch } from '../list/match-search.ts';
+import { searchBooks } from '../list/search-books.ts';
+import { ID_SORT } from '../query/book-sort.ts';
+import { NO_CORRECTIONS } from '../query/corrections.ts';
+import { NO_CONDITIONS } from '../query/parse-query.ts';
 import { DUPLICATE_MEMBERS, duplicatesParameter, malformed } from '../query/query-parameters.ts';
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
 import { readTitleKey } from '../query/title-key.ts';
-import { eachMatch, openWholeScan } from './match-scan.ts';
+import { eachMatch } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
 /** The slots of all groups, one group after the other. */
@@ -42,6 +46,9 @@ type GroupSlots = { readonly position: number; readonly slots: number[] };
 /** The slots of the books that have a key, in id order, and the hashes of their keys. */
 type HashedSlots = { readonly slots: NumberList; readonly hashes: NumberList };
 
+const ALL_BOOKS = {
+  filter: NO_CONDITIONS, sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect: false,
+};
 const MEMBERS = new Set(DUPLICATE_MEMBERS);
 const PIECE_BYTES = 64 * 1024;
 const COMMA = Buffer.from(',');
@@ -58,8 +65,9 @@ export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): P
     throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in '
       + 'common');
   }
-  const { result, changes } = await openWholeScan(deps, createExchangeCaller(exchange),
-    (search) => findDuplicates(search, by));
+  const { result, changes } = await searchBooks(deps, ALL_BOOKS, createExchangeCaller(exchange), {
+    createSteps: (search) => findDuplicates(search, by), isEmpty: () => false,
+  });
   try {
     await exchange.sendStream(200, ['Content-Type', 'application/json'],
       streamGroups(result.groups, result.order, changes));

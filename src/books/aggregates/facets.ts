@@ -8,6 +8,8 @@ import type { Exchange } from '../../server/http-route.ts';
 import type { Steps } from '../../base/turns.ts';
 import { assertWanted, createExchangeCaller } from '../list/exchange-caller.ts';
 import type { MatchSearch } from '../list/match-search.ts';
+import { searchBooks } from '../list/search-books.ts';
+import { ID_SORT } from '../query/book-sort.ts';
 import {
   hasConditions, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
@@ -20,7 +22,7 @@ import {
   readAuthors, readBookFormat, readDatePublished, readKeywords, readLanguage, readPublisher,
 } from '../query/stored-fields.ts';
 import type { ValueCount } from '../query/value-count.ts';
-import { countMatches, runMatchScan } from './match-scan.ts';
+import { countMatches } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 import { findFacetSources, findTopFacets } from './table-answers.ts';
 import type { FacetSources } from './table-answers.ts';
@@ -79,7 +81,7 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
   const commonFilter = facets.reduce((rest, facet) =>
     ({ ...rest, ...FACET_ROWS[facet].pickOwn(NO_CONDITIONS) }), filter);
   const query = {
-    filter: commonFilter, corrections: NO_CORRECTIONS,
+    filter: commonFilter, sort: ID_SORT, corrections: NO_CORRECTIONS,
     mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
   };
   const caller = createExchangeCaller(exchange);
@@ -89,11 +91,12 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
     exchange.sendJson(200, assertWanted(await deps.turns.run(steps, caller.isWanted)));
     return;
   }
-  const { result, corrections } = await runMatchScan(deps, query, caller, {
+  const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
     createSteps: (search) => countFacets(search, filter, facets),
     isEmpty: ({ total, facets: counts }) =>
       total === 0 && Object.values(counts).every(({ length }) => length === 0),
   });
+  changes.stop();
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 

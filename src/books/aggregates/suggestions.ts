@@ -9,6 +9,8 @@ import { parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import type { MatchSearch } from '../list/match-search.ts';
+import { searchBooks } from '../list/search-books.ts';
+import { ID_SORT } from '../query/book-sort.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseTypos } from '../query/parse-query.ts';
 import { malformed } from '../query/query-parameters.ts';
@@ -16,7 +18,7 @@ import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts'
 import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
-import { countMatches, runMatchScan } from './match-scan.ts';
+import { countMatches } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 import { findSuggestionTables, findTopAuthors, findTopKeywords } from './table-answers.ts';
 import type { SuggestionTables } from './table-answers.ts';
@@ -43,13 +45,16 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   }
   // Every book with a suggestion matches all words.
   const query = {
-    filter: { ...NO_CONDITIONS, words }, corrections: NO_CORRECTIONS, mayCorrect,
+    filter: { ...NO_CONDITIONS, words }, sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
   };
   const tables = findSuggestionTables(deps);
-  const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
-    createSteps: (search, found) => findSuggestions(search, joinWords(text, found), tables),
+  const caller = createExchangeCaller(exchange);
+  const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
+    createSteps: (search) =>
+      findSuggestions(search, joinWords(text, search.query.corrections), tables),
     isEmpty: ({ length }) => length === 0,
   });
+  changes.stop();
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 

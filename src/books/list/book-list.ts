@@ -10,12 +10,10 @@ import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
-import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import { findPage, findWhole, isHeld } from './find-books.ts';
 import type { PageResult, PlanExplanation } from './find-books.ts';
-import { openSearch } from './match-search.ts';
-import type { MatchSearch, SearchInputs } from './match-search.ts';
+import type { MatchSearch } from './match-search.ts';
 import {
   collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
   streamText, streamWalk,
@@ -23,7 +21,6 @@ import {
 import type { BookSource, BookTextWriter, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { searchBooks } from './search-books.ts';
-import type { SearchedBooks } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { ID_SORT } from '../query/book-sort.ts';
@@ -112,7 +109,7 @@ export function createBookList(
   options: BookListOptions & ExplainOptions & IndexOptions,
 ): BookList {
   const deps: BookListDeps = {
-    clock: systemClock, checkExplainer: () => {}, indexes: null, ...options,
+    clock: systemClock, checkExplainer: () => {}, indexes: null, limiter: null, ...options,
     wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
@@ -138,7 +135,9 @@ export function createBookList(
 }
 
 type BookListDeps = BookListOptions & Required<ExplainOptions & IndexOptions> & {
-  readonly wholeScanLimiter: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
+  readonly limiter: null;
+  readonly wholeScanLimiter: ConcurrencyLimiter;
+  readonly wholeCache: WholeCatalogCache;
 };
 
 /** The books can be read once: from `source`, or from `stream` where that is set. */
@@ -289,10 +288,33 @@ async function findBooks(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
-  return searchBooks(deps, query, caller, {
-    run: (books) => answerQuery(deps, books, caller),
-    isEmpty: ({ total }) => total === 0,
+  const { result, query: correctedQuery, changes } = await searchBooks(deps, query, caller, {
+    createSteps: findHeld, isEmpty: (found) => 'entries' in found && found.total === 0,
   });
+  if ('entries' in result) {
+    changes.stop();
+    return toResult(result, correctedQuery);
+  }
+  // The books are still to be read: `changes` keeps them as they are found until they have been.
+  const close = (): void => changes.stop();
+  try {
+    const { plan, total, slots } = await deps.wholeScanLimiter.run(async () =>
+      assertWanted(await deps.turns.run(findWhole(result), caller.isWanted)));
+    const source = sourceFromSlots(slots, changes);
+    const { corrections } = correctedQuery;
+    return { plan, total, cursor: null, corrections, source, stream: null, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A page, or few books that match; the search itself where all of more are asked for. */
+function* findHeld(
+  search: MatchSearch<BookQuery>,
+): Steps<PageResult | MatchSearch<BookQuery>> {
+  const { limit } = search.query;
+  return limit === null && !isHeld(search) ? search : yield* findPage(search, limit);
 }
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
@@ -316,36 +338,6 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
     stream: streamWalk(walk),
     close: () => {},
   };
-}
-
-/** Stops `changes`, or has them stopped by `ListResult.close`, when the books have been read. */
-async function answerQuery(
-  { collection, turns, wholeScanLimiter, indexes }: BookListDeps, books: SearchedBooks<BookQuery>,
-  { isWanted }: SearchCaller,
-): Promise<ListResult> {
-  const { query, changes } = books;
-  const { limit, corrections } = query;
-  const inputs = { ...books, collection, indexes: indexes?.open(CatalogIndexes) ?? null };
-  const run = async <Result>(steps: Steps<Result>): Promise<Result> =>
-    assertWanted(await turns.run(steps, isWanted));
-  const found = await run(findHeld(inputs, limit));
-  if ('entries' in found) {
-    changes.stop();
-    return toResult(found, query);
-  }
-  const { plan, total, slots } = await wholeScanLimiter.run(() => run(findWhole(found)));
-  // The books are still to be read: `changes` keeps them as they are now until they have been.
-  const close = (): void => changes.stop();
-  const source = sourceFromSlots(slots, changes);
-  return { plan, total, cursor: null, corrections, source, stream: null, close };
-}
-
-/** A page, or few books that match; the search itself where all of more are asked for. */
-function* findHeld(
-  inputs: SearchInputs<BookQuery>, limit: number | null,
-): Steps<PageResult | MatchSearch<BookQuery>> {
-  const search = yield* openSearch(inputs);
-  return limit === null && !isHeld(search) ? search : yield* findPage(search, limit);
 }
 
 /** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */

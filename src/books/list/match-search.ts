@@ -35,7 +35,7 @@ import type { ConcurrentChanges } from './concurrent-changes.ts';
 import { TextFilter } from './text-filter.ts';
 
 /** What a query is answered from. */
-export type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
+type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
   readonly collection: Collection;
   readonly query: Query;
   /** The books that the word index found; null: all books may match. */

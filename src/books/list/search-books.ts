@@ -1,107 +1,115 @@
 /**
- * Finds the books of a query with the help of the word index, and corrects its mistyped words where
- * nothing matches. The list of books, facets and suggestions do it this way.
+ * Answers a query with the help of the word index, and corrects its mistyped words where nothing
+ * matches. The list of books, facets, suggestions and duplicates do it this way.
  *
- * A first scan answers from what is indexed by now and reads the books that are not. So nobody
+ * A first search answers from what is indexed by now and reads the books that are not. So nobody
  * waits for the index, except where nothing matched: corrections come from the complete index.
  */
 import type { Collection } from '../../store/store-port.ts';
-import type { Turns, Steps } from '../../base/turns.ts';
-import type { BookSearch, Candidates, SearchCaller } from '../index/book-search.ts';
+import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
+import { CatalogIndexes } from '../engine/catalog-indexes.ts';
+import type { BookSearch, SearchCaller } from '../index/book-search.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { decodeSearchable, hasBookWord, hasTextConditions } from '../query/match-book.ts';
 import { correctQuery } from '../query/parse-query.ts';
-import type { BookFilter, CorrectableQuery } from '../query/parse-query.ts';
+import type { BookFilter, BookQuery, CorrectableQuery } from '../query/parse-query.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
+import { assertWanted } from './exchange-caller.ts';
+import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
+import { openSearch } from './match-search.ts';
+import type { MatchSearch } from './match-search.ts';
 
-type SearchDeps = {
-  readonly collection: Collection; readonly search: BookSearch; readonly turns: Turns;
+export type SearchDeps = {
+  readonly collection: Collection;
+  readonly search: BookSearch;
+  readonly turns: Turns;
+  /** null: every query is a scan. */
+  readonly indexes: LazyCatalogIndexes | null;
+  /** Bounds how many searches are made at a time; null: there is no bound. */
+  readonly limiter: ConcurrencyLimiter | null;
 };
 
-/** What a scan looks through. */
-export type SearchedBooks<Query> = {
-  /** The query, with its mistyped words corrected. */
-  readonly query: Query;
-  /** The books that may match it; null: all may. */
-  readonly candidates: Candidates | null;
-  /** They record since before the index was asked. */
-  readonly changes: ConcurrentChanges;
-};
+type ListedQuery = CorrectableQuery & Pick<BookQuery, 'sort'>;
 
-type BookScan<Query, Result> = {
-  /** Its result stops `changes` when it has no more use of them; on an error they are stopped. */
-  readonly run: (books: SearchedBooks<Query>) => Promise<Result>;
+type BookAnswer<Query, Result> = {
+  /** The query of the search has the corrections. */
+  readonly createSteps: (search: MatchSearch<Query>) => Steps<Result>;
   /** Whether nothing matched. */
   readonly isEmpty: (result: Result) => boolean;
 };
 
-export async function searchBooks<Query extends CorrectableQuery, Result>(
-  deps: SearchDeps, query: Query, caller: SearchCaller, scan: BookScan<Query, Result>,
-): Promise<Result> {
-  const { collection, search } = deps;
-  let { mayCorrect } = query;
-  const result = await withChanges(collection, async (changes) => {
-    // Not even a turn is taken for a query without words.
-    const candidates = isForWords(query.filter)
-      ? await search.find(query.filter, caller) : null;
-    // A query that has a match has no mistyped word.
-    mayCorrect &&= candidates !== null && candidates.slots.next(0) < 0;
-    const scanned = await scan.run({ query, candidates, changes });
-    mayCorrect &&= scan.isEmpty(scanned);
-    if (mayCorrect) changes.stop();
-    return scanned;
-  });
-  if (!mayCorrect) return result;
-  return withChanges(collection, async (changes) => {
-    const corrections = await findCorrections(deps, query.filter, changes, caller);
-    if (corrections.size === 0) {
-      changes.stop();
-      return result;
-    }
-    const correctedQuery = correctQuery(query, corrections);
-    const candidates = await search.find(correctedQuery.filter, caller);
-    return scan.run({ query: correctedQuery, candidates, changes });
-  });
+type SearchOutcome<Query, Result> = {
+  readonly result: Result;
+  /** The query, with its mistyped words corrected. */
+  readonly query: Query;
+  /** They record since before the index was asked, until the caller stops them. */
+  readonly changes: ConcurrentChanges;
+  /** Whether no book in the word index has the words of the query. */
+  readonly lacksWords: boolean;
+};
+
+/** Throws `timeout` when the caller has left. */
+export async function searchBooks<Query extends ListedQuery, Result>(
+  deps: SearchDeps, query: Query, caller: SearchCaller, answer: BookAnswer<Query, Result>,
+): Promise<SearchOutcome<Query, Result>> {
+  const found = await searchOnce(deps, query, caller, answer);
+  // A query that has a match has no mistyped word.
+  if (!query.mayCorrect || !found.lacksWords || !answer.isEmpty(found.result)) return found;
+  found.changes.stop();
+  const corrections = await findCorrections(deps, query.filter, caller);
+  return corrections.size === 0
+    ? found : searchOnce(deps, correctQuery(query, corrections), caller, answer);
 }
 
-/** Whether the filter has conditions that the word index knows. */
-function isForWords(filter: BookFilter): boolean {
-  return hasTextConditions(filter) || filter.isbns.length > 0;
-}
-
-/** Calls `use` with changes that are recorded from now on; stops them when it throws. */
-async function withChanges<Result>(
-  collection: Collection, use: (changes: ConcurrentChanges) => Promise<Result>,
-): Promise<Result> {
+async function searchOnce<Query extends ListedQuery, Result>(
+  { collection, search, turns, indexes, limiter }: SearchDeps, query: Query, caller: SearchCaller,
+  { createSteps }: BookAnswer<Query, Result>,
+): Promise<SearchOutcome<Query, Result>> {
   const changes = new ConcurrentChanges(collection);
   try {
-    return await use(changes);
+    const { filter } = query;
+    // The word index is not even loaded for a query without words.
+    const hasWords = hasTextConditions(filter) || filter.isbns.length > 0;
+    const candidates = hasWords ? await search.find(filter, caller) : null;
+    const lacksWords = candidates !== null && candidates.slots.next(0) < 0;
+    const steps = function* (): Steps<Result> {
+      return yield* createSteps(yield* openSearch({
+        collection, query, candidates, changes, indexes: indexes?.open(CatalogIndexes) ?? null,
+      }));
+    };
+    const run = (): Promise<Result | null> => turns.run(steps(), caller.isWanted);
+    const result = assertWanted(await (limiter === null ? run() : limiter.run(run)));
+    return { result, query, changes, lacksWords };
   } catch (error) {
     changes.stop();
     throw error;
   }
 }
 
+/**
+ * The corrections but those of words that changed books have: a book that changed while the index
+ * was asked may have been in no part of it.
+ */
 async function findCorrections(
-  { collection, search, turns }: SearchDeps, filter: BookFilter, changes: ConcurrentChanges,
-  caller: SearchCaller,
+  { collection, search, turns }: SearchDeps, filter: BookFilter, caller: SearchCaller,
 ): Promise<Corrections> {
-  const found = await search.findCorrections(filter, caller);
-  if (found.size === 0) return NO_CORRECTIONS;
-  const steps = dropChangedWords(found, collection, changes);
-  return await turns.run(steps, caller.isWanted) ?? NO_CORRECTIONS;
+  const changes = new ConcurrentChanges(collection);
+  try {
+    const found = await search.findCorrections(filter, caller);
+    const steps = dropChangedWords(found, collection, changes);
+    return await turns.run(steps, caller.isWanted) ?? NO_CORRECTIONS;
+  } finally {
+    changes.stop();
+  }
 }
 
-/**
- * The corrections without those of words that changed books have: a book that changed while the
- * index was asked may have been in no part of it.
- */
 function* dropChangedWords(
   found: Corrections, collection: Collection, { changedSlots }: ConcurrentChanges,
 ): Steps<Corrections> {
   const corrections = new Map(found);
-  for (const slot of [...changedSlots]) {
+  for (const slot of changedSlots) {
+    if (corrections.size === 0) return NO_CORRECTIONS;
     const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;
     const book = decodeSearchable(bytes);

@@ -235,6 +235,28 @@ test('a client that leaves ends the search for its answer', async () => {
   assert.ok(collection.listenerCount <= 2, 'only columns and index listen on');
 });
 
+test('a client that leaves while a writer is shown the books ends that', async () => {
+  const collection = new FakeCollection();
+  for (let number = 1000; number < 5000; number += 1) {
+    collection.put({ id: `id-${number}`, title: `${number}` });
+  }
+  const list = createBookList({ collection, turns: createTurns(systemClock), search: noSearch });
+  const response = { destroyed: false };
+  let shown = 0;
+  const writer = {
+    prepare: (books: readonly Buffer[]) => {
+      shown += books.length;
+      response.destroyed = shown > 100;
+    },
+    begin: () => '', write: () => '', end: () => '',
+  };
+  const exchange = { search: '', response, route: { path: '/api/books' } };
+  await assert.rejects(
+    async () => list.sendAs(exchange as unknown as Exchange, { headers: [], writer }),
+    { code: 'timeout' });
+  assert.ok(shown < 1000, `${shown} books`);
+});
+
 test('a program gets books, their number and the cursor', async () => {
   const { list } = createList();
   const first = await list.list({ limit: 2, sort: '-id' });

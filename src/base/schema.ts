@@ -121,7 +121,7 @@ export type MemberForm = {
   /** A field that the kind does not have: the console has one by each of these names. */
   readonly field?:
     | 'action' | 'action-options' | 'command' | 'delay' | 'files' | 'json' | 'lines' | 'pairs'
-    | 'retries' | 'sender' | 'signing' | 'statuses' | 'text-of-json' | 'variables';
+    | 'retries' | 'sender' | 'signing' | 'statuses' | 'variables';
   /**
    * What may be chosen: texts, or names of the only member of an object whose value is typed into
    * an input with that label. The first is the default, which is not sent.

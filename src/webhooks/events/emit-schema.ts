@@ -16,7 +16,6 @@ const NAME_SCHEMA: StringSchema = {
 
 const PAYLOAD_MEMBER = {
   schema: ANY_JSON, default: {}, description: 'Any JSON; without it `{}`',
-  form: { field: 'text-of-json' },
 } as const;
 
 export const eventSchema = describeObject({

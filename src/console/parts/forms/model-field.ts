@@ -12,8 +12,8 @@ import {
   type FieldOptions,
 } from './input-field.ts';
 
-/** Texts that may be longer get several lines. */
-const LINE_LENGTH = 1000;
+/** Texts that may be longer get several lines: paths and ids have one. */
+const LINE_LENGTH = 4096;
 const CONDITION = 'WebhookConditionBody';
 const INPUT_TYPES = ['string', 'number', 'integer'];
 
@@ -83,7 +83,7 @@ function createBooleanField(options: FieldOptions): Field {
 
 /** Edits an object without a model, or a value of any type, as JSON text. */
 export function createJsonField(options: FieldOptions): Field {
-  const { value, name } = options;
+  const { value } = options;
   const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
   area.value = value === undefined ? '' : encodeJson(value, 2);
   return inputField(options, area, () => {
@@ -91,7 +91,7 @@ export function createJsonField(options: FieldOptions): Field {
     try {
       return parseJson(area.value);
     } catch (thrown) {
-      throw new InputError(`${name} is not JSON: ${String(thrown)}`);
+      throw new InputError(`${findLabel(options)} is not JSON: ${String(thrown)}`);
     }
   });
 }

@@ -9,7 +9,8 @@ import { appendQuery, type Query } from '../../base/screen-address.ts';
 import { messageOf } from '../../base/api-calls.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
-import { FILE_FORMATS, findMediaType } from './book-files.ts';
+import { FORMATS } from '../../../books/transfer/format-list.ts';
+import { findMediaType } from './book-files.ts';
 import {
   formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
   type FileSource, type ImportOutcome,
@@ -35,7 +36,7 @@ export class BookImportForm {
   readonly element: HTMLFormElement;
   readonly #file = h('input', { type: 'file', id: 'file', accept: listEndings() });
   readonly #format = createSelect('format', [
-    ['', 'Recognise it'], ...FILE_FORMATS.map(({ name, title }) => [name, title] as const)]);
+    ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const)]);
   readonly #match = createSelect('match', MATCHES);
   readonly #onMatch = createSelect('on-match', ON_MATCH);
   readonly #hasAllTypes = h('input', { type: 'checkbox', id: 'all-types' });
@@ -173,5 +174,5 @@ function createField(id: string, label: string, ...inputs: readonly HTMLElement[
 }
 
 function listEndings(): string {
-  return [...new Set(FILE_FORMATS.flatMap(({ endings }) => endings))].join();
+  return [...new Set(FORMATS.flatMap(({ endings }) => endings))].join();
 }

@@ -9,9 +9,9 @@ import {
 import { asyncButton } from '../../parts/async-button.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
-import { FILE_FORMATS } from './book-files.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
 import { BookImportForm } from './book-import-form.ts';
+import { WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 
 const BOOKS_PATH = '/api/books';
 
@@ -45,7 +45,7 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
   if (formatQuery(conditions) !== '') void count().catch(showFailureNotice);
   return [
     h('h2', 'Export'), scope,
-    h('div.actions', {}, ...FILE_FORMATS.filter(({ isReadOnly }) => isReadOnly !== true)
+    h('div.actions', {}, ...WRITTEN_FORMATS
       .map(({ name, title, endings: [ending = ''] }) => asyncButton(`Download ${title}`, () =>
         download(appendQuery(BOOKS_PATH, { ...query, format: name }), `books${ending}`, signal)))),
   ];

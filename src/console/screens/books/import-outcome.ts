@@ -3,7 +3,7 @@
  * imported, and the count at the end. They are those of `hookshelf book:import`.
  */
 import { parseJson } from '../../base/json-text.ts';
-import { FILE_FORMATS } from './book-files.ts';
+import { FORMATS } from '../../../books/transfer/format-list.ts';
 
 /** The first line: what the server takes a file for. */
 export type FileSource = { readonly format: string; readonly encoding: string };
@@ -53,7 +53,7 @@ export function parseSource(text: string): FileSource | null {
 
 /** `reading a Goodreads export (Windows-1252)` */
 export function formatSource({ format, encoding }: FileSource): string {
-  const title = FILE_FORMATS.find(({ name }) => name === format)?.title ?? format;
+  const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
   return `reading ${title}${encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`}`;
 }
 

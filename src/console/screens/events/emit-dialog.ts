@@ -1,4 +1,5 @@
 /** Emits an event by hand, now or later, and says what has come of it. */
+import { callApi } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
@@ -10,10 +11,11 @@ import {
 } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
-import { cancelEvent, postPayload } from './event-calls.ts';
+import type { ResponseBodyOf } from '../../../app/api-types.ts';
+import { cancelEvent } from './event-calls.ts';
 
-/** What the API says of an emitted event; `event` is null if it is not kept. */
-type EmitAnswer = { readonly event: string | null; readonly deliveries: readonly string[] };
+/** `event` is null if it is not kept. */
+type EmitAnswer = ResponseBodyOf<'POST', '/api/events'>;
 
 const SECONDS_BY_UNIT: Readonly<Record<string, number>> =
   { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
@@ -38,12 +40,11 @@ export async function openEmitDialog(
   const showForm = (): void => {
     const form = recordForm({
       schema, value: {}, action: 'Emit it',
-      factories: {
-        'text-of-json': createPayloadField, deliverAt: createTimeField, delay: createDelayField,
-      },
+      factories: { deliverAt: createTimeField, delay: createDelayField },
       otherButtons: [h('button', { onclick: close }, 'Cancel')],
-      save: async ({ payload = '{}', ...members }) => {
-        const emission = await postPayload<EmitAnswer>('/api/events', members, String(payload));
+      save: async (members) => {
+        const { body: emission } = await callApi<EmitAnswer>('POST', '/api/events',
+          { body: members });
         const beginMs = computeBeginMs(members);
         fill(content, h('p', { role: 'status' }, ...describeOutcome(emission, beginMs)),
           h('div.actions', {}, ...eventActions(emission, beginMs, cancel),
@@ -56,20 +57,6 @@ export async function openEmitDialog(
     content.querySelector('input')?.focus();
   };
   showForm();
-}
-
-/** The text of the payload, which keeps the digits of its numbers. */
-function createPayloadField(options: FieldOptions): Field {
-  const area = h('textarea', { rows: 6, class: 'mono', spellcheck: 'false' });
-  return inputField(options, area, () => {
-    if (area.value.trim() === '') return undefined;
-    try {
-      JSON.parse(area.value);
-    } catch (thrown) {
-      throw new InputError(`Payload is not JSON: ${String(thrown)}`);
-    }
-    return area.value;
-  });
 }
 
 function createTimeField(options: FieldOptions): Field {

@@ -93,7 +93,8 @@ function convertObject(schema: ObjectSchema, form: SchemaForm, convert: Convert)
   const properties: Record<string, JsonSchemaObject> = {};
   const requiredNames: string[] = [];
   for (const [name, member] of Object.entries(schema.members)) {
-    if (form === 'view' && member.isWriteOnly === true) continue;
+    // What is neither shown nor sent is only stored.
+    if (member.isWriteOnly === true && (form === 'view' || member.readOnly !== undefined)) continue;
     properties[name] = convertMember(member, form, convert);
     if (isAlwaysThere(member, form)) requiredNames.push(name);
   }

@@ -29,6 +29,7 @@ export const previousSecretMember = {
     members: {
       validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
       lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
+      secret: { schema: secretSchema, readOnly: 'ignored', isWriteOnly: true, isSecret: true },
     },
   }),
   readOnly: 'echo', isAlwaysShown: false,
@@ -36,13 +37,11 @@ export const previousSecretMember = {
 } satisfies MemberSchema;
 
 /** `lastUsedAt` is a time to the minute. */
-export type PreviousSecret =
-  RecordOf<typeof previousSecretMember.schema> & { readonly secret: string };
+export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
 /** What is stored of a webhook of the schema; `updatedAt` names the version. */
 export type WebhookRecord<Described> =
-  & Omit<RecordOf<Described>, 'createdAt' | 'previousSecret' | 'hasSecret' | 'health'>
-  & { readonly previousSecret?: PreviousSecret };
+  Omit<RecordOf<Described>, 'createdAt' | 'hasSecret' | 'health'>;
 
 /** Keeps the stored previous secret, whatever the body says. It goes with the secret itself. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
@@ -60,10 +59,10 @@ export function showWebhook(
   schema: ObjectSchema, { secret, previousSecret, ...rest }: JsonObject, nowMs: number,
   added: JsonObject,
 ): JsonObject {
-  const shown = showRecord(schema, { ...rest, hasSecret: secret !== undefined, ...added });
-  if (!isValidAt(previousSecret, nowMs)) return shown;
-  const { secret: _, ...publicMembers } = previousSecret;
-  return { ...shown, previousSecret: publicMembers };
+  return showRecord(schema, {
+    ...rest, hasSecret: secret !== undefined, ...added,
+    ...isValidAt(previousSecret, nowMs) ? { previousSecret } : {},
+  });
 }
 
 /**

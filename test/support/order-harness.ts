@@ -1,5 +1,6 @@
 /** An order of books that follows a collection at once, with its naive model. */
 import { SlotOrder } from '../../src/books/engine/slot-order.ts';
+import type { OrderPosition } from '../../src/books/engine/slot-order.ts';
 import type { SortOrder } from '../../src/books/query/book-sort.ts';
 import { FakeCollection } from './fake-collection.ts';
 import { naiveList } from './naive-list.ts';
@@ -56,6 +57,15 @@ export class OrderHarness {
   /** The books as `sort` orders them. */
   sorted(sort: string): readonly NaiveBook[] {
     return naiveList([...this.books.values()], { sort });
+  }
+
+  get size(): number { return this.ids.length; }
+
+  /** How many slots stand before a position of the order. */
+  countBefore({ block, position }: OrderPosition): number {
+    let count = position;
+    for (let index = 0; index < block; index += 1) count += this.order.countOf(index);
+    return count;
   }
 
   get ids(): readonly string[] {

@@ -61,16 +61,6 @@ export class BitSet {
     }
   }
 
-  /** Adds the numbers of the other set. */
-  union(other: BitSet): void {
-    if (other.#words.length > this.#words.length) this.#grow(other.#words.length);
-    const words = this.#words;
-    const otherWords = other.#words;
-    for (let index = 0; index < otherWords.length; index += 1) {
-      words[index] = (words[index] ?? 0) | (otherWords[index] ?? 0);
-    }
-  }
-
   /** Removes the numbers of the other set. */
   subtract(other: BitSet): void {
     const words = this.#words;
@@ -107,18 +97,6 @@ export class BitSet {
     let count = 0;
     const words = this.#words;
     for (let index = 0; index < words.length; index += 1) count += countBits(words[index] ?? 0);
-    return count;
-  }
-
-  /** How many there are in both sets. */
-  countCommon(other: BitSet): number {
-    const words = this.#words;
-    const otherWords = other.#words;
-    const length = Math.min(words.length, otherWords.length);
-    let count = 0;
-    for (let index = 0; index < length; index += 1) {
-      count += countBits((words[index] ?? 0) & (otherWords[index] ?? 0));
-    }
     return count;
   }
 

@@ -7,12 +7,11 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Steps } from '../../base/turns.ts';
 import { assertWanted, createExchangeCaller } from '../list/exchange-caller.ts';
+import { createBookCheck } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import { searchBooks } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
-import {
-  hasConditions, hasTextConditions, matchesMembers, matchesText,
-} from '../query/match-book.ts';
+import { hasConditions } from '../query/match-book.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseFilter, parseTypos } from '../query/parse-query.ts';
 import type { BookFilter } from '../query/parse-query.ts';
@@ -127,12 +126,12 @@ function* countFacets(
     const { readValues, pickOwn, isCaseless = false } = FACET_ROWS[facet];
     const own = { ...NO_CONDITIONS, ...pickOwn(filter) };
     const counts = new ValueCounts({ topMax: VALUES_MAX, isCaseless });
-    return { facet, readValues, counts, own };
+    return { facet, readValues, counts, own, matchesOwn: createBookCheck(own) };
   });
   const restrictions = columns.filter(({ own }) => hasConditions(own));
   let total = 0;
   yield* countMatches(search, columns.map(({ counts }) => counts), (bytes, isFirstPass) => {
-    const failures = restrictions.filter(({ own }) => !matchesOwn(own, bytes));
+    const failures = restrictions.filter(({ matchesOwn }) => !matchesOwn(bytes));
     if (failures.length > 1) return;
     if (failures.length === 0 && isFirstPass) total += 1;
     const countingColumns = failures.length === 0 ? columns : failures;
@@ -144,15 +143,6 @@ function* countFacets(
     total,
     facets: Object.fromEntries(columns.map(({ facet, counts }) => [facet, counts.top])),
   };
-}
-
-/** Checks the conditions of one facet; none of them looks at the title. */
-function matchesOwn(own: BookFilter, bytes: Buffer): boolean {
-  if (!hasTextConditions(own)) return matchesMembers(own, bytes);
-  return matchesText(own, {
-    title: '', authors: readAuthors(bytes), keywords: readKeywords(bytes),
-    publisher: readPublisher(bytes) ?? '',
-  });
 }
 
 /** The first year of the decade, in four digits, of a date of `encodeDate`. */

@@ -11,20 +11,15 @@ import type { ValueCount } from '../query/value-count.ts';
 /** The member whose values a column has. */
 export type ColumnName = 'inLanguage' | 'bookFormat' | 'datePublished' | 'isbn';
 
-/** `count` and `match` are asked only if the filter has a condition on the column. */
+/** `match` is asked only if the filter has a condition on the column. */
 export interface BookColumn {
   /** Puts what the book in a slot has; undefined: there is no book. Idempotent. */
   set(slot: number, bytes: Buffer | undefined): void;
   /** About how much memory it takes. */
   readonly bytes: number;
   /**
-   * How many books match the column's condition of the filter; null where that is not known without
-   * a look at each.
-   */
-  count(filter: BookFilter): number | null;
-  /**
-   * The slots of the books that match it. The caller must not change them; `set` may. A slot that
-   * is set meanwhile may be among them or not.
+   * The slots of the books that match the condition of the filter. The caller must not change them;
+   * `set` may. A slot that is set meanwhile may be among them or not.
    */
   match(filter: BookFilter): Steps<BitSet>;
   /** In how many books each value of its facet stands: languages, formats, decades; no ISBNs. */

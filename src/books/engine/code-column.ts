@@ -86,19 +86,6 @@ export class CodeColumn implements BookColumn {
     }
   }
 
-  /** Null if there are too many values to compare all of them. */
-  count(filter: BookFilter): number | null {
-    const { pickWanted, matches } = this.#options;
-    const wanted = pickWanted(filter);
-    assert(wanted.length > 0);
-    if (wanted.length * this.#entries.length > COMPARISONS_PER_STEP) return null;
-    let count = 0;
-    for (const entry of this.#entries) {
-      if (entry !== undefined && matches(wanted, entry.value)) count += entry.count;
-    }
-    return count;
-  }
-
   * match(filter: BookFilter): Steps<BitSet> {
     const wanted = this.#options.pickWanted(filter);
     assert(wanted.length > 0);

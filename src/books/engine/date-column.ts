@@ -57,14 +57,6 @@ export class DateColumn implements BookColumn {
     }
   }
 
-  /** Null for a range that begins or ends within a year. Books of a year alone lie within. */
-  count(filter: BookFilter): number | null {
-    const { from, to } = pickRange(filter);
-    if (from > to) return 0;
-    if (from % YEAR_STEP !== 0 || to % YEAR_STEP !== YEAR_STEP - 1) return null;
-    return this.#countYears(Math.floor(from / YEAR_STEP), Math.floor(to / YEAR_STEP));
-  }
-
   * match(filter: BookFilter): Steps<BitSet> {
     const rangeSet = this.#useRangeSet(pickRange(filter));
     const { range, slots, isComplete } = rangeSet;

@@ -8,49 +8,31 @@ import type { ValueCount } from '../query/value-count.ts';
 import type { BookColumn } from './book-column.ts';
 
 export class PresenceColumn implements BookColumn {
-  readonly #withIsbn: SlotCount;
-  readonly #withoutIsbn: SlotCount;
+  readonly #withIsbn: BitSet;
+  readonly #withoutIsbn: BitSet;
 
   constructor(slotBound: number) {
-    this.#withIsbn = { slots: new BitSet(slotBound), count: 0 };
-    this.#withoutIsbn = { slots: new BitSet(slotBound), count: 0 };
+    this.#withIsbn = new BitSet(slotBound);
+    this.#withoutIsbn = new BitSet(slotBound);
   }
 
   get bytes(): number {
-    return this.#withIsbn.slots.words.byteLength + this.#withoutIsbn.slots.words.byteLength;
+    return this.#withIsbn.words.byteLength + this.#withoutIsbn.words.byteLength;
   }
 
   set(slot: number, bytes: Buffer | undefined): void {
-    const isWith = bytes !== undefined && hasIsbn(bytes);
-    put(this.#withIsbn, slot, isWith);
-    put(this.#withoutIsbn, slot, bytes !== undefined && !isWith);
-  }
-
-  count(filter: BookFilter): number {
-    return this.#pick(filter).count;
+    this.#withIsbn.delete(slot);
+    this.#withoutIsbn.delete(slot);
+    if (bytes !== undefined) (hasIsbn(bytes) ? this.#withIsbn : this.#withoutIsbn).add(slot);
   }
 
   /** One step, as the bit sets are there already. */
   * match(filter: BookFilter): Steps<BitSet> {
-    return this.#pick(filter).slots;
+    assert(filter.hasIsbn !== null);
+    return filter.hasIsbn ? this.#withIsbn : this.#withoutIsbn;
   }
 
   valueCounts(): readonly ValueCount[] {
     return [];
-  }
-
-  #pick(filter: BookFilter): SlotCount {
-    assert(filter.hasIsbn !== null);
-    return filter.hasIsbn ? this.#withIsbn : this.#withoutIsbn;
-  }
-}
-
-type SlotCount = { readonly slots: BitSet; count: number };
-
-function put(slotCount: SlotCount, slot: number, isIn: boolean): void {
-  if (isIn) {
-    if (slotCount.slots.add(slot)) slotCount.count += 1;
-  } else if (slotCount.slots.delete(slot)) {
-    slotCount.count -= 1;
   }
 }

@@ -59,7 +59,6 @@ export class SlotOrder {
   /** Parts of pages that no block uses. */
   #freeParts: number[] = [];
   #partCount = 0;
-  #size = 0;
   #valueBytes = 0;
   /** Whether the last insertion was at the end: values that rise with time go on there. */
   #isRising = false;
@@ -67,10 +66,6 @@ export class SlotOrder {
   constructor(key: SortOrder['key'], readBytes: ReadBytes) {
     this.key = key;
     this.#readBytes = readBytes;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** The memory that the order holds, as an estimate. */
@@ -93,7 +88,6 @@ export class SlotOrder {
     this.#partCount = 0;
     this.#valueBytes = 0;
     this.#isRising = false;
-    this.#size = slots.length;
     for (let start = 0; start < slots.length; start += FILLED_SLOTS) {
       const block = this.#createBlock();
       this.#blocks.push(block);
@@ -142,13 +136,6 @@ export class SlotOrder {
   /** The position of the first book without the key. */
   firstWithoutKey(): OrderPosition {
     return this.seek(null, null);
-  }
-
-  /** How many slots stand before a position. */
-  countBefore({ block, position }: OrderPosition): number {
-    let count = position;
-    for (let index = 0; index < block; index += 1) count += this.countOf(index);
-    return count;
   }
 
   /** The slot at a position, or -1 at the end. */
@@ -241,7 +228,6 @@ export class SlotOrder {
 
   #insertAt({ block: index, position }: OrderPosition, slot: number): void {
     this.version += 1;
-    this.#size += 1;
     let block = this.#blocks[index];
     let start = position;
     // At the end a block is left full: values that rise leave no gaps for later ones.
@@ -259,7 +245,6 @@ export class SlotOrder {
 
   #removeAt({ block: index, position }: OrderPosition): void {
     this.version += 1;
-    this.#size -= 1;
     const block = this.#blocks[index];
     assert(block !== undefined);
     this.#viewSlots(block, block.count).copyWithin(position, position + 1);

@@ -29,7 +29,7 @@ import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import type { SlotOrder } from '../engine/slot-order.ts';
 import type { Candidates } from '../index/book-search.ts';
 import { hasTextConditions, matchesMembers } from '../query/match-book.ts';
-import type { BookQuery } from '../query/parse-query.ts';
+import type { BookFilter, BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 import { TextFilter } from './text-filter.ts';
@@ -152,7 +152,8 @@ export function* findMatches(
 ): Steps<SearchEnd> {
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
   const { walk, kind, order } = source;
-  const check = createBookCheck(search);
+  const check = createBookCheck(search.query.filter);
+  const isTextKnown = search.candidates?.isExact === true;
   const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
   // The slots that were taken: few of an order, perhaps many of all.
   const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
@@ -171,7 +172,7 @@ export function* findMatches(
     if (bytes === undefined || taken.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
-      if (!check(bytes, isStale)) return true;
+      if (!check(bytes, isTextKnown && !isStale)) return true;
     }
     // A book that was deleted where it was taken may have been added again here.
     if (isLate && deletedSlots.size > 0 && taken.has(deletedSlots.get(readId(bytes)) ?? -1)) {
@@ -284,18 +285,15 @@ class SlotSetWalk implements SlotWalk {
   }
 }
 
-/**
- * Checks the book of a settled slot for the conditions that the indexes have not answered, and any
- * other for all conditions.
- */
-function createBookCheck(
-  { query: { filter }, candidates }: MatchSearch,
-): (bytes: Buffer, isUnsettled: boolean) => boolean {
+/** Checks a stored book for all conditions, or with `isTextKnown` for those on its members. */
+export function createBookCheck(
+  filter: BookFilter,
+): (bytes: Buffer, isTextKnown?: boolean) => boolean {
   const hasText = hasTextConditions(filter);
   let textFilter: TextFilter | null = null;
-  return (bytes, isUnsettled) => {
+  return (bytes, isTextKnown = false) => {
     if (!matchesMembers(filter, bytes)) return false;
-    if (!hasText || (candidates?.isExact === true && !isUnsettled)) return true;
+    if (!hasText || isTextKnown) return true;
     textFilter ??= new TextFilter(filter);
     return textFilter.matches(bytes);
   };

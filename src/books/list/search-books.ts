@@ -11,13 +11,13 @@ import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import type { BookSearch, SearchCaller } from '../index/book-search.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { decodeSearchable, hasBookWord, hasTextConditions } from '../query/match-book.ts';
-import { correctQuery } from '../query/parse-query.ts';
+import { hasTextConditions } from '../query/match-book.ts';
+import { NO_CONDITIONS, correctQuery } from '../query/parse-query.ts';
 import type { BookFilter, BookQuery, CorrectableQuery } from '../query/parse-query.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
 import { assertWanted } from './exchange-caller.ts';
 import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
-import { openSearch } from './match-search.ts';
+import { createBookCheck, openSearch } from './match-search.ts';
 import type { MatchSearch } from './match-search.ts';
 
 export type SearchDeps = {
@@ -108,13 +108,13 @@ function* dropChangedWords(
   found: Corrections, collection: Collection, { changedSlots }: ConcurrentChanges,
 ): Steps<Corrections> {
   const corrections = new Map(found);
+  const checks = [...found.keys()].map((text) => ({
+    text, hasWord: createBookCheck({ ...NO_CONDITIONS, words: [[[{ text, isUnspaced: false }]]] }),
+  }));
   for (const slot of changedSlots) {
-    if (corrections.size === 0) return NO_CORRECTIONS;
     const bytes = collection.bytesAt(slot);
-    if (bytes === undefined) continue;
-    const book = decodeSearchable(bytes);
-    for (const word of found.keys()) {
-      if (hasBookWord(book, word)) corrections.delete(word);
+    for (const { text, hasWord } of checks) {
+      if (bytes !== undefined && hasWord(bytes)) corrections.delete(text);
     }
     yield;
   }

@@ -29,7 +29,7 @@ for (const key of ORDER_KEYS) {
     assert.deepEqual(slots.map((slot) => shelf.collection.idAt(slot)), expected);
     shelf.order.replaceAll(Uint32Array.from(slots));
     assert.deepEqual(shelf.ids, expected);
-    assert.equal(shelf.order.size, expected.length);
+    assert.equal(shelf.size, expected.length);
     shelf.change(random, 500, 0.5);
     const changed = finish(buildOrder(shelf.collection, key, noneMissed));
     assert.deepEqual(listSlots(shelf), changed, 'it can be changed');

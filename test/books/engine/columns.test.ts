@@ -30,7 +30,6 @@ test('columns find and count the books that match, after any changes', () => {
   const random = createRandom(1);
   const columns = COLUMN_NAMES.map((name) => ({ name, column: createColumn(name, 100) }));
   const books: Books = [];
-  let counts = 0;
   for (let round = 0; round < 25; round += 1) {
     for (let count = 0; count < 1000; count += 1) {
       const slot = below(random, round < 3 ? 200 : SLOTS);
@@ -47,12 +46,8 @@ test('columns find and count the books that match, after any changes', () => {
       assert.ok(column !== undefined);
       const expected = slotsOf(books, filter);
       assert.deepEqual(numbersOf(runAll(column.match(filter))), expected, `${round}: ${search}`);
-      const counted = column.count(filter);
-      if (counted !== null) counts += 1;
-      assert.equal(counted ?? expected.length, expected.length, `${round}: ${search}`);
     }
   }
-  assert.equal(counts, 25 * (SEARCHES.length - 7), 'all but dates within a year are counted');
 });
 
 test('a match that takes several steps is right about every slot that is not set meanwhile', () => {
@@ -97,7 +92,6 @@ test('a column of many languages finds each, whether its code takes one byte or 
   assert.equal(runAll(column.match(filterOf('en'))).count(), 4000);
   // Values that no book has any more give their codes to others, which match other conditions.
   for (let slot = 0; slot < 4000; slot += 1) put(slot, `de-x-${slot % 1000}`);
-  assert.equal(column.count(filterOf('en')), 0);
   assert.equal(runAll(column.match(filterOf('en'))).count(), 0);
   assert.equal(runAll(column.match(filterOf('de'))).count(), 4000);
   assert.ok(column.bytes < 500_000, `${column.bytes} bytes`);

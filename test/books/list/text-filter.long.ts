@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TextFilter } from '../../../src/books/list/text-filter.ts';
-import { decodeSearchable, matchesText } from '../../../src/books/query/match-book.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
+import { matchesParsedText } from '../../support/parsed-text-match.ts';
 import { pick } from '../../support/random-books.ts';
 
 const ROUNDS = 100_000;
@@ -36,7 +36,7 @@ test('a book matches in its bytes where it matches when it is parsed', () => {
     for (let count = 0; count < 3; count += 1) {
       const words = count === 0 ? [...WORDS, ...OTHER_WORDS] : WORDS;
       const bytes = Buffer.from(JSON.stringify(createRandomBook(random, words)));
-      const expected = matchesText(filter, decodeSearchable(bytes));
+      const expected = matchesParsedText(filter, bytes);
       assert.equal(textFilter.matches(bytes), expected, `${search} in ${bytes}`);
       if (expected) matches += 1;
     }

@@ -125,13 +125,13 @@ export const replayMembers: MemberSchemas = {
   // A job could not go on with rejected requests after a restart.
   ...recordMembers(requestFields, STORED_STATUSES),
   as: replayModeMember(
-    '`retry`, the default, runs the same requests again, under the same ids; `new` copies of them'),
+    '`retry` runs the same requests again, under the same ids; `new` copies of them'),
 };
 
 export const resendMembers: MemberSchemas = {
   // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
   ...recordMembers(createDeliveryFields(() => null), OUTGOING_STATUSES),
-  as: replayModeMember('`retry`, the default, sends the same deliveries again, under the same '
+  as: replayModeMember('`retry` sends the same deliveries again, under the same '
     + '`webhook-id`; `new` makes new ones, whose bodies are made anew'),
 };
 

@@ -14,19 +14,24 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 // Copies of changed books kept for one slow reader; beyond that, changed books are left out.
 const COPIED_BYTES_MAX = 8 * 2 ** 20;
 
+type KeptSlots = {
+  /** Slots whose books were found and have not been sent. */
+  readonly unsent: BitSet;
+  /** Those of them whose books have changed since. */
+  readonly stale: BitSet;
+  /** The books of stale slots as they were found, as far as there was room. */
+  readonly copies: Map<number, Buffer>;
+  copiedBytes: number;
+};
+
 export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  /** Slots whose books were found and have not been sent. */
-  #unsentSlots = new BitSet();
-  /** Those of them whose books have changed since. */
-  #staleSlots = new BitSet();
-  /** The books of stale slots as they were found, as far as there was room. */
-  readonly #copies = new Map<number, Buffer>();
+  /** null while no slot is kept, as for every page: typed arrays are dear to make. */
+  #kept: KeptSlots | null = null;
   /** null once `stopRecording` was called. */
   #changedSlots: Set<number> | null = new Set();
   readonly #deletedSlots = new Map<string, number>();
-  #copiedBytes = 0;
 
   constructor(collection: Collection) {
     this.#collection = collection;
@@ -54,41 +59,42 @@ export class ConcurrentChanges {
    * slot is kept already: a response has a slot once, as its book was when it was first found.
    */
   keepUntilTaken(slot: number): boolean {
-    return this.#unsentSlots.add(slot);
+    this.#kept ??=
+      { unsent: new BitSet(), stale: new BitSet(), copies: new Map(), copiedBytes: 0 };
+    return this.#kept.unsent.add(slot);
   }
 
   /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
-    if (!this.#unsentSlots.delete(slot)) return undefined;
-    if (!this.#staleSlots.delete(slot)) return this.#collection.bytesAt(slot);
-    const bytes = this.#copies.get(slot);
-    this.#copies.delete(slot);
-    this.#copiedBytes -= bytes?.length ?? 0;
+    const kept = this.#kept;
+    if (kept === null || !kept.unsent.delete(slot)) return undefined;
+    if (!kept.stale.delete(slot)) return this.#collection.bytesAt(slot);
+    const bytes = kept.copies.get(slot);
+    kept.copies.delete(slot);
+    kept.copiedBytes -= bytes?.length ?? 0;
     return bytes;
   }
 
   /** Forgets the slots that were kept: what found them has given up. */
   releaseKept(): void {
-    this.#unsentSlots = new BitSet();
-    this.#staleSlots = new BitSet();
-    this.#copies.clear();
-    this.#copiedBytes = 0;
+    this.#kept = null;
   }
 
   /** Stops following the collection, and forgets all copies. Idempotent. */
   stop(): void {
     this.#unsubscribe();
-    this.#copies.clear();
+    this.#kept?.copies.clear();
   }
 
   #onChange({ id, before, after }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
     const isFirst = this.#changedSlots !== null && !this.#deletedSlots.has(id);
     if (after === null && isFirst) this.#deletedSlots.set(id, slot);
-    if (!this.#unsentSlots.has(slot) || !this.#staleSlots.add(slot) || before === null) return;
-    if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;
-    this.#copiedBytes += before.length;
+    const kept = this.#kept;
+    if (kept?.unsent.has(slot) !== true || !kept.stale.add(slot) || before === null) return;
+    if (kept.copiedBytes + before.length > COPIED_BYTES_MAX) return;
+    kept.copiedBytes += before.length;
     // A copy, because a view would keep a whole block of the store in memory.
-    this.#copies.set(slot, Buffer.from(before));
+    kept.copies.set(slot, Buffer.from(before));
   }
 }

@@ -111,7 +111,8 @@ const NO_BOOK = Buffer.alloc(0);
 export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
   inputs: SearchInputs<Query>,
 ): Steps<MatchSearch<Query>> {
-  const { query: { filter, sort: { orders: [firstOrder] } }, candidates, indexes } = inputs;
+  const { collection, query, candidates, changes, indexes } = inputs;
+  const { filter, sort: { orders: [firstOrder] } } = query;
   // All are asked for before any is missed, so that all are made at once.
   const columns = columnsFor(filter).map((name) => indexes?.findColumn(name) ?? null);
   const order = firstOrder === undefined ? null : indexes?.findOrder(firstOrder.key) ?? null;
@@ -128,7 +129,8 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
   if (unsettled !== null) slots?.subtract(unsettled);
   const isTextKnown = candidates === null ? !hasTextConditions(filter) : candidates.isExact;
   return {
-    ...inputs, order, slots, slotCount: slots?.count() ?? null,
+    collection, query, candidates, changes, indexes,
+    order, slots, slotCount: slots?.count() ?? null,
     // To the word index an ISBN is a word, which may stand in a title, too.
     isExact: isTextKnown && knownColumns.length === columns.length && filter.isbns.length === 0,
     unsettled, isIndexed: hasPending || candidates !== null,

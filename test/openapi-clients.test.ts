@@ -57,7 +57,9 @@ test('nothing in a request has the keyword `default`', () => {
 test('each member that a form of webhooks asks for has a hint, in words for people', () => {
   const names = [
     'OutgoingWebhookBody', 'IncomingWebhookBody', 'WebhookActionConfigurationBody',
-    'WebhookRouteBody', 'WebhookVerificationBody', 'EventBody',
+    'WebhookRouteBody', 'WebhookVerificationBody', 'WebhookSigningBody', 'EventBody',
+    'ClientCredentialsBody', 'ClientCertificateBody', 'RateBody', 'WebhookResponsesBody',
+    'WebhookFailureResponseBody',
   ];
   type Member = { readonly readOnly?: boolean; readonly description?: string };
   const asked = names

@@ -28,7 +28,10 @@ export const oauth2Schema = describeObject({
       schema: targetUrlSchema, isRequired: true,
       description: 'Where access tokens are asked for. The setting `http.denyAddresses` holds',
     },
-    clientId: { schema: lineSchema, isRequired: true, label: 'Client id' },
+    clientId: {
+      schema: lineSchema, isRequired: true, label: 'Client id',
+      description: 'By which the token server knows who asks',
+    },
     clientSecret: {
       schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
       isSecret: true,

@@ -160,10 +160,13 @@ export function* findMatches(
   // The slots that were taken: few of an order, perhaps many of all.
   const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
     kind === 'order' ? new Set<number>() : new BitSet();
+  const mayComeTwice = search.isIndexed || kind === 'books';
   const isSettled = (slot: number): boolean => !search.isIndexed
     || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
-  const accepts = !search.isIndexed ? acceptAny : (slot: number): boolean =>
-    isSettled(slot) ? slots === null || slots.has(slot) : kind === 'books';
+  // Most slots that do not match are told by their bit alone.
+  const acceptsOfBooks = (slot: number): boolean => slots?.has(slot) !== false || !isSettled(slot);
+  const acceptsSettled = (slot: number): boolean => slots?.has(slot) !== false && isSettled(slot);
+  const accepts = kind === 'books' ? acceptsOfBooks : acceptsSettled;
   let work = 0;
   let total = 0;
   const take = (slot: number, isLate: boolean): boolean => {
@@ -180,7 +183,7 @@ export function* findMatches(
     if (isLate && deletedSlots.size > 0 && taken.has(deletedSlots.get(readId(bytes)) ?? -1)) {
       return true;
     }
-    taken.add(slot);
+    if (mayComeTwice) taken.add(slot);
     total += 1;
     return sink.take(bytes, slot, isLate);
   };
@@ -212,10 +215,6 @@ export function* findMatches(
     yield;
   }
   return { total: kind === 'order' && slots === null ? collection.size : total };
-}
-
-function acceptAny(): boolean {
-  return true;
 }
 
 /** The first key's order, or the ids, from the cursor on; null where there is no such order. */

@@ -87,7 +87,10 @@ export type MemberSchema = {
   readonly isAlwaysShown?: boolean;
   /** Accepted but never shown, and kept by a replacement that leaves it out. */
   readonly isWriteOnly?: boolean;
-  /** Every value in it is shown as `***`, and exported as a reference. */
+  /**
+   * Every value in it is shown as `***`, and exported as `{ "$env": "<NAME>" }`. The option of a
+   * text is `--<name>-file`.
+   */
   readonly isSecret?: boolean;
   /** No secret, whatever it looks like: shown as it is. */
   readonly isPublic?: boolean;
@@ -118,7 +121,7 @@ export type MemberForm = {
   readonly item?: string;
   /** Whether an empty text is an item, too. */
   readonly hasEmptyItems?: true;
-  /** A field that the kind does not have: the console has one by each of these names. */
+  /** How it is edited, where its kind does not say it: see special-fields.ts of the console. */
   readonly field?:
     | 'action' | 'action-options' | 'command' | 'delay' | 'files' | 'json' | 'lines' | 'pairs'
     | 'retries' | 'sender' | 'signing' | 'statuses' | 'variables';

@@ -1,6 +1,7 @@
 /**
- * The table of all commands, in the order of `help`. A new command needs a row in the table of its
- * group, and the function that the row's `load` names.
+ * The table of all commands, in the order of `help`. A new command that does no more than call a
+ * route is in the row of the route. Another needs a row in the table of its group, and the function
+ * that the row's `load` names.
  */
 import { BOOK_COMMANDS } from './commands/books/book-command-table.ts';
 import { COMPLETION_COMMANDS } from './commands/completion/completion-command-table.ts';
@@ -11,6 +12,8 @@ import {
 import {
   DATA_COMMANDS, INSPECTION_COMMANDS, TOKEN_COMMANDS,
 } from './commands/operation/operation-command-table.ts';
+import { withRouteCommands } from './commands/route-command.ts';
+import { routeCommands } from './commands/route-options.ts';
 import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
 import { WEBHOOK_COMMANDS } from './commands/webhooks/webhook-command-table.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
@@ -45,8 +48,8 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-export const COMMANDS: readonly CommandSpec[] = [
+export const COMMANDS: readonly CommandSpec[] = withRouteCommands([
   SERVE_COMMAND, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...CONFIGURATION_COMMANDS,
   ...TOKEN_COMMANDS, ...DATA_COMMANDS, ...INSPECTION_COMMANDS, ...HELP_COMMANDS,
   ...COMPLETION_COMMANDS,
-];
+], routeCommands);

@@ -8,9 +8,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * The callers that a route serves. `public`: anybody. `emit`, `read`, `write`, `admin`: holders of
- * a token whose scope includes that one, or anybody while no token exists. `control`: only
- * processes that can open the control socket; they may call every other route too. `follow`:
- * holders of a token of that very scope, also while nobody else needs a token.
+ * a token whose scope includes that one (`access/scope.ts`), or anybody while no token exists.
+ * `control`: only processes that can open the control socket; they may call every other route too.
+ * `follow`: holders of a token of that very scope, even while no token exists.
  */
 export type Access = 'public' | 'emit' | 'read' | 'write' | 'admin' | 'follow' | 'control';
 
@@ -38,20 +38,28 @@ export type HttpRoute = {
   readonly errorFormat?: ErrorFormat;
   /** Its responses last as long as their readers want: their durations are not measured. */
   readonly isLongLived?: boolean;
-  /** The commands that do no more than call it, for the record that its path names. */
-  readonly commands?: readonly RouteCommand[];
   readonly handle: Handler;
 };
 
-/** A route before there is the service that its handler asks: data, which commands follow from. */
-export type RouteRow<Service> = Omit<HttpRoute, 'handle'> & {
+/** What a route is, without its handler, and the commands that do no more than call it. */
+export type RouteDescription = Omit<HttpRoute, 'handle'> & {
+  /** Each acts on the record that the path names. */
+  readonly commands?: readonly RouteCommand[];
+};
+
+/**
+ * A route that is not yet bound to its service. Its handler gets the service as an argument, so
+ * that commands can read the row where there is none.
+ */
+export type RouteRow<Service> = RouteDescription & {
   readonly handle: (exchange: Exchange, service: Service) => void | Promise<void>;
 };
 
 export function bindRoutes<Service>(
   rows: readonly RouteRow<Service>[], service: Service,
 ): readonly HttpRoute[] {
-  return rows.map((row) => ({ ...row, handle: (exchange) => row.handle(exchange, service) }));
+  return rows.map(({ commands: _, ...row }) =>
+    ({ ...row, handle: (exchange) => row.handle(exchange, service) }));
 }
 
 /** A command that calls a route, and prints the answer or a sentence. */
@@ -64,10 +72,10 @@ export type RouteCommand = {
   readonly body?: JsonObject;
   /** The sentence that people read in place of the answer; `{id}` stands for the record. */
   readonly done?: string;
-  /** What `--json` prints beside the id where the route answers with nothing. */
+  /** Of a route that answers 204: what `--json` prints beside the identifier. */
   readonly result?: JsonObject;
-  /** The member of the answer that is false where the command ends with exit code 1. */
-  readonly verdict?: string;
+  /** Exit code 1 if this member of the answer is false. */
+  readonly successMember?: string;
 };
 
 /** Responds through the exchange. An error that it throws is sent in the route's error format. */

@@ -30,7 +30,7 @@ export function createIncomingEndpoints(
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     awaitSecretRoute(records),
-    rotationRoute({ resource: incomingResource, records, shapeFor: chooseSecretShape }),
+    rotationRoute({ resource: incomingResource, records, chooseShape: chooseSecretShape }),
     collectionRoute(incomingResource, records, stateFilter(health, 'incoming')),
     ...resourceRoutes(incomingResource, records),
   ];

@@ -52,17 +52,23 @@ export const text = (placeholder: string, meaning: string): OptionSpec =>
 export const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 export const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
 
-/** The option of a record that is named by its identifier alone. */
-export const recordOption = (kind: ValueKind): { readonly identifier: OptionSpec } =>
-  ({ identifier: identifierOption(kind, '<id>', 'identifier') });
+/** What else than its identifier a record may be named by. */
+const OTHER_NAMES: Partial<Record<ValueKind, string>> = {
+  'incoming-webhooks': ', name or path segment', 'outgoing-webhooks': ' or name',
+};
 
-/** The option that names the record which a command is for; `names` says how, for help. */
-export const identifierOption = (
-  kind: ValueKind, placeholder: string, names: string,
-): OptionSpec => ({
-  ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
-  isOperand: true, completes: kind,
-});
+/** The option that names the record which a command is for. */
+export function recordOption(kind: ValueKind): { readonly identifier: OptionSpec } {
+  const { [kind]: otherNames } = OTHER_NAMES;
+  const placeholder = otherNames === undefined ? '<id>' : '<id or name>';
+  const names = `identifier${otherNames ?? ''}`;
+  return {
+    identifier: {
+      ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
+      isOperand: true, completes: kind,
+    },
+  };
+}
 
 /** The option `--unset`; `names` are the options whose members it can remove. */
 export const unset = (names: readonly string[]): OptionSpec => ({

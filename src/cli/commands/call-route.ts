@@ -1,10 +1,10 @@
 /** Runs a command that does no more than call a route: see route-command.ts. */
 import type { Method, RouteCommand } from '../../server/http-route.ts';
 import type { CommandContext } from './command-context.ts';
-import { parseObject, resolveId } from './resource-commands.ts';
+import { expectObject, resolveId } from './resource-commands.ts';
 
 /** What such a command calls. */
-export type CommandCall = Pick<RouteCommand, 'body' | 'done' | 'result' | 'verdict'> & {
+export type CommandCall = Pick<RouteCommand, 'body' | 'done' | 'result' | 'successMember'> & {
   readonly method: Method;
   readonly path: string;
 };
@@ -12,7 +12,7 @@ export type CommandCall = Pick<RouteCommand, 'body' | 'done' | 'result' | 'verdi
 const PARAMETER = /\/\{(\w+)\}/;
 
 export async function callRoute(
-  context: CommandContext, { method, path, body, done, result, verdict }: CommandCall,
+  context: CommandContext, { method, path, body, done, result, successMember }: CommandCall,
 ): Promise<number> {
   const { output } = context;
   const [, key = ''] = PARAMETER.exec(path) ?? [];
@@ -23,14 +23,15 @@ export async function callRoute(
     ...body === undefined ? {} : { body },
     ...method === 'PATCH' ? { headers: { 'content-type': 'application/merge-patch+json' } } : {},
   });
-  const answer = result === undefined ? parseObject(response.body) : { [key]: id, ...result };
+  const answer = result === undefined ? expectObject(response.body) : { [key]: id, ...result };
   if (done === undefined) await output.object(answer);
   else await output.result(answer, done.replace('{id}', id));
-  return verdict !== undefined && answer[verdict] === false ? 1 : 0;
+  return successMember !== undefined && answer[successMember] === false ? 1 : 0;
 }
 
-/** The collection of the record that a path names: `event-kinds` are the plural `event kinds`. */
+/** The collection of the record that a path names: people call `/api/action-configurations` so. */
 function toCollection(path: string): { readonly path: string; readonly plural: string } {
-  const collection = path.replace(/\/\{.*/, '');
-  return { path: collection, plural: collection.replace(/.*\//, '').replaceAll('-', ' ') };
+  const [collection = ''] = path.split('/{', 1);
+  const lastPart = collection.slice(collection.lastIndexOf('/') + 1);
+  return { path: collection, plural: lastPart.replaceAll('-', ' ') };
 }

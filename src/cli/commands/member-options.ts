@@ -33,21 +33,37 @@ export function changeOptions(members: MemberSchemas): OptionSpecs {
 type NamedOption = MemberOption & { readonly name: string };
 
 /** The options that set a member, with their names. */
-export function listOptions(
-  name: string, { readOnly, option = {} }: MemberSchema,
-): readonly NamedOption[] {
+export function listOptions(name: string, member: MemberSchema): readonly NamedOption[] {
+  const { readOnly, option = {} } = member;
   if (readOnly !== undefined) return [];
   const options: readonly MemberOption[] = 'length' in option ? option : [option];
-  return options.map((each) => ({ ...each, name: each.name ?? toKebabCase(name) }));
+  const byDefault = isSecretText(member) ? describeSecretFile(name) : { name: toKebabCase(name) };
+  return options.map((each) => ({ ...byDefault, ...each }));
 }
 
-/** The name of the member for `--unset`; null: the member must stay, or has a default. */
+/** A secret is read from a file: other users of the machine can read arguments. */
+export function isSecretText({ isSecret, schema }: MemberSchema): boolean {
+  return isSecret === true && schema.kind === 'string';
+}
+
+function describeSecretFile(name: string): NamedOption {
+  const option = toKebabCase(name);
+  return {
+    name: `${option}-file`, placeholder: '<path | ->', completes: 'file',
+    help: `file that holds the ${option.replaceAll('-', ' ')}, - for standard input`,
+  };
+}
+
+/**
+ * The name of the member for `--unset`; null: it is required, has a default or no option, or is
+ * set once.
+ */
 export function findUnsetName(name: string, member: MemberSchema): string | null {
   const { isRequired, default: defaultValue, option = {} } = member;
   const [first] = listOptions(name, member);
   if (isRequired === true || defaultValue !== undefined || first === undefined) return null;
   if (first.isForNew === true) return null;
-  return 'length' in option ? toKebabCase(name) : first.name;
+  return 'length' in option || isSecretText(member) ? toKebabCase(name) : first.name;
 }
 
 function toSpec(

@@ -1,6 +1,7 @@
 /**
- * Reads options into the members of a record, or into the parameters of a query. An option sets the
- * one of its name, in camel case: `--body-format` sets `bodyFormat`. Absent options set none.
+ * Reads options into the members of a record, or into the parameters of a query. `readMembers` goes
+ * by the rows of the members; `readTextMembers` and `setQueryOptions` by the names of the options,
+ * where `--body-format` sets `bodyFormat`. An option that is not given sets nothing.
  */
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,8 +10,10 @@ import type {
 } from '../../base/schema.ts';
 import type { OptionSpecs } from '../arguments/option-spec.ts';
 import type { CommandContext } from './command-context.ts';
-import { findUnsetName, isListOfTexts, listOptions } from './member-options.ts';
-import { readJsonOption, readObjectOption, type JsonOptionRules } from './option-input.ts';
+import { findUnsetName, isListOfTexts, isSecretText, listOptions } from './member-options.ts';
+import {
+  readJsonOption, readObjectOption, readSecretOption, type JsonOptionRules,
+} from './option-input.ts';
 
 /** Options whose value is a date, a time, or a span before now such as `1h`. */
 const MOMENT_OPTIONS = ['since', 'until'];
@@ -76,8 +79,8 @@ export type OptionReaders = Readonly<Record<string,
   (context: CommandContext) => JsonValue | undefined | Promise<JsonValue>>>;
 
 /**
- * The members of a record that options set: `readers` has those that are not read as their kind
- * asks. Throws `usage`. The service validates the members.
+ * The members of a record that options set. `readers` has a function for each member that is not
+ * read by the kind of its schema. Throws `usage`. The service validates the members.
  */
 export async function readMembers(
   context: CommandContext, { members }: ObjectSchema, readers: OptionReaders = {},
@@ -94,11 +97,13 @@ export async function readMembers(
 }
 
 async function readByKind(
-  context: CommandContext, row: MemberSchema, { name, isPublic }: MemberOption & { name: string },
+  context: CommandContext, row: MemberSchema,
+  { name, isPublic, values }: MemberOption & { name: string },
 ): Promise<JsonValue> {
   const { args } = context;
   const { schema } = row;
-  if (schema.kind === 'boolean') return true;
+  if (schema.kind === 'boolean') return values === undefined || args.get(name) === 'true';
+  if (isSecretText(row)) return readSecretOption(context, name);
   if (schema.kind === 'string') return args.get(name);
   if (schema.kind === 'number') return args.number(name) ?? null;
   if (schema.kind === 'integer') return args.integer(name, schema.minimum, schema.maximum) ?? null;

@@ -40,7 +40,7 @@ export async function* readPages(apiClient: ApiClient, path: string): AsyncGener
       return typeof value === 'string' ? value : null;
     };
     yield {
-      records: parseObjects(body), searchedUntil: readHeader('x-search-until'),
+      records: expectObjects(body), searchedUntil: readHeader('x-search-until'),
       corrections: readHeader('x-search-corrected'),
     };
     next = parseNextLink(path, readHeader('link') ?? '');
@@ -48,7 +48,7 @@ export async function* readPages(apiClient: ApiClient, path: string): AsyncGener
 }
 
 export async function fetchPage(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
-  return parseObjects((await apiClient.request({ method: 'GET', path })).body);
+  return expectObjects((await apiClient.request({ method: 'GET', path })).body);
 }
 
 export async function fetchAll(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
@@ -138,7 +138,8 @@ export async function showRecord(
 ): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = recordPath(resource, await resolveId(context, resource));
-  await context.output.object(parseObject((await apiClient.request({ method: 'GET', path })).body));
+  const { body } = await apiClient.request({ method: 'GET', path });
+  await context.output.object(expectObject(body));
   return 0;
 }
 
@@ -147,7 +148,8 @@ export async function createRecord(
   context: CommandContext, resource: Resource, body: unknown,
 ): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
-  return parseObject((await apiClient.request({ method: 'POST', path: resource.path, body })).body);
+  const response = await apiClient.request({ method: 'POST', path: resource.path, body });
+  return expectObject(response.body);
 }
 
 /** A record as it is stored now, with the tag of its version. */
@@ -159,7 +161,7 @@ export async function fetchRecord(
   const apiClient = await context.openApiClient();
   const path = recordPath(resource, id);
   const { body, headers } = await apiClient.request({ method: 'GET', path });
-  return { record: parseObject(body), etag: headers.etag };
+  return { record: expectObject(body), etag: headers.etag };
 }
 
 /** Applies a merge patch; resolves with the stored record. */
@@ -171,7 +173,7 @@ export async function patchRecord(
     method: 'PATCH', path: recordPath(resource, id), body,
     headers: { 'content-type': 'application/merge-patch+json' },
   });
-  return parseObject(response.body);
+  return expectObject(response.body);
 }
 
 /**
@@ -194,7 +196,7 @@ export async function updateRecord(
     method: 'PUT', path: recordPath(resource, id), body: { ...record, ...changes },
     headers: etag === undefined ? {} : { 'if-match': etag },
   });
-  return parseObject(response.body);
+  return expectObject(response.body);
 }
 
 /** The command `<resource>:delete`; without `id` the record is the one of `--identifier`. */
@@ -259,13 +261,13 @@ export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : encodeJson(value);
 }
 
-export function parseObject(body: unknown): JsonObject {
+export function expectObject(body: unknown): JsonObject {
   if (isJsonObject(body)) return body;
   throw new AppError('unavailable', 'the answer is not the JSON object that hookshelf gives');
 }
 
-export function parseObjects(body: unknown): JsonObject[] {
-  if (Array.isArray(body)) return body.map(parseObject);
+export function expectObjects(body: unknown): JsonObject[] {
+  if (Array.isArray(body)) return body.map(expectObject);
   throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
 }
 

@@ -1,9 +1,9 @@
 /**
- * Commands that do no more than call a route: they follow from the `commands` of its row. The
- * record that the path names is their operand.
+ * Makes commands of the `commands` in the rows of routes: they do no more than call the route. The
+ * parameter of its path is their operand, `<id>`.
  */
 import { assert } from '../../base/assert.ts';
-import type { RouteRow } from '../../server/http-route.ts';
+import type { RouteDescription } from '../../server/http-route.ts';
 import { VALUE_KINDS, recordOption } from '../arguments/option-spec.ts';
 import type { OptionSpecs } from '../arguments/option-spec.ts';
 import type { CommandCall } from './call-route.ts';
@@ -14,12 +14,12 @@ type CommandRow = Omit<CommandSpec, 'load'> & { readonly call: CommandCall };
 
 /** Describes the commands that the routes have. */
 export function describeCommands(
-  rows: readonly Omit<RouteRow<never>, 'handle'>[],
+  rows: readonly RouteDescription[],
 ): readonly CommandRow[] {
   return rows.flatMap(({ method, path, summary, commands = [] }) => commands.map((command) => {
     const { name, summary: ownSummary = summary, ...call } = command;
     const options = recordOptions(path);
-    const operand = 'identifier' in options ? ' <id>' : '';
+    const operand = options['identifier'] === undefined ? '' : ' <id>';
     assert(method !== 'ANY', `${name} calls a route of any method`);
     return {
       name, summary: ownSummary, options, examples: [`hookshelf ${name}${operand}`],
@@ -28,19 +28,33 @@ export function describeCommands(
   }));
 }
 
-/** The commands of a group, such as `delivery`. */
-export function listCommands(rows: readonly CommandRow[], group: string): readonly CommandSpec[] {
-  return rows.filter(({ name }) => name.startsWith(`${group}:`)).map(({ call, ...row }) => ({
+/** The commands with those of routes, each at the end of its group, such as `delivery`. */
+export function withRouteCommands(
+  commands: readonly CommandSpec[], rows: readonly CommandRow[],
+): readonly CommandSpec[] {
+  const lastOfGroup = new Map(commands.map((command) => [groupOf(command), command]));
+  return commands.flatMap((command) => lastOfGroup.get(groupOf(command)) !== command ? [command]
+    : [command, ...rows.filter((row) => groupOf(row) === groupOf(command)).map(toCommand)]);
+}
+
+function groupOf({ name }: { readonly name: string }): string {
+  return name.replace(/:.*/, '');
+}
+
+function toCommand({ call, ...row }: CommandRow): CommandSpec {
+  return {
     ...row,
     load: async () => {
       const { callRoute } = await import('./call-route.ts');
       return (context) => callRoute(context, call);
     },
-  }));
+  };
 }
 
 function recordOptions(path: string): OptionSpecs {
-  const [, collection] = /([^/]+)\/\{/.exec(path) ?? [];
-  const kind = VALUE_KINDS.find((one) => one === collection);
-  return kind === undefined ? {} : recordOption(kind);
+  const [collection = '', parameter] = path.split('/{', 2);
+  if (parameter === undefined) return {};
+  const kind = VALUE_KINDS.find((one) => collection.endsWith(`/${one}`));
+  assert(kind !== undefined, `${path} names a record that no option stands for`);
+  return recordOption(kind);
 }

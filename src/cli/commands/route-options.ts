@@ -1,8 +1,8 @@
 /**
  * The options of commands, by the parameters and schemas of the routes that they call, and the
- * commands that follow from routes alone. The build
- * puts the data in place of this module (.ci/build.mjs): a command that starts needs the options of
- * all, and would take a third longer with the schemas.
+ * commands that follow from routes alone. The build runs this module and puts the JSON of its
+ * exports in its place (.ci/computed-data.mjs): a command that starts needs the options of all, and
+ * would take a third longer with the schemas. So an export is plain data, without functions.
  */
 import { TOKEN_MODEL } from '../../access/token.ts';
 import {
@@ -18,7 +18,7 @@ import { describeState } from '../../webhooks/health/public-health.ts';
 import { requestFields } from '../../webhooks/inbox/request-fields.ts';
 import { requestRows } from '../../webhooks/inbox/request-routes.ts';
 import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
-import { secretMembers } from '../../webhooks/members/secret-members.ts';
+import { createRotationSchema } from '../../webhooks/members/rotate-secret.ts';
 import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
 import { listParameters } from '../../webhooks/records/searchable-list.ts';
 import { changeOptions, newRecordOptions, queryOptions } from './member-options.ts';
@@ -40,10 +40,11 @@ export const incomingListOptions = queryOptions([describeState('incoming')]);
 export const outgoingListOptions = queryOptions([describeState('outgoing')]);
 export const requestListOptions = queryOptions(listParameters(requestFields));
 export const eventListOptions = queryOptions(listParameters(eventFields));
+// Only the parameters are read: no name is looked up.
 export const deliveryListOptions =
   queryOptions(listParameters(createDeliveryFields(() => null)));
 export const replayOptions = newRecordOptions(replayMembers);
 export const resendOptions = newRecordOptions(resendMembers);
 export const backfillOptions = newRecordOptions(backfillMembers);
 export const newTokenOptions = newRecordOptions(TOKEN_MODEL.members);
-export const newSecretOptions = newRecordOptions({ secret: secretMembers.secret });
+export const rotationOptions = newRecordOptions(createRotationSchema('').members);

@@ -6,7 +6,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { AnswerOf } from '../../base/schema-types.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes } from '../../server/http-route.ts';
-import type { Exchange, HttpRoute, RouteRow } from '../../server/http-route.ts';
+import type { Exchange, HttpRoute, RouteDescription, RouteRow } from '../../server/http-route.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveOnce,
   type IdempotencyKeys,
@@ -87,7 +87,7 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
   },
   {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
-    summary: 'Try every failed delivery again now, but those of removed webhooks',
+    summary: 'Try every failed delivery again now, except those of removed webhooks',
     responses: [
       jsonResponse('How many', retriedSchema, 202),
       ...problemResponses(422, 503, 507),
@@ -97,16 +97,25 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
       exchange.sendJson(202, { retried: await service.retryFailed() });
     },
   },
-  retryOrCancelRow('retry',
-    'Try one delivery again now; a failed one gets its whole schedule anew'),
   {
-    ...retryOrCancelRow('cancel', 'Cancel one pending delivery'),
+    ...describeChange('retry'),
+    summary: 'Try one delivery again now; a failed one gets its whole schedule anew',
+    async handle(exchange, service) {
+      refuseChained(exchange);
+      exchange.sendJson(202, service.toPublic(await service.retry(exchange.params[0] ?? '')));
+    },
+  },
+  {
+    ...describeChange('cancel'), summary: 'Cancel one pending delivery',
     commands: [{ name: 'delivery:cancel', done: 'cancelled delivery {id}' }],
+    // It sends nothing, so a webhook may ask for it.
+    handle: async (exchange, service) =>
+      exchange.sendJson(202, service.toPublic(await service.cancel(exchange.params[0] ?? ''))),
   },
   {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
     summary: 'Count what was accepted by what became of it, and find what has lost a part',
-    commands: [{ name: 'delivery:reconcile', verdict: 'isReconciled' }],
+    commands: [{ name: 'delivery:reconcile', successMember: 'isReconciled' }],
     responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
     handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
   },
@@ -127,7 +136,7 @@ function listRoute(
   }, searches);
 }
 
-/** A name may be one of an outgoing and of an incoming webhook. */
+/** Without a kind, a name of both kinds of webhooks is that of the outgoing one. */
 function resolveHookOfKind(
   { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
 ): DeliveryFilter {
@@ -138,7 +147,10 @@ function resolveHookOfKind(
   return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
 }
 
-/** Sends it undated: name, target and state follow the webhook, which changes at other times. */
+/**
+ * Sends it without `Last-Modified`: the name, target and state of its webhook are in it, which
+ * change without the delivery.
+ */
 function sendDelivery(
   exchange: Exchange, updatedAt: string, body: AnswerOf<typeof sentDeliverySchema>,
 ): void {
@@ -155,20 +167,14 @@ function getSentRequest(
   return sentRequest;
 }
 
-function retryOrCancelRow(verb: 'retry' | 'cancel', summary: string): RouteRow<DeliveryService> {
+function describeChange(verb: 'retry' | 'cancel'): Omit<RouteDescription, 'summary'> {
   return {
-    method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`,
-    access: 'write', summary,
+    method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`, access: 'write',
     parameters: [IDENTIFIER],
     responses: [
       jsonResponse('The delivery', deliverySchema, 202),
       ...problemResponses(404, 409, ...verb === 'retry' ? [422] : [], 503, 507),
     ],
-    async handle(exchange, service) {
-      // Cancelling sends nothing, so a webhook may ask for it.
-      if (verb === 'retry') refuseChained(exchange);
-      exchange.sendJson(202, service.toPublic(await service[verb](exchange.params[0] ?? '')));
-    },
   };
 }
 
@@ -187,10 +193,8 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) =>
-        service.resend(identifier, parseResendMode(parseOptionalBody(body)), (
-          transaction, delivery,
-        ) =>
-          keepResponse(transaction, {
+        service.resend(identifier, parseResendMode(parseOptionalBody(body)), (batch, delivery) =>
+          keepResponse(batch, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: encodeJson(service.toPublic(delivery)),
           })));

@@ -136,7 +136,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
   {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
     summary: 'Count what was accepted by what became of it, and find what has lost a part',
-    commands: [{ name: 'request:reconcile', verdict: 'isReconciled' }],
+    commands: [{ name: 'request:reconcile', successMember: 'isReconciled' }],
     responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
     handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
   },

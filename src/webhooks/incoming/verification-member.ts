@@ -9,7 +9,7 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import type { SecretShape } from '../members/new-secret.ts';
+import type { SecretShape, SecretShapeChoice } from '../members/new-secret.ts';
 import { isTargetUrl } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
@@ -187,18 +187,20 @@ export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): Se
   }) };
 }
 
-/** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */
-export function chooseSecretShape(
-  { verification }: JsonObject,
-): { readonly shape: SecretShape } | string {
+/** The shape of a new secret for a webhook; some can only be made by the sender. */
+export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoice {
   if (!isJsonObject(verification)) return { shape: 'hex' };
   const { preset: name, scheme } = verification;
   const preset = findPreset(String(name));
-  if (preset === undefined) return `is needed: ${explainUnknownPreset(String(name))}`;
+  if (preset === undefined) {
+    return { problem: `is needed: ${explainUnknownPreset(String(name))}` };
+  }
   const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret;
   if (shape !== null) return { shape };
-  return `is needed: only the sender (${preset.sender}) can make it, and shows it here: `
-    + preset.setup.secret;
+  return {
+    problem: `is needed: only the sender (${preset.sender}) can make it, and shows it here: `
+      + preset.setup.secret,
+  };
 }
 
 /** null: the key is a public one. */

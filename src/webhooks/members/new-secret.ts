@@ -8,6 +8,11 @@ import { loadCrypto } from '../../base/node-modules.ts';
  */
 export type SecretShape = 'hex' | 'base64' | 'whsec' | 'whsk' | 'user:password';
 
+/** The shape for a webhook, or why none can be made here, such as `is needed: …`. */
+export type SecretShapeChoice =
+  | { readonly shape: SecretShape; readonly problem?: undefined }
+  | { readonly problem: string };
+
 // 256 bits, the output length of HMAC-SHA256 (RFC 2104 §3 advises no less).
 const SECRET_BYTES = 32;
 const USER = 'hookshelf';

@@ -1,6 +1,6 @@
 /**
- * Rotates the secret of a webhook. For a while, the overlap, the old secret is valid beside the new
- * one. Only a rotation writes `previousSecret`.
+ * Rotates the secret of a webhook. For a while, the overlap, the previous secret is valid beside
+ * the current one. A rotation and a set-up file write `previousSecret`; other bodies cannot.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -21,29 +21,35 @@ import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { keepSecrets, showRecord } from './mask-secrets.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
-import { secretSchema } from './secret-members.ts';
+import type { SecretShapeChoice } from './new-secret.ts';
+import { secretMembers, secretSchema } from './secret-members.ts';
+
+const OVERLAP_HOURS = 24;
+const HOUR_MS = 3_600_000;
 
 export const previousSecretMember = {
   schema: describeObject({
     kind: 'object',
     members: {
       validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
+      // To the minute.
       lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
       secret: { schema: secretSchema, readOnly: 'ignored', isWriteOnly: true, isSecret: true },
     },
   }),
   readOnly: 'echo', isAlwaysShown: false,
-  description: 'The secret before the last rotation, while it still counts',
+  description: 'The secret before the last rotation, while it is still valid',
 } satisfies MemberSchema;
 
-/** `lastUsedAt` is a time to the minute. */
 export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
 /** What is stored of a webhook of the schema; `updatedAt` names the version. */
 export type WebhookRecord<Described> =
   Omit<RecordOf<Described>, 'createdAt' | 'hasSecret' | 'health'>;
 
-/** Keeps the stored previous secret, whatever the body says. It goes with the secret itself. */
+/**
+ * Keeps the stored previous secret, whatever the body says. A body without a secret drops both.
+ */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
   const { previousSecret: _, ...rest } = body;
   const previousSecret = current?.['previousSecret'];
@@ -66,8 +72,8 @@ export function showWebhook(
 }
 
 /**
- * The members of a webhook whose secret changes from that of `before`: the old one counts beside
- * the new one for a day. Without one, or where the way to sign or to verify changes, none does.
+ * A webhook whose secret changes from that of `before`, which stays valid for `OVERLAP_HOURS`.
+ * Nothing stays valid if either has no secret, or if they sign or verify in different ways.
  */
 export function overlapSecrets(
   { previousSecret: _, ...webhook }: JsonObject, before: JsonObject, nowMs: number,
@@ -93,20 +99,13 @@ function isValidAt(previous: JsonValue | undefined, nowMs: number): previous is 
   return isJsonObject(previous) && nowMs < Date.parse(String(previous['validUntil']));
 }
 
-const OVERLAP_HOURS = 24;
-const HOUR_MS = 3_600_000;
-
 type SecretOwner = {
   readonly resource: Resource;
   readonly records: Repository;
-  /**
-   * The shape of a new secret for a stored webhook, or a sentence that says why none can be made
-   * here.
-   */
-  readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
-  /** Why a given secret is invalid for a stored webhook, as a clause; null: it is valid. */
+  readonly chooseShape: (webhook: JsonObject) => SecretShapeChoice;
+  /** Why a secret is invalid for a stored webhook, such as `must be …`; null: it is valid. */
   readonly findProblem?: (webhook: JsonObject, secret: string) => string | null;
-  /** Whether the old secret of a stored webhook can count beside the new one. Absent: always. */
+  /** Whether the previous secret can be valid beside the current one. Absent: always. */
   readonly canOverlap?: (webhook: JsonObject) => boolean;
 };
 
@@ -127,16 +126,16 @@ export function createRotationSchema(name: string) {
     kind: 'object', name: `${name}Rotation`,
     members: {
       secret: {
-        schema: secretSchema, isWriteOnly: true, isSecret: true,
+        ...secretMembers.secret,
         description: 'The new secret; when absent one is made and answered as `secret`, this once',
       },
       overlapHours: {
         schema: { kind: 'integer', minimum: 0, maximum: 720 }, default: OVERLAP_HOURS,
-        description: 'For how long the old secret counts as well',
+        description: 'For how many hours the old secret counts as well',
       },
       force: {
         schema: { kind: 'boolean' }, default: false,
-        description: 'Also while the secret before still counts, which then ends',
+        description: 'Rotate although the secret before is still valid; it ends at once',
       },
     },
   });
@@ -157,9 +156,11 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
       ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
+      // A new secret cannot be `***`: there is nothing that it could keep.
       const input = keepSecrets(inputSchema, parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {}), null, 'add');
       const bytes = createSecretBytes();
+      // The answer shows none of the stored secrets: the new one is kept for it here.
       let secret = '';
       const representation = await logWrite(exchange, noun, (options) =>
         records.change(exchange.params[0] ?? '', (stored, nowMs) => {
@@ -175,7 +176,7 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
 
 /** The webhook with its new secret. Throws `invalid`, and `conflict` within an overlap. */
 function rotate(
-  { shapeFor, findProblem, canOverlap = () => true }: SecretOwner,
+  { chooseShape, findProblem, canOverlap = () => true }: SecretOwner,
   { previousSecret, ...webhook }: JsonObject, input: JsonObject, bytes: Buffer, nowMs: number,
 ): JsonObject {
   if (isValidAt(previousSecret, nowMs) && input['force'] !== true) {
@@ -188,14 +189,14 @@ function rotate(
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
   const { secret: oldSecret } = webhook;
   const secret = input['secret']
-    ?? encodeSecret(getShape(shapeFor(webhook)), bytes, String(oldSecret ?? ''));
+    ?? encodeSecret(getShape(chooseShape(webhook)), bytes, String(oldSecret ?? ''));
   const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
   if (!overlaps) return { ...webhook, secret };
   const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
   return { ...webhook, secret, previousSecret: { secret: oldSecret, validUntil } };
 }
 
-function getShape(shape: ReturnType<SecretOwner['shapeFor']>): SecretShape {
-  if (typeof shape !== 'string') return shape.shape;
-  throw invalid([{ pointer: '/secret', detail: shape }]);
+function getShape(choice: SecretShapeChoice): SecretShape {
+  if (choice.problem === undefined) return choice.shape;
+  throw invalid([{ pointer: '/secret', detail: choice.problem }]);
 }

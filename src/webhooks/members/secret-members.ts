@@ -15,11 +15,7 @@ export const secretMembers = {
     schema: secretSchema, isWriteOnly: true, isSecret: true,
     description: `Requests are signed with it. ${SECRET_RULE}`,
     option: [
-      {
-        name: 'secret-file', placeholder: '<path | ->', completes: 'file',
-        help: 'file that holds the secret, - for standard input',
-      },
-      { name: 'generate-secret', isFlag: true, help: 'make a secret, and print it this once' },
+      {}, { name: 'generate-secret', isFlag: true, help: 'make a secret, and print it this once' },
     ],
   },
   hasSecret: {

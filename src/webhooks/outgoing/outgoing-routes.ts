@@ -43,7 +43,7 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
   return [
     sendRoute(services),
     rotationRoute({
-      resource: outgoingResource, records, shapeFor: chooseOutgoingSecretShape,
+      resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
     collectionRoute(outgoingResource, records, stateFilter(health, 'outgoing')),

@@ -13,7 +13,7 @@ import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
-import type { SecretShape } from '../members/new-secret.ts';
+import type { SecretShapeChoice } from '../members/new-secret.ts';
 import { findAuthorizationProblems, findHeaderProblems } from '../members/target-rules.ts';
 import {
   findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,
@@ -243,10 +243,8 @@ function makePublicKey(scheme: Scheme | null, secret: string): string | undefine
   return typeof key === 'string' ? undefined : formatPublicKey(scheme, key) ?? undefined;
 }
 
-/** The shape of a new secret for a webhook, or the sentence that none can be made here. */
-export function chooseOutgoingSecretShape(
-  webhook: JsonObject,
-): { readonly shape: SecretShape } | string {
+/** The shape of a new secret for a webhook; some keys are made by other programs. */
+export function chooseOutgoingSecretShape(webhook: JsonObject): SecretShapeChoice {
   const { signing, secret } = webhook;
   const scheme = findScheme(webhook);
   if (scheme === null || !isJsonObject(signing)) return { shape: 'whsec' };
@@ -259,7 +257,7 @@ export function chooseOutgoingSecretShape(
     && (String(secret).startsWith(SEED_PREFIX) || webhook['publicKey'] !== undefined);
   if (algorithm === 'ed25519' || isSeed) return { shape: 'whsk' };
   if (isPublicKey(algorithm)) {
-    return 'is needed: make the key with `openssl genpkey`, which writes PKCS#8 PEM';
+    return { problem: 'is needed: make the key with `openssl genpkey`, which writes PKCS#8 PEM' };
   }
   if (preset === 'basic') return { shape: 'user:password' };
   return { shape: key === 'base64' || key === 'whsec' ? key : 'hex' };

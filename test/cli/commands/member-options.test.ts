@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { MemberSchema, MemberSchemas, Schema } from '../../../src/base/schema.ts';
 import type { OptionSpec } from '../../../src/cli/arguments/option-spec.ts';
+import { Arguments } from '../../../src/cli/arguments/parse-arguments.ts';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import type { CommandContext } from '../../../src/cli/commands/command-context.ts';
 import {
   changeOptions, newRecordOptions, queryOptions,
 } from '../../../src/cli/commands/member-options.ts';
+import { readMembers } from '../../../src/cli/commands/option-members.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const TEXTS: Schema = { kind: 'array', items: { kind: 'string' }, maxItems: 2 };
 const described = (schema: Schema, rest: Partial<MemberSchema> = {}): MemberSchema =>
@@ -57,6 +64,49 @@ test('a change requires no member, and takes away those that need not be', () =>
   assert.ok(!Object.hasOwn(options, 'disabled'));
   assert.ok(Object.values(options).every(({ isRequired }) => isRequired !== true));
   assert.deepEqual(options['unset']?.values, ['how-many', 'is-open', 'tags', 'rule', 'owners']);
+});
+
+test('the option of a secret is that of a file, and --unset names the member', () => {
+  const members: MemberSchemas = {
+    apiKey: described({ kind: 'string' }, { isSecret: true }),
+    secret: described({ kind: 'string' }, {
+      isSecret: true, option: [{}, { name: 'generate-secret', isFlag: true, help: 'make one' }],
+    }),
+  };
+  const options = changeOptions(members);
+  assert.deepEqual(Object.keys(options),
+    ['api-key-file', 'secret-file', 'generate-secret', 'unset']);
+  const { placeholder, completes, meaning } = options['api-key-file'] ?? {};
+  assert.deepEqual([placeholder, completes, meaning],
+    ['<path | ->', 'file', 'file that holds the api key, - for standard input']);
+  assert.deepEqual(options['unset']?.values, ['api-key', 'secret']);
+});
+
+test('a secret is read from its file, a flag is true, and a text may say so', async () => {
+  const path = join(createTemporaryFolder(), 'key');
+  writeFileSync(path, 'sesame\n');
+  const members: MemberSchemas = {
+    apiKey: described({ kind: 'string' }, { isSecret: true }),
+    isOpen: described({ kind: 'boolean' }),
+    isShown: described({ kind: 'boolean' }, { option: { values: ['true', 'false'] } }),
+  };
+  const args = new Arguments(new Map([
+    ['api-key-file', [path]], ['is-open', ['']], ['is-shown', ['false']],
+  ]));
+  const context = { args, identity: { prepareToRead: () => {} } } as unknown as CommandContext;
+  assert.deepEqual(await readMembers(context, { kind: 'object', members }),
+    { apiKey: 'sesame', isOpen: true, isShown: false });
+});
+
+test('every command that a route has is a row of the table', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts')).map((path) => readFileSync(join('src', path), 'utf8'));
+  const names = sources.flatMap((text) =>
+    [...text.matchAll(/commands: \[([^\]]*)\]/g)].flatMap(([, rows = '']) =>
+      [...rows.matchAll(/name: '([a-z-]+:[a-z-]+)'/g)].map(([, name]) => name)));
+  assert.ok(names.length > 5);
+  const known = COMMANDS.map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => !known.includes(name ?? '')), []);
 });
 
 function kindOf({ placeholder = 'flag', isRequired, isRepeatable }: OptionSpec): string {

@@ -1,7 +1,7 @@
 /** Commands that follow from the rows of routes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeCommands, listCommands } from '../../../src/cli/commands/route-command.ts';
+import { describeCommands, withRouteCommands } from '../../../src/cli/commands/route-command.ts';
 import type { ApiClient } from '../../../src/cli/api-client/api-client.ts';
 import { runCommand } from '../io.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
@@ -16,7 +16,7 @@ test('a command follows from its route, with the record that the path names', ()
     {
       method: 'GET', path: '/api/deliveries/reconcile', operationId: 'reconcileDeliveries',
       summary: 'Count all', access: 'read', responses: [],
-      commands: [{ name: 'request:count', summary: 'Count', verdict: 'isWhole' }],
+      commands: [{ name: 'request:count', summary: 'Count', successMember: 'isWhole' }],
     },
   ]);
   assert.deepEqual(rows.map(({ name, summary, options, examples, call }) =>
@@ -27,10 +27,13 @@ test('a command follows from its route, with the record that the path names', ()
     ],
     [
       'request:count', 'Count', [], ['hookshelf request:count'],
-      { method: 'GET', path: '/api/deliveries/reconcile', verdict: 'isWhole' },
+      { method: 'GET', path: '/api/deliveries/reconcile', successMember: 'isWhole' },
     ],
   ]);
-  assert.deepEqual(listCommands(rows, 'request').map(({ name }) => name), ['request:count']);
+  const own = ['delivery:list', 'delivery:show', 'request:list'].map((name) =>
+    ({ name, summary: '', options: {}, examples: [], load: () => Promise.reject(new Error()) }));
+  assert.deepEqual(withRouteCommands(own, rows).map(({ name }) => name),
+    ['delivery:list', 'delivery:show', 'delivery:cancel', 'request:list', 'request:count']);
 });
 
 test('the exit code says what the answer does', async () => {

@@ -9,7 +9,7 @@ import { bookResource } from '../../../books/book-resource.ts';
 import { FACETS } from '../../../books/query/query-parameters.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
-import { parseObject, toTableColumns } from '../resource-commands.ts';
+import { expectObject, toTableColumns } from '../resource-commands.ts';
 import { facetOptions } from '../route-options.ts';
 import { endList, explainCorrections, readItems, writeJson } from './book-commands.ts';
 
@@ -33,7 +33,7 @@ export async function showFacets(context: CommandContext): Promise<number> {
   if (typeof corrections === 'string') output.note(explainCorrections(corrections));
   const columns = toTableColumns({ columns: FACET_COLUMNS });
   if (output.isJson) await output.json(body);
-  else await output.list(listValues(parseObject(body)), columns, 'no books');
+  else await output.list(listValues(expectObject(body)), columns, 'no books');
   return 0;
 }
 
@@ -65,7 +65,7 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
   let count = 0;
   try {
     for await (const jsonBuffers of readItems(response)) {
-      const groups = jsonBuffers.map((json) => parseObject(parseJsonText(json.toString())));
+      const groups = jsonBuffers.map((json) => expectObject(parseJsonText(json.toString())));
       const rows = groups.flatMap((group, index) => listBooksOf(group, count + index + 1));
       if (output.isJson) await writeJson(context, groups, count === 0);
       else await output.write(`${table.formatRows(rows).join('\n')}\n`);
@@ -81,12 +81,12 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
 }
 
 function listBooksOf({ books = null }: JsonObject, group: number): readonly JsonObject[] {
-  return Array.isArray(books) ? books.map((book) => ({ group, ...parseObject(book) })) : [];
+  return Array.isArray(books) ? books.map((book) => ({ group, ...expectObject(book) })) : [];
 }
 
 /** A row for each value of each facet. */
 function listValues({ facets = null }: JsonObject): readonly JsonObject[] {
   if (!isJsonObject(facets)) return [];
   return Object.entries(facets).flatMap(([facet, values]) => Array.isArray(values)
-    ? values.map((value) => ({ facet, ...parseObject(value) })) : []);
+    ? values.map((value) => ({ facet, ...expectObject(value) })) : []);
 }

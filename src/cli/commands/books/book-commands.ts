@@ -8,7 +8,7 @@ import { setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, parseObject, patchRecord, formatValue,
+  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, expectObject, patchRecord, formatValue,
   readPages,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
@@ -67,7 +67,7 @@ async function showPlan(context: CommandContext, limit: number): Promise<number>
   const { body, headers } = await apiClient.request({ method: 'GET', path });
   const corrections = headers['x-search-corrected'];
   if (typeof corrections === 'string') context.output.note(explainCorrections(corrections));
-  await context.output.object(parseObject(body));
+  await context.output.object(expectObject(body));
   return 0;
 }
 

@@ -32,7 +32,7 @@ import { readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
-import { parseObject } from '../resource-commands.ts';
+import { expectObject } from '../resource-commands.ts';
 
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
@@ -74,7 +74,7 @@ async function importFile(
       ? checkRecords(body, start.format, start.declared, mode, context.io.now)
       : await sendFile(context, start, mode, body);
     for await (const line of readLines(results)) {
-      report.addResult(parseObject(JSON.parse(line)));
+      report.addResult(expectObject(JSON.parse(line)));
       // The server reads the rest of the file past; nobody has to send it.
       if (report.stopReason !== null) break;
     }

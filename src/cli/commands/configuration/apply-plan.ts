@@ -11,7 +11,7 @@ import { SECRET_REMOVED } from '../../../webhooks/configuration/configuration-pl
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Tone } from '../../terminal/colour.ts';
-import { formatValue, parseObject } from '../resource-commands.ts';
+import { formatValue, expectObject } from '../resource-commands.ts';
 import { nameFile } from './configuration-file.ts';
 import { hideValues } from './references.ts';
 import type { ResolvedDocument } from './references.ts';
@@ -103,7 +103,7 @@ async function sendDocument(
 }
 
 function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
-  const plan = parseObject(body);
+  const plan = expectObject(body);
   const { changes } = plan;
   if (!Array.isArray(changes) || etag === undefined) {
     throw new AppError('unavailable', `the answer of PUT ${CONFIGURATION_PATH} is no plan`);

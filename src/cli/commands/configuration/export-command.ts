@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RECORD_KINDS } from '../../../webhooks/configuration/record-kinds.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchAll, formatValue, parseObject } from '../resource-commands.ts';
+import { fetchAll, formatValue, expectObject } from '../resource-commands.ts';
 import { CONFIGURATION_PATH } from './apply-plan.ts';
 
 /** Prints the document, and on stderr what to set where it is applied, and what is left out. */
@@ -14,7 +14,7 @@ export async function exportConfiguration(context: CommandContext): Promise<numb
   const apiClient = await context.openApiClient();
   const search = isOnlyApplied ? '?onlyApplied=true' : '';
   const { body } = await apiClient.request({ method: 'GET', path: CONFIGURATION_PATH + search });
-  const document = parseObject(body);
+  const document = expectObject(body);
   const nameless = isOnlyApplied ? [] : (await fetchAll(apiClient, outgoingResource.path))
     .filter((webhook) => !Object.hasOwn(webhook, 'name'));
   await output.json(document);

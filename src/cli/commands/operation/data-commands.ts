@@ -25,7 +25,7 @@ import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
-import { parseObject, formatValue } from '../resource-commands.ts';
+import { expectObject, formatValue } from '../resource-commands.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
 
@@ -57,7 +57,7 @@ async function verifyEngineLog(context: CommandContext, engine: Engine): Promise
 export async function compactData(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({ method: 'POST', path: '/control/data/compact' });
-  const { generation, sequence, engine } = parseObject(body);
+  const { generation, sequence, engine } = expectObject(body);
   const where = engine === null ? `generation ${formatValue(generation)}`
     : `a snapshot at sequence ${formatValue(sequence)} is in ${formatValue(engine)}`;
   await context.output.result(body, `compacted: ${where}`);
@@ -109,9 +109,9 @@ async function openListedFiles(context: CommandContext, files: Files): Promise<B
   const apiClient = await context.openApiClient();
   for (let attempt = 1; ; attempt += 1) {
     const { body } = await apiClient.request({ method: 'GET', path: '/control/data/backup' });
-    const { files: fileList, isReplica } = parseObject(body);
+    const { files: fileList, isReplica } = expectObject(body);
     const data = context.enterDataAsOwner();
-    const entries = Array.isArray(fileList) ? fileList.map(parseObject) : [];
+    const entries = Array.isArray(fileList) ? fileList.map(expectObject) : [];
     try {
       return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,
         entries.map(({ name, bytes }) => ({ name: String(name), bytes: Number(bytes) })),

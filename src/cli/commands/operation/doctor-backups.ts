@@ -1,7 +1,7 @@
 /** The check of `doctor` for the backups that a server makes by itself. */
 import { findNewestBackup } from '../../../app/backups.ts';
 import { explainFileError } from '../../../base/file-error.ts';
-import { formatValue, parseObject } from '../resource-commands.ts';
+import { formatValue, expectObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
@@ -29,9 +29,9 @@ function describeRunning(backups: unknown, nowMs: number): DoctorFinding {
   if (typeof backups !== 'object' || backups === null) {
     return ok('the server makes none by itself');
   }
-  const { to, everyHours, newestAt, failure } = parseObject(backups);
+  const { to, everyHours, newestAt, failure } = expectObject(backups);
   if (typeof failure === 'object' && failure !== null) {
-    const { at, reason } = parseObject(failure);
+    const { at, reason } = expectObject(failure);
     return failed(`the last one failed at ${formatValue(at)}: ${formatValue(reason)}`,
       'mend that; the server tries again within the hour');
   }

@@ -11,7 +11,7 @@ import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
-import { formatValue, parseObject } from '../resource-commands.ts';
+import { formatValue, expectObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
@@ -27,10 +27,10 @@ export async function checkCertificate(
 ): Promise<DoctorFinding> {
   const server = getServer();
   if (server !== null) {
-    const { certificate } = parseObject(server.status['server']);
+    const { certificate } = expectObject(server.status['server']);
     if (certificate === null) return ok(NO_CERTIFICATE);
     return describeExpiry(
-      Date.parse(formatValue(parseObject(certificate)['expiresAt'])), context.io.now());
+      Date.parse(formatValue(expectObject(certificate)['expiresAt'])), context.io.now());
   }
   if (settings.server.tlsCert === null) return ok(NO_CERTIFICATE);
   context.enterDataAsOwner();

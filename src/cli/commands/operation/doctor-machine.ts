@@ -2,7 +2,7 @@
 import { readdirSync, statSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED, readDescriptorsMax } from '../../../app/room-options.ts';
-import { formatValue, parseObject } from '../resource-commands.ts';
+import { formatValue, expectObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
@@ -34,7 +34,7 @@ export function checkLimits(
 ): DoctorFinding {
   const running = getServer();
   const filesMax = running === null ? readDescriptorsMax()
-    : parseObject(running.status['server'])['openFilesMax'];
+    : expectObject(running.status['server'])['openFilesMax'];
   const isLimited = typeof filesMax === 'number' && filesMax !== Infinity;
   const detail = `${isLimited ? filesMax : 'no limit known of'} open files, ${maxConnections} `
     + 'connections wanted';

@@ -29,7 +29,7 @@ import {
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
-import { parseObject, parseObjects, formatValue, webhookLabel } from '../resource-commands.ts';
+import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
@@ -215,7 +215,7 @@ async function checkStore(
 ): Promise<DoctorFinding> {
   const server = getServer();
   if (server !== null) {
-    const { engine, durability } = parseObject(server.status['store']);
+    const { engine, durability } = expectObject(server.status['store']);
     return ok(typeof engine === 'string' ? `${engine}: ${formatValue(durability)}`
       : 'files in the data directory');
   }
@@ -257,7 +257,7 @@ async function checkPort(
 async function checkServersPorts(
   { status }: RunningServer, isOnThisMachine: boolean,
 ): Promise<DoctorFinding> {
-  const { urls } = parseObject(status['server']);
+  const { urls } = expectObject(status['server']);
   const names = Array.isArray(urls) ? urls.map(formatValue) : [];
   for (const url of isOnThisMachine ? names : []) {
     const address = parseAddress(url);
@@ -318,7 +318,7 @@ async function findSwitchedOffActions(
   server: RunningServer | null,
 ): Promise<DoctorFinding | null> {
   if (server === null) return null;
-  const switchedOff = parseObjects(await server.ask('/api/actions'))
+  const switchedOff = expectObjects(await server.ask('/api/actions'))
     .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
   if (switchedOff.length === 0) return null;
   const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
@@ -343,7 +343,7 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
 function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
   const { unhealthy } = status;
-  const labels = (Array.isArray(unhealthy) ? unhealthy.map(parseObject) : [])
+  const labels = (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
     .filter(({ direction }) => direction === 'outgoing')
     .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
       + `(${typeof reason === 'string' ? reason : 'no reason is known'})`);
@@ -367,7 +367,7 @@ async function checkClientCertificates(
 /** Finds keys whose first delivery holds back many others. */
 function checkOrder({ status }: RunningServer): DoctorFinding {
   const { heldBack } = status;
-  const keys = Array.isArray(heldBack) ? heldBack.map(parseObject) : [];
+  const keys = Array.isArray(heldBack) ? heldBack.map(expectObject) : [];
   if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
   const labels = keys.slice(0, NAMED_MAX).map(({ hook, key, waiting }) =>
     `${JSON.stringify(key)} of ${formatValue(hook)} (${formatValue(waiting)} wait)`);
@@ -379,7 +379,7 @@ function checkOrder({ status }: RunningServer): DoctorFinding {
 /** Finds webhooks that wait for a place at their host, as others have them. */
 function checkHosts({ status }: RunningServer): DoctorFinding {
   const { waiting } = status;
-  const waits = Array.isArray(waiting) ? waiting.map(parseObject) : [];
+  const waits = Array.isArray(waiting) ? waiting.map(expectObject) : [];
   if (waits.length === 0) return ok('no webhook waits for a place at its host');
   const labels = waits.slice(0, NAMED_MAX).map(({ hook, target, since, behind }) =>
     `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `
@@ -406,5 +406,5 @@ function parseTriggers(
 async function fetchWebhooks(
   { ask }: RunningServer, path: string,
 ): Promise<readonly JsonObject[]> {
-  return parseObjects(await ask(`${path}?limit=1000`));
+  return expectObjects(await ask(`${path}?limit=1000`));
 }

@@ -6,7 +6,7 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { findServerClient } from '../../api-client/open-api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import { formatValue, parseObject, parseObjects } from '../resource-commands.ts';
+import { formatValue, expectObject, expectObjects } from '../resource-commands.ts';
 
 export type RunningServer = {
   /** For people: `the server that runs on <directory> (pid 7, version 1.0.0)`. */
@@ -35,8 +35,8 @@ export async function findRunningServer(context: CommandContext): Promise<Runnin
   const { client, name, pid } = found;
   const ask = (path: string): Promise<unknown> =>
     askWithin(client, path, pid === null ? name : `${name} (pid ${pid})`);
-  const settings = parseObjects(await ask('/api/settings'));
-  const status = parseObject(await ask('/api/status'));
+  const settings = expectObjects(await ask('/api/settings'));
+  const status = expectObject(await ask('/api/status'));
   const version = `version ${formatValue(status['version'])}`;
   const facts = pid === null ? version : `pid ${pid}, ${version}`;
   return { name: `${name} (${facts})`, status, settings, ask };

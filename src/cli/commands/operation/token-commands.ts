@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  fetchAll, resolveId, listRecords, parseObject, formatValue,
+  fetchAll, resolveId, listRecords, expectObject, formatValue,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
@@ -20,7 +20,7 @@ export async function createToken(context: CommandContext): Promise<number> {
   });
   const apiClient = await context.openApiClient();
   const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
-  const token = parseObject(response.body);
+  const token = expectObject(response.body);
   if (output.isJson) {
     await output.json(token);
     return 0;
@@ -47,7 +47,7 @@ export async function revokeToken(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = `${tokenResource.path}/${encodeURIComponent(id)}`;
   const { body } = await apiClient.request({ method: 'DELETE', path });
-  await context.output.result(parseObject(body), `revoked token ${id}`);
+  await context.output.result(expectObject(body), `revoked token ${id}`);
   return 0;
 }
 

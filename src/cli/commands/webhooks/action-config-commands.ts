@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, fetchAll, fetchRecord, formatValue, parseObject, resolveId, toTableColumns,
+  createRecord, fetchAll, fetchRecord, formatValue, expectObject, resolveId, toTableColumns,
   updateRecord,
 } from '../resource-commands.ts';
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
@@ -59,7 +59,7 @@ async function selectModuleOf(
   if (named !== undefined || client.hasServer) return id;
   const { body } = await client.request({
     method: 'GET', path: `${configurationResource.path}/${encodeURIComponent(id)}` });
-  const action = formatValue(parseObject(body)['actionType']);
+  const action = formatValue(expectObject(body)['actionType']);
   if (BUILT_IN_ACTIONS.includes(action)) return id;
   await context.closeApiClient();
   context.selectModules({ selection: { ofAction: action } });

@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
 import {
-  resolveId, listRecords, parseObject, recordPath, formatValue,
+  resolveId, listRecords, expectObject, recordPath, formatValue,
 } from '../resource-commands.ts';
 import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isDelayed, readEventTerms } from './event-terms.ts';
@@ -29,7 +29,7 @@ export async function emitEvent(context: CommandContext): Promise<number> {
   const event = await readBodyWithPayload(context, { name, ...readEventTerms(context) });
   const apiClient = await context.openApiClient();
   const { body } = await apiClient.request({ method: 'POST', path: '/api/events', body: event });
-  const result = parseObject(body);
+  const result = expectObject(body);
   const isLater = isDelayed(context) && formatCount(result['deliveries']) === '0';
   await context.output.result(result, isLater
     ? `${name} will be emitted later, as event ${formatValue(result['event'])}`
@@ -49,7 +49,7 @@ export async function showDelivery(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = recordPath(deliveryResource, await resolveId(context, deliveryResource));
   if (args.has('body')) return printBody(context, apiClient, path);
-  const delivery = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const delivery = expectObject((await apiClient.request({ method: 'GET', path })).body);
   await output.object(output.isJson ? delivery : toReadable(delivery));
   return 0;
 }
@@ -76,7 +76,7 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
     method: 'POST', path: `${recordPath(deliveryResource, id)}/resend`,
     body: readTextMembers(context, ['as']),
   });
-  const delivery = parseObject(body);
+  const delivery = expectObject(body);
   const dueId = formatValue(delivery['identifier']);
   const action = dueId === id ? `delivery ${id} will be sent again`
     : `delivery ${dueId}, a new one of the event of ${id}, will be sent`;
@@ -91,13 +91,13 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   if (!args.has('failed')) {
     const id = await resolveId(context, deliveryResource);
     const path = `${recordPath(deliveryResource, id)}/retry`;
-    const delivery = parseObject((await apiClient.request({ method: 'POST', path })).body);
+    const delivery = expectObject((await apiClient.request({ method: 'POST', path })).body);
     await output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
     return 0;
   }
   const path = `${deliveryResource.path}/retry`;
   const { body } = await apiClient.request({ method: 'POST', path });
-  const result = parseObject(body);
+  const result = expectObject(body);
   const count = formatValue(result['retried']);
   const what = count === '1' ? 'delivery is' : 'deliveries are';
   await output.result(result, `${count} failed ${what} due again`);

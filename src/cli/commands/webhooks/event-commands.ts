@@ -5,7 +5,7 @@ import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-reso
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
 import { firstText } from '../../../webhooks/members/members.ts';
 import type { CommandContext } from '../command-context.ts';
-import { parseObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';
+import { expectObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';
 import { readBody } from './request-and-delivery.ts';
 
 const DELIVERY_COLUMNS: ListedResource['columns'] = [
@@ -23,7 +23,7 @@ export async function showEvent(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = recordPath(eventResource, await resolveId(context, eventResource));
   if (!args.has('payload')) {
-    const body = parseObject((await apiClient.request({ method: 'GET', path })).body);
+    const body = expectObject((await apiClient.request({ method: 'GET', path })).body);
     if (output.isJson) await output.json(body);
     else await printEvent(context, body);
     return 0;
@@ -43,5 +43,6 @@ async function printEvent(
   await output.object(event);
   if (!Array.isArray(deliveries) || deliveries.length === 0) return;
   await output.line('');
-  await output.list(deliveries.map(parseObject), toTableColumns({ columns: DELIVERY_COLUMNS }), '');
+  const columns = toTableColumns({ columns: DELIVERY_COLUMNS });
+  await output.list(deliveries.map(expectObject), columns, '');
 }

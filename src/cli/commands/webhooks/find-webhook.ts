@@ -9,7 +9,7 @@ import type { Resource } from '../../../resources/resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  fetchAll, findSingleMatch, formatValue, parseObject, readIdOption, recordPath,
+  fetchAll, findSingleMatch, formatValue, expectObject, readIdOption, recordPath,
 } from '../resource-commands.ts';
 
 /** Resolves `--identifier` to the webhook's identifier. Throws as `fetchIncoming`. */
@@ -42,7 +42,7 @@ async function findIncoming(
   const apiClient = await context.openApiClient();
   try {
     const path = recordPath(incomingResource, name);
-    return parseObject((await apiClient.request({ method: 'GET', path })).body);
+    return expectObject((await apiClient.request({ method: 'GET', path })).body);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     return findByPart(await fetchAll(apiClient, incomingResource.path), name);

@@ -1,17 +1,16 @@
 /** The rows of the commands of incoming webhooks. */
-import { flag, identifierOption, text } from '../../arguments/option-spec.ts';
+import { flag, recordOption, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import {
-  incomingChangeOptions, incomingListOptions, newIncomingOptions,
+  incomingChangeOptions, incomingListOptions, newIncomingOptions, rotationOptions,
 } from '../route-options.ts';
-import { capitalize, lazyChangeCommand, rotationOptions } from './webhook-options.ts';
+import { capitalize, lazyChangeCommand } from './webhook-options.ts';
 
 const loadIncoming = () => import('./incoming-commands.ts');
 const incomingKind = async () => (await loadIncoming()).INCOMING;
 const loadSetup = () => import('./incoming-diagnosis.ts');
 
-const hookIdentifier = identifierOption(
-  'incoming-webhooks', '<id or name>', 'identifier, name or path segment');
+const incoming = recordOption('incoming-webhooks');
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -22,7 +21,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'incomingwebhook:show', summary: 'Show one, how to set up its sender, and calls to copy',
-    options: { identifier: hookIdentifier },
+    options: incoming,
     examples: ['hookshelf incomingwebhook:show deploy'],
     load: async () => (await loadIncoming()).showIncoming,
   },
@@ -39,20 +38,20 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
-    options: { identifier: hookIdentifier, ...incomingChangeOptions },
+    options: { ...incoming, ...incomingChangeOptions },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
     load: lazyChangeCommand(incomingKind, 'update'),
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `incomingwebhook:${verb}`, summary: `${capitalize(verb)} an incoming webhook`,
-    options: { identifier: hookIdentifier },
+    options: incoming,
     examples: [`hookshelf incomingwebhook:${verb} deploy`],
     load: lazyChangeCommand(incomingKind, verb),
   })),
   {
     name: 'incomingwebhook:rotate-secret',
     summary: 'Give it a new secret; the old one counts for a while',
-    options: { identifier: hookIdentifier, ...rotationOptions },
+    options: { ...incoming, ...rotationOptions },
     examples: ['hookshelf incomingwebhook:rotate-secret deploy --overlap-hours 48'],
     load: lazyChangeCommand(incomingKind, 'rotateSecret'),
   },
@@ -63,7 +62,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       'For senders such as Asana, which choose the secret and tell it when they are told to send',
       'here: run this first. Whoever comes first decides the secret, so it is taken once.',
     ],
-    options: { identifier: hookIdentifier },
+    options: incoming,
     examples: ['hookshelf incomingwebhook:await-secret tasks'],
     load: async () => (await loadIncoming()).awaitIncomingSecret,
   },
@@ -83,7 +82,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     ],
     needsActions: true, runsActions: true,
     options: {
-      identifier: hookIdentifier,
+      ...incoming,
       event: text('<name>', 'what happened, as the sender names it'),
       payload: text('<json | @file | ->', 'the payload; a sample of the sender when not given'),
       handshake: flag('ask what the sender asks before it sends'),
@@ -95,7 +94,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     name: 'incomingwebhook:diagnose', summary: 'Say why a request is refused',
     details: ['Exit code 0 when the request would be accepted, 1 when not.'],
     options: {
-      identifier: hookIdentifier,
+      ...incoming,
       request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
       'headers-file': {
         ...text('<path | ->', 'its headers, one `Name: value` a line'), completes: 'file',
@@ -117,7 +116,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     name: 'incomingwebhook:match', summary: 'Say which routes a request would run, and why not',
     details: ['Exit code 0 when a route would run, 1 when none.'],
     options: {
-      identifier: hookIdentifier,
+      ...incoming,
       request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
       payload: text('<json | @file | ->', 'the payload, in place of a kept request'),
       event: text('<name>', 'what happened, as the sender names it'),

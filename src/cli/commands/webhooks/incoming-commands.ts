@@ -7,7 +7,7 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  fetchListed, formatValue, parseObject, recordPath, toTableColumns,
+  fetchListed, formatValue, expectObject, recordPath, toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
@@ -83,7 +83,7 @@ export async function awaitIncomingSecret(context: CommandContext): Promise<numb
   const identifier = await resolveIncomingId(context);
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, identifier)}/await-secret`;
-  const webhook = parseObject((await apiClient.request({ method: 'POST', path })).body);
+  const webhook = expectObject((await apiClient.request({ method: 'POST', path })).body);
   const until = formatValue(webhook['secretAwaitedUntil']);
   await printWebhook(context, INCOMING, `until ${until} a handshake may bring the secret of`,
     webhook, null);
@@ -94,7 +94,7 @@ export async function awaitIncomingSecret(context: CommandContext): Promise<numb
 async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, formatValue(webhook['identifier']))}/examples`;
-  const examples = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const examples = expectObject((await apiClient.request({ method: 'GET', path })).body);
   const { origin } = new URL(formatValue(examples['url']));
   if (isLocalOrigin(origin)) {
     context.output.note(

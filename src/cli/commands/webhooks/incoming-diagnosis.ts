@@ -12,7 +12,7 @@ import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
+import { resolveId, expectObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { resolveIncomingId } from './find-webhook.ts';
 
@@ -39,7 +39,7 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/sample`;
-  const sample = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const sample = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const response = await apiClient.requestAnyStatus(toCall(sample));
   const contentType = response.headers['content-type'] ?? null;
   await output.object({ status: response.status, contentType, body: response.body });
@@ -80,12 +80,12 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
   const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
   const apiClient = await context.openApiClient();
   const body = await readRequestToDiagnose(context);
-  const diagnosis = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const diagnosis = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const { accepted, checks } = diagnosis;
   const { output } = context;
   if (output.isJson) await output.json(diagnosis);
   else {
-    const rows = Array.isArray(checks) ? checks.map(parseObject) : [];
+    const rows = Array.isArray(checks) ? checks.map(expectObject) : [];
     await output.list(rows, [
       { title: 'CHECK', value: ({ check }) => formatValue(check), fit: 'whole' },
       {
@@ -125,9 +125,9 @@ export async function matchIncoming(context: CommandContext): Promise<number> {
   const path = `${recordPath(incomingResource, webhookId)}/match`;
   const body = await readRequestToMatch(context);
   const apiClient = await context.openApiClient();
-  const match = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const match = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const { output } = context;
-  const routes = Array.isArray(match['routes']) ? match['routes'].map(parseObject) : [];
+  const routes = Array.isArray(match['routes']) ? match['routes'].map(expectObject) : [];
   if (output.isJson) await output.json(match);
   else {
     await output.list(routes.flatMap(toMatchRows), [
@@ -145,7 +145,7 @@ export async function matchIncoming(context: CommandContext): Promise<number> {
 
 /** A row for each condition that is false; one row when none is. */
 function toMatchRows({ name = null, matches = null, failed }: JsonObject): JsonObject[] {
-  const conditions = Array.isArray(failed) ? failed.map(parseObject) : [];
+  const conditions = Array.isArray(failed) ? failed.map(expectObject) : [];
   return conditions.length === 0 ? [{ name, matches }]
     : conditions.map((condition) => ({ name, matches, ...condition }));
 }

@@ -10,7 +10,7 @@ import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
-import { resolveId, parseObject, recordPath, formatValue } from '../resource-commands.ts';
+import { resolveId, expectObject, recordPath, formatValue } from '../resource-commands.ts';
 
 const POLL_MS = 200;
 /** Options that choose the records of a job. */
@@ -22,7 +22,7 @@ export async function cancelJob(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const id = await resolveId(context, jobResource);
   const { body } = await apiClient.request({ method: 'DELETE', path: recordPath(jobResource, id) });
-  const job = parseObject(body);
+  const job = expectObject(body);
   const what = job['status'] === 'cancelled' ? 'cancelled job' : 'too late for job';
   await context.output.result(job, `${what} ${id}: ${formatProgress(job)}`);
   return 0;
@@ -64,7 +64,7 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   const formatCount = (count: unknown): string =>
     `${formatValue(count)} ${count === 1 ? noun : plural}`;
   const apiClient = await context.openApiClient();
-  const post = async (body: JsonObject): Promise<JsonObject> => parseObject(
+  const post = async (body: JsonObject): Promise<JsonObject> => expectObject(
     (await apiClient.request({ method: 'POST', path: `${path}/${verb}`, body })).body);
   if (args.has('dry-run')) {
     const result = await post({ ...filter, dryRun: true });
@@ -112,7 +112,7 @@ async function waitForJob(
       // Records are both what is shown and what the total counts.
       progress.update(count, count);
       await wait(POLL_MS);
-      job = parseObject((await apiClient.request({ method: 'GET', path })).body);
+      job = expectObject((await apiClient.request({ method: 'GET', path })).body);
     }
   } finally {
     progress.end();

@@ -6,7 +6,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readMembers, readTextMembers } from '../option-members.ts';
-import { formatValue, parseObject, recordPath, resolveId } from '../resource-commands.ts';
+import { formatValue, expectObject, recordPath, resolveId } from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
@@ -44,7 +44,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = `${recordPath(outgoingResource, await resolveId(context, outgoingResource))}/send`;
   const { body } = await apiClient.request({ method: 'POST', path, body: payload });
-  const result = parseObject(body);
+  const result = expectObject(body);
   await context.output.object(result);
   return result['success'] === true ? 0 : 1;
 }
@@ -61,7 +61,7 @@ async function sendDurably(context: CommandContext): Promise<number> {
   const response = await apiClient.request({
     method: 'POST', path: `${recordPath(outgoingResource, id)}/deliveries`, body,
   });
-  const delivery = parseObject(response.body);
+  const delivery = expectObject(response.body);
   const at = isDelayed(context) ? ` at ${formatValue(delivery['nextAttemptAt'])}` : '';
   await context.output.result(delivery,
     `delivery ${formatValue(delivery['identifier'])} will be sent${at}${describeWait(delivery)}`);

@@ -1,8 +1,7 @@
 /** The rows of the commands of stored requests. */
 import { flag, recordOption, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { listCommands } from '../route-command.ts';
-import { replayOptions, requestListOptions, routeCommands } from '../route-options.ts';
+import { replayOptions, requestListOptions } from '../route-options.ts';
 import { bulkOptions } from './webhook-options.ts';
 
 const loadRequest = () => import('./request-commands.ts');
@@ -67,5 +66,4 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     ],
     load: async () => (await loadRequest()).replayRequest,
   },
-  ...listCommands(routeCommands, 'request'),
 ];

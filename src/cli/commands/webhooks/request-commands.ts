@@ -8,7 +8,7 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 import {
-  resolveId, listRecords, parseObject, recordPath, formatValue,
+  resolveId, listRecords, expectObject, recordPath, formatValue,
 } from '../resource-commands.ts';
 import { parseHeaderPairs, printBody, readBody, joinHeaders } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
@@ -28,7 +28,7 @@ export async function showRequest(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = recordPath(requestResource, await resolveId(context, requestResource));
   if (args.has('body')) return printBody(context, apiClient, path);
-  const request = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const request = expectObject((await apiClient.request({ method: 'GET', path })).body);
   if (!args.has('curl')) {
     await output.object(output.isJson ? request : joinHeaders(request));
     if (request['unparsed'] === true) output.note(explainUnparsed(request));
@@ -73,13 +73,13 @@ async function resolveBaseUrl(
   try {
     const examples = `${recordPath(incomingResource, webhookId)}/examples`;
     const { body } = await apiClient.request({ method: 'GET', path: examples });
-    const { pathSegment, url } = parseObject(body);
+    const { pathSegment, url } = expectObject(body);
     return formatValue(url).slice(0, -`/webhook/in/${formatValue(pathSegment)}`.length);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     context.output.note('its webhook was removed');
     const { body } = await apiClient.request({ method: 'GET', path: '/api/status' });
-    return formatValue(parseObject(parseObject(body)['server'])['baseUri']);
+    return formatValue(expectObject(expectObject(body)['server'])['baseUri']);
   }
 }
 
@@ -99,7 +99,7 @@ export async function replayRequest(context: CommandContext): Promise<number> {
     method: 'POST', path: `${recordPath(requestResource, id)}/replay`,
     body: pickDefined({ routes, as: args.find('as') }),
   });
-  const request = parseObject(body);
+  const request = expectObject(body);
   const isNew = request['id'] !== id;
   await output.result(request, isNew
     ? `request ${formatValue(request['id'])}, a copy of ${id}, will be run`

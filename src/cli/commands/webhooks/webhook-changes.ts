@@ -4,16 +4,14 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
-  createSecretBytes, encodeSecret, type SecretShape,
+  createSecretBytes, encodeSecret, type SecretShapeChoice,
 } from '../../../webhooks/members/new-secret.ts';
 import { createRotationSchema } from '../../../webhooks/members/rotate-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
+import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  pickDefined, readMembers, readUnsetMembers, requireChange,
-} from '../option-members.ts';
-import {
-  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, parseObject, patchRecord,
+  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, expectObject, patchRecord,
   recordPath, updateRecord,
 } from '../resource-commands.ts';
 import { WEBHOOK_READERS } from './webhook-members.ts';
@@ -23,10 +21,10 @@ export type WebhookKind = {
   readonly resource: Resource;
   /** Resolves `--identifier` to the webhook's identifier. */
   readonly resolveId: (context: CommandContext) => Promise<string>;
-  /** Resolves with the address that requests come to, or go to, for people. */
+  /** Resolves with the address to show: where requests arrive, or where they are sent. */
   readonly resolveAddress: (context: CommandContext, webhook: JsonObject) => Promise<string>;
-  /** The shape of a secret to be generated; a text says why none can be made here. */
-  readonly chooseSecretShape: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
+  /** The shape of a secret to be generated. */
+  readonly chooseSecretShape: (webhook: JsonObject) => SecretShapeChoice;
   /** Members in which an object takes the place of the stored one: see `updateRecord`. */
   readonly wholeMembers: readonly string[];
   /** Adds to requested changes what follows from them. */
@@ -98,20 +96,19 @@ async function rotateSecret(
   const identifier = await resolveId(context);
   const { args, output } = context;
   hasSecretOption(context);
-  const members = await readMembers(context, createRotationSchema(resource.schema.name));
-  const body = pickDefined({
-    secret: args.has('secret-file') ? await readSecretOption(context, 'secret-file') : undefined,
-    ...members,
+  // Without --secret-file the service makes the secret.
+  const body = await readMembers(context, createRotationSchema(resource.schema.name), {
+    secret: () => args.has('secret-file') ? readSecretOption(context, 'secret-file') : undefined,
   });
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
-  const result = parseObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const result = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   if (output.isJson) {
     await output.json(result);
     return 0;
   }
   const { secret } = result;
-  const oldSecret = describeOldSecret(result, members['overlapHours']);
+  const oldSecret = describeOldSecret(result, body['overlapHours']);
   await output.line(`${resource.noun} ${identifier} has a new secret${oldSecret}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   await printPublicKey(context, result);
@@ -177,7 +174,7 @@ async function readNewSecret(
     return { secret: await readSecretOption(context, 'secret-file'), isGenerated: false };
   }
   const choice = chooseSecretShape(webhook);
-  if (typeof choice === 'string') throw new AppError('usage', `--secret-file ${choice}`);
+  if (choice.problem !== undefined) throw new AppError('usage', `--secret-file ${choice.problem}`);
   return { secret: encodeSecret(choice.shape, createSecretBytes()), isGenerated: true };
 }
 
@@ -185,7 +182,7 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
   return secret === null ? {} : { secret: secret.secret };
 }
 
-/** Throws `usage` when both options are given. */
+/** Whether one of the options that set a secret is given. Throws `usage` for both. */
 function hasSecretOption({ args }: CommandContext): boolean {
   const isFile = args.has('secret-file');
   const isGenerated = args.has('generate-secret');

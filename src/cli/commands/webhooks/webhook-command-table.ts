@@ -1,25 +1,20 @@
 /** The rows of the commands of webhooks, action configurations, events and deliveries. */
-import {
-  flag, identifierOption, recordOption, required, text,
-} from '../../arguments/option-spec.ts';
+import { flag, recordOption, required, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
-import { listCommands } from '../route-command.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
   backfillOptions, configurationChangeOptions, deliveryListOptions, eventListOptions,
   newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions, outgoingListOptions,
-  resendOptions, routeCommands,
+  resendOptions, rotationOptions,
 } from '../route-options.ts';
 import {
-  bulkOptions, capitalize, eventTermOptions, jobOptions, lazyChangeCommand, rotationOptions,
+  bulkOptions, capitalize, eventTermOptions, jobOptions, lazyChangeCommand,
 } from './webhook-options.ts';
 
 const configuration = recordOption('action-configurations');
-const outgoing = {
-  identifier: identifierOption('outgoing-webhooks', '<id or name>', 'identifier or name'),
-};
+const outgoing = recordOption('outgoing-webhooks');
 const delivery = recordOption('deliveries');
 const job = recordOption('jobs');
 const configurationResource = async () =>
@@ -208,7 +203,6 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf event:watch', 'hookshelf event:watch --name "book.*"'],
     load: async () => (await import('./watch/watch-events.ts')).watchEvents,
   },
-  ...listCommands(routeCommands, 'event'),
   {
     name: 'delivery:list', summary: 'List deliveries, newest first',
     options: deliveryListOptions,
@@ -251,7 +245,6 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,
   },
-  ...listCommands(routeCommands, 'delivery'),
 ];
 
 const JOB_COMMANDS: readonly CommandSpec[] = [

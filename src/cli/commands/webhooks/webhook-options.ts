@@ -2,15 +2,8 @@
 import { flag, text } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandRun } from '../command-context.ts';
-import { newSecretOptions } from '../route-options.ts';
 import type { WebhookChange, WebhookKind } from './webhook-changes.ts';
 
-/** The options of `rotate-secret`. */
-export const rotationOptions: OptionSpecs = {
-  ...newSecretOptions,
-  'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
-  force: flag('also while the secret before still counts, which then ends'),
-};
 /** How a job is added. */
 export const jobOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),

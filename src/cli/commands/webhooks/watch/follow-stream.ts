@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../../base/schema.ts';
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import { readEvents } from '../../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../../command-context.ts';
-import { parseObject } from '../../resource-commands.ts';
+import { expectObject } from '../../resource-commands.ts';
 
 /** The kind of thing that is followed, and its name in notes. */
 type StreamSubject = {
@@ -83,7 +83,7 @@ async function readStream(
       const next = await events.next().catch(() => null);
       if (next === null || next.done === true) return;
       const { id, data } = next.value;
-      if (data !== null) await handle(parseObject(parseJsonText(data)));
+      if (data !== null) await handle(expectObject(parseJsonText(data)));
       // Only now: an event that was not handled to its end comes again.
       onHandled(id);
       if (isClosed()) return;

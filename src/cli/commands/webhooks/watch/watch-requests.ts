@@ -8,7 +8,7 @@ import { requestResource } from '../../../../webhooks/inbox/request-resource.ts'
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import {
-  fetchAll, formatValue, parseObject, recordPath, webhookLabel,
+  fetchAll, formatValue, expectObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
 import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
@@ -85,7 +85,7 @@ async function handleRequest(watch: WatchState, { change, ...request }: JsonObje
     await output.write(`${json}\n`);
     return;
   }
-  const { failedCheck } = parseObject(request['verdict']);
+  const { failedCheck } = expectObject(request['verdict']);
   const cells = [
     formatLocalTime(formatValue(request['receivedAt'])), formatValue(request['method']),
     request['hookName'] ?? await resolveLabel(watch, formatValue(request['hook'])),
@@ -145,7 +145,7 @@ async function fetchHeaders(
 ): Promise<JsonObject> {
   try {
     const call = { method: 'GET', path: `${path}/headers` } as const;
-    return parseObject((await watch.apiClient.request(call)).body);
+    return expectObject((await watch.apiClient.request(call)).body);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'forbidden') throw thrown;
     if (!watch.hasNotedSignatures) {

@@ -34,7 +34,7 @@ export const TOKEN_MODEL = describeObject({
       schema: {
         kind: 'array', maxItems: EVENTS_MAX, isUnique: true,
         items: {
-          kind: 'string', description: NAME_PATTERN_RULE,
+          kind: 'string', mustBe: NAME_PATTERN_RULE,
           canonical: (value) => createNameTest(value) === null ? null : value,
         },
       },
@@ -49,7 +49,7 @@ export const TOKEN_MODEL = describeObject({
       schema: {
         kind: 'string',
         format: 'date-time',
-        description: 'a date such as 2027-01-31, an RFC 3339 time such as '
+        mustBe: 'a date such as 2027-01-31, an RFC 3339 time such as '
           + '2027-01-31T12:00:00Z, or a span such as 30d',
         canonical: (value) =>
           parseMoment(value) !== null || SPAN_PATTERN.test(value) ? value : null,

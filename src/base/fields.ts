@@ -151,7 +151,7 @@ function readString(
     ? schema.canonical?.(value) : null;
   if (canonical === null) {
     return fail(context,
-      schema.explain?.(value) ?? `must be ${schema.description}, not ${quote(value)}`);
+      schema.explain?.(value) ?? `must be ${schema.mustBe}, not ${quote(value)}`);
   }
   return canonical ?? value;
 }

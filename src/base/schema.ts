@@ -20,11 +20,11 @@ export type StringSchema = {
   readonly isNotBlank?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   readonly pattern?: RegExp | undefined;
-  /** Describes what `pattern` or `canonical` accepts, as a fragment: "must be <this>". */
-  readonly description?: string | undefined;
-  /** The stored form of the value, or null when it is not acceptable. */
+  /** What `pattern` and `canonical` accept: "must be <this>". */
+  readonly mustBe?: string | undefined;
+  /** The stored form of the value, mostly the value itself; null refuses it. */
   readonly canonical?: ((value: string) => string | null) | undefined;
-  /** Why `pattern` or `canonical` refused the value, where that says more than `description`. */
+  /** Why `pattern` or `canonical` refused the value, where that says more than `mustBe`. */
   readonly explain?: ((value: string) => string) | undefined;
   /** Why a JSON number will not do: "must be a string, not a number: <this>". */
   readonly numberHint?: string | undefined;

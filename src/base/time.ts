@@ -14,7 +14,7 @@ const TEXT_LENGTH_MAX = 64;
 /** Model of a time in a body; it is stored in UTC, with milliseconds. */
 export const timeSchema: StringSchema = {
   kind: 'string', format: 'date-time', maxLength: TEXT_LENGTH_MAX,
-  description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
+  mustBe: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
   canonical: (text) => {
     const ms = parseTime(text);
     return ms === null ? null : formatTimestamp(ms);

@@ -155,7 +155,7 @@ const IMPORT_PARAMETERS = [
   },
   {
     name: 'match', in: 'query',
-    schema: { kind: 'string', pattern: MATCH_LIST, description: 'a list such as `isbn,title`' },
+    schema: { kind: 'string', pattern: MATCH_LIST, mustBe: 'a list such as `isbn,title`' },
     description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
       + 'which is title, first author and year; or `source`, the id that the source gave the '
       + 'record. A file from here has the ids of its books, which come first. Several stand in a '

@@ -19,7 +19,7 @@ export const LIST_ITEMS_MAX = 100;
 
 const isbnSchema: StringSchema = {
   kind: 'string',
-  description: 'an ISBN-10 or ISBN-13; hyphens and spaces are allowed',
+  mustBe: 'an ISBN-10 or ISBN-13; hyphens and spaces are allowed',
   canonical: parseIsbn,
   explain: explainIsbn,
   numberHint: 'leading zeros would be lost',
@@ -27,7 +27,7 @@ const isbnSchema: StringSchema = {
 
 const partialDateSchema: StringSchema = {
   kind: 'string',
-  description: 'a date as YYYY, YYYY-MM or YYYY-MM-DD',
+  mustBe: 'a date as YYYY, YYYY-MM or YYYY-MM-DD',
   pattern: /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/,
   canonical: parsePartialDate,
   explain: explainPartialDate,
@@ -36,18 +36,18 @@ const partialDateSchema: StringSchema = {
 
 const languageSchema: StringSchema = {
   kind: 'string',
-  description: 'a BCP 47 language tag, such as en or pt-BR',
+  mustBe: 'a BCP 47 language tag, such as en or pt-BR',
   canonical: parseLanguage,
 };
 
 const urlSchema: StringSchema = {
   kind: 'string', maxLength: 2048, format: 'uri',
-  description: 'an absolute http or https URL',
+  mustBe: 'an absolute http or https URL',
   canonical: parseHttpUrl,
 };
 
 const timestampSchema: StringSchema = {
-  kind: 'string', format: 'date-time', description: 'an RFC 3339 time in UTC, with milliseconds',
+  kind: 'string', format: 'date-time', mustBe: 'an RFC 3339 time in UTC, with milliseconds',
 };
 
 const addressSchema = describeObject({
@@ -61,7 +61,7 @@ const addressSchema = describeObject({
     },
     addressCountry: {
       schema: {
-        kind: 'string', description: 'an ISO 3166-1 alpha-2 country code, in upper case',
+        kind: 'string', mustBe: 'an ISO 3166-1 alpha-2 country code, in upper case',
         pattern: /^[A-Z]{2}$/, canonical: parseCountry, explain: explainCountry,
       },
     },

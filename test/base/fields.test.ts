@@ -20,7 +20,7 @@ const MODEL: ObjectSchema = {
     title: { schema: { kind: 'string', isNotBlank: true, maxLength: 4 }, isRequired: true },
     tag: {
       schema: {
-        kind: 'string', description: 'a lower-case word',
+        kind: 'string', mustBe: 'a lower-case word',
         canonical: (value) => /^[a-z]+$/i.test(value) ? value.toLowerCase() : null,
       },
     },

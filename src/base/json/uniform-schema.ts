@@ -16,10 +16,10 @@ function convertSchema(schema: Schema): Schema {
   switch (schema.kind) {
     case 'string': {
       const { kind, minLength, maxLength, bytesMax, isNotBlank, values } = schema;
-      const { pattern, description } = schema;
+      const { pattern, mustBe } = schema;
       const { canonical, explain, numberHint, format } = schema;
       return {
-        kind, minLength, maxLength, bytesMax, isNotBlank, values, pattern, description, canonical,
+        kind, minLength, maxLength, bytesMax, isNotBlank, values, pattern, mustBe, canonical,
         explain, numberHint, format,
       };
     }

@@ -26,7 +26,7 @@ export const importSchema: ObjectSchema & { readonly name: string } = {
     id: {
       description: 'Any RFC 9562 UUID, stored in lower case. Assigned when absent.',
       schema: {
-        kind: 'string', format: 'uuid', description: 'a UUID', canonical: parseUuid,
+        kind: 'string', format: 'uuid', mustBe: 'a UUID', canonical: parseUuid,
         numberHint: 'ids are UUIDs',
       },
     },

@@ -70,7 +70,7 @@ function isLimit(maximum: number): boolean {
 }
 
 function convertString(schema: StringSchema, form: SchemaForm): JsonSchemaObject {
-  const { minLength, bytesMax, values, format, description } = schema;
+  const { minLength, bytesMax, values, format, mustBe } = schema;
   // JSON Schema counts characters, of which there are never more than bytes.
   const { maxLength = bytesMax } = schema;
   // The stored form of a value may differ from the forms that are accepted.
@@ -85,7 +85,7 @@ function convertString(schema: StringSchema, form: SchemaForm): JsonSchemaObject
     ...isPlain ? { pattern: pattern.source } : {},
     ...isNotBlank ? { pattern: '\\S' } : {},
     ...format === undefined ? {} : { format },
-    ...description === undefined ? {} : { description: `Must be ${description}` },
+    ...mustBe === undefined ? {} : { description: `Must be ${mustBe}` },
   };
 }
 

@@ -160,7 +160,7 @@ export const backfillMembers: MemberSchemas = {
   },
   name: {
     schema: {
-      kind: 'string', minLength: 1, maxLength: 202, description: NAME_PATTERN_RULE,
+      kind: 'string', minLength: 1, maxLength: 202, mustBe: NAME_PATTERN_RULE,
       canonical: (pattern) => createNameTest(pattern) === null ? null : pattern,
     },
     description: 'Only events of this name; `order.*` is every name below `order.`',

@@ -23,7 +23,7 @@ const REQUEST_MEMBERS = {
   method: {
     schema: {
       kind: 'string', maxLength: 32, pattern: /^[A-Z][A-Z-]*$/,
-      description: 'an HTTP method in upper case',
+      mustBe: 'an HTTP method in upper case',
     },
     description: 'POST when absent',
   },
@@ -83,7 +83,7 @@ export const receivedRequestSchema = describeObject({
     headers: REQUEST_MEMBERS.headers,
     body: {
       schema: {
-        kind: 'string', description: 'base64',
+        kind: 'string', mustBe: 'base64',
         canonical: (body) => body === '' || decodeBytes(body, 'base64') !== null ? body : null,
       },
       description: 'The raw bytes in base64; none when absent',
@@ -95,7 +95,7 @@ export const receivedRequestSchema = describeObject({
     },
     client: {
       schema: {
-        kind: 'string', maxLength: 64, description: 'an IP address such as 203.0.113.9',
+        kind: 'string', maxLength: 64, mustBe: 'an IP address such as 203.0.113.9',
         canonical: (address) => isIP(address) === 0 ? null : address,
       },
       description: 'Its address',

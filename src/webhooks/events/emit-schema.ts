@@ -9,7 +9,7 @@ import { checkEventTerms, eventTermMembers } from './event-terms.ts';
 
 const NAME_SCHEMA: StringSchema = {
   kind: 'string', minLength: 1, maxLength: 200,
-  description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
+  mustBe: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
   canonical: (value) => findEmitProblem(value) === null ? value : null,
   explain: (value) => findEmitProblem(value) ?? '',
 };

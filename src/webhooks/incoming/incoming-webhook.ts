@@ -76,7 +76,7 @@ export const incomingSchema = describeObject({
     pathSegment: {
       schema: {
         kind: 'string', maxLength: 128,
-        description: '1-128 of A-Z, a-z, 0-9, ".", "_", "~" and "-", and neither "." nor ".."',
+        mustBe: '1-128 of A-Z, a-z, 0-9, ".", "_", "~" and "-", and neither "." nor ".."',
         canonical: (value) => isPathSegment(value) ? value : null,
       },
       isRequired: true, label: 'Path',
@@ -117,7 +117,7 @@ export const incomingSchema = describeObject({
       schema: {
         kind: 'array', maxItems: 100, isUnique: true,
         items: {
-          kind: 'string', maxLength: 64, description: 'an IP address or a CIDR block',
+          kind: 'string', maxLength: 64, mustBe: 'an IP address or a CIDR block',
           canonical: (address) => new AddressSet().add(address) ? address : null,
         },
       },
@@ -149,7 +149,7 @@ export const incomingSchema = describeObject({
         kind: 'array', maxItems: 40, isUnique: true,
         items: {
           kind: 'string', maxLength: 32, pattern: /^[A-Z][A-Z-]*$/,
-          description: 'an HTTP method in upper case',
+          mustBe: 'an HTTP method in upper case',
         },
       },
       form: { group: 'more', item: 'Method' },

@@ -37,7 +37,7 @@ export const routesMember = {
         name: {
           schema: {
             kind: 'string', pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-            description: '1-64 of A-Z, a-z, 0-9, ".", "_" and "-", beginning with a letter or '
+            mustBe: '1-64 of A-Z, a-z, 0-9, ".", "_" and "-", beginning with a letter or '
               + 'digit',
           },
           isRequired: true,

@@ -40,7 +40,7 @@ export const verificationSchema = describeObject({
   members: {
     preset: {
       schema: {
-        kind: 'string', maxLength: 64, description: 'the name of a preset',
+        kind: 'string', maxLength: 64, mustBe: 'the name of a preset',
         canonical: (name) => findPreset(name) === undefined ? null : name,
         explain: explainUnknownPreset,
       },
@@ -54,7 +54,7 @@ export const verificationSchema = describeObject({
     },
     url: {
       schema: {
-        ...textSchema, maxLength: 2048, description: 'an http or https URL',
+        ...textSchema, maxLength: 2048, mustBe: 'an http or https URL',
         canonical: (url) => isTargetUrl(url) ? url : null,
       },
       label: 'Address',
@@ -72,7 +72,7 @@ export const verificationSchema = describeObject({
       schema: {
         kind: 'array', maxItems: ORIGINS_MAX, isUnique: true,
         items: {
-          kind: 'string', maxLength: 253, description: 'a name such as eventgrid.azure.net, or *',
+          kind: 'string', maxLength: 253, mustBe: 'a name such as eventgrid.azure.net, or *',
           canonical: (origin) => isOrigin(origin) ? origin.toLowerCase() : null,
         },
       },

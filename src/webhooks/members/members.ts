@@ -10,13 +10,13 @@ const SCHEDULE_ITEMS_MAX = 100;
 /** An identifier or a name that the caller chooses. */
 export const slugSchema: StringSchema = {
   kind: 'string', pattern: SLUG_PATTERN,
-  description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
+  mustBe: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
 };
 
 /** A webhook's name stands wherever its identifier may, so it must not be taken for one. */
 const nameSchema: StringSchema = {
   ...slugSchema,
-  description: `${slugSchema.description}, and not of a UUID's form`,
+  mustBe: `${slugSchema.mustBe}, and not of a UUID's form`,
   canonical: (value) => UUID_FORM.test(value) ? null : value,
 };
 

@@ -26,13 +26,13 @@ export const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export const targetUrlSchema: StringSchema = {
   kind: 'string', maxLength: URL_LENGTH_MAX, format: 'uri',
-  description: 'an http or https URL',
+  mustBe: 'an http or https URL',
   canonical: (value) => isTargetUrl(value) ? value : null,
 };
 
 export const targetMethodSchema: StringSchema = {
   kind: 'string', maxLength: 32,
-  description: 'an HTTP method in upper case, other than CONNECT and TRACE',
+  mustBe: 'an HTTP method in upper case, other than CONNECT and TRACE',
   canonical: (value) => isTargetMethod(value) ? value : null,
 };
 

@@ -53,14 +53,14 @@ type PublicClientCertificate = AnswerOf<typeof clientCertificateSchema>;
 
 /** `findProblem` says what is wrong with a text, after "must be …". */
 function pemSchema(
-  description: string, findProblem: (text: string) => string | null,
+  mustBe: string, findProblem: (text: string) => string | null,
   selectBlocks: (text: string) => readonly PemBlock[],
 ): StringSchema {
   return {
-    kind: 'string', maxLength: PEM_LENGTH_MAX, description,
+    kind: 'string', maxLength: PEM_LENGTH_MAX, mustBe,
     canonical: (text) => findProblem(text) === null
       ? selectBlocks(text).map((block) => block.text).join('') : null,
-    explain: (text) => `must be ${description}: ${findProblem(text) ?? ''}`,
+    explain: (text) => `must be ${mustBe}: ${findProblem(text) ?? ''}`,
   };
 }
 

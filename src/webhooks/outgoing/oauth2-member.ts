@@ -17,7 +17,7 @@ const CLIENT_AUTHENTICATIONS = ['basic', 'body'] as const;
 
 const lineSchema: StringSchema = {
   kind: 'string', minLength: 1, maxLength: 2048,
-  pattern: /^[^\u0000-\u001f\u007f]+$/, description: 'text without control characters',
+  pattern: /^[^\u0000-\u001f\u007f]+$/, mustBe: 'text without control characters',
 };
 
 export const oauth2Schema = describeObject({

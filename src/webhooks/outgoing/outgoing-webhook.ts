@@ -49,7 +49,7 @@ const triggerOption: MemberOption = {
 
 const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
-  description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
+  mustBe: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
     + 'those about hookshelf itself',
   canonical: (value) => createNameTest(value) === null ? null : value,
   explain: explainInvalidTrigger,

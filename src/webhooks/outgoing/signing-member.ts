@@ -37,7 +37,7 @@ const signingSchema = describeObject({
   members: {
     preset: {
       schema: {
-        kind: 'string', maxLength: 64, description: 'the name of a preset that can sign',
+        kind: 'string', maxLength: 64, mustBe: 'the name of a preset that can sign',
         canonical: (name) => findPresetProblem(name) === null ? name : null,
         explain: (name) => findPresetProblem(name) ?? '',
       },

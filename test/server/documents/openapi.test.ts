@@ -23,7 +23,7 @@ const THING: ObjectSchema & { name: string } = {
     updatedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
     title: { schema: { kind: 'string', minLength: 1, maxLength: 10, isNotBlank: true },
       isRequired: true, description: 'What it is called' },
-    code: { schema: { kind: 'string', pattern: /^[0-9-]+$/, description: 'digits and hyphens',
+    code: { schema: { kind: 'string', pattern: /^[0-9-]+$/, mustBe: 'digits and hyphens',
       canonical: (value) => value.replaceAll('-', '') } },
     size: { schema: { kind: 'integer', minimum: 1, maximum: 9 } },
     weight: { schema: { kind: 'number', minimum: 0, maximum: 2.5 } },

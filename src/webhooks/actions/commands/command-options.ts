@@ -53,7 +53,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
     command: {
       schema: {
         kind: 'string', pattern: /^(?!\.{1,2}$)[^/\p{Cc}]{1,255}$/u,
-        description: 'the name of a file in the folder of commands, without a path',
+        mustBe: 'the name of a file in the folder of commands, without a path',
       },
       isRequired: true, form: { field: 'command' },
       description: 'The program or script that is run: an executable file of the folder that the '

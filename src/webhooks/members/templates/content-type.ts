@@ -12,7 +12,7 @@ const CHARSET = /; *charset=("?)([^";]*)\1/i;
 /** Bodies are always sent in UTF-8. */
 export const contentTypeSchema: StringSchema = {
   kind: 'string', maxLength: LENGTH_MAX,
-  description: 'a media type such as text/xml or "text/plain; charset=utf-8"',
+  mustBe: 'a media type such as text/xml or "text/plain; charset=utf-8"',
   canonical: (value) => findContentTypeProblem(value) === null ? value : null,
   explain: (value) => findContentTypeProblem(value) ?? '',
 };

@@ -33,12 +33,12 @@ const sourceSchema: ObjectSchema = {
   members: {
     header: {
       schema: {
-        ...textSchema, pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, description: 'a header name',
+        ...textSchema, pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/, mustBe: 'a header name',
       },
     },
     json: {
       schema: {
-        ...textSchema, description: `member names and indexes joined by dots, at most ${STEPS_MAX}`,
+        ...textSchema, mustBe: `member names and indexes joined by dots, at most ${STEPS_MAX}`,
         canonical: (path) => isReadablePath(path) ? path : null,
       },
     },
@@ -89,7 +89,7 @@ const challengeSchema: ObjectSchema = {
           type: {
             schema: {
               ...textSchema, pattern: /^[a-z]+\/[a-z0-9.+-]+(?:; ?charset=[a-z0-9-]+)?$/,
-              description: 'a media type',
+              mustBe: 'a media type',
             },
             isRequired: true,
           },

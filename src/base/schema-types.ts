@@ -60,8 +60,10 @@ type HiddenMember = {
   readonly shown: { readonly isWriteOnly: true };
 };
 type PresentMember = {
-  readonly stored: { readonly isRequired: true } | { readonly default: {} }
-    | { readonly readOnly: string };
+  readonly stored: { readonly isRequired: true } | { readonly isAlwaysPresent: true }
+    // `{}`: any default but undefined and null.
+    | (({ readonly default: {} } | { readonly readOnly: string })
+      & { readonly isAlwaysPresent?: true });
   readonly input: { readonly isRequired: true };
   readonly shown: PresentMember['stored'] | { readonly isAlwaysShown: true };
 };
@@ -69,6 +71,5 @@ type Visible<Members extends MemberSchemas, V extends View> = {
   [Name in keyof Members]: Members[Name] extends HiddenMember[V] ? never : Name;
 }[keyof Members];
 type Present<Members extends MemberSchemas, V extends View> = {
-  [Name in Visible<Members, V>]: Members[Name] extends { readonly isAlwaysShown: false } ? never
-    : Members[Name] extends PresentMember[V] ? Name : never;
+  [Name in Visible<Members, V>]: Members[Name] extends PresentMember[V] ? Name : never;
 }[Visible<Members, V>];

@@ -83,9 +83,15 @@ export type MemberSchema = {
   readonly isNullKept?: boolean | undefined;
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
-  /** Shown with every record. When absent: what is read-only is, and what has a default. */
-  readonly isAlwaysShown?: boolean;
-  /** Accepted but never shown, and kept by a replacement that leaves it out. */
+  /**
+   * Whether every record has it, stored and shown. Default: if it is read-only or has a default. A
+   * member that is required always is there.
+   */
+  readonly isAlwaysPresent?: boolean;
+  /**
+   * Accepted but never shown, and kept by a replacement that leaves it out. A text or a number, and
+   * not within a list: `mask-secrets.ts` does not look there.
+   */
   readonly isWriteOnly?: boolean;
   /**
    * Every value in it is shown as `***`, and exported as `{ "$env": "<NAME>" }`. The option of a

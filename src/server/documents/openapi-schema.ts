@@ -111,8 +111,8 @@ function isAlwaysThere(member: MemberSchema, form: SchemaForm): boolean {
   if (form === 'patch') return false;
   if (form === 'body') return member.isRequired === true && member.readOnly === undefined;
   const { isRequired, readOnly, default: defaultValue } = member;
-  const { isAlwaysShown = readOnly !== undefined || defaultValue !== undefined } = member;
-  return isRequired === true || isAlwaysShown;
+  const { isAlwaysPresent = readOnly !== undefined || defaultValue !== undefined } = member;
+  return isRequired === true || isAlwaysPresent;
 }
 
 function convertMember(member: MemberSchema, form: SchemaForm, convert: Convert): JsonSchemaObject {

@@ -24,7 +24,7 @@ export const configurationSchema = describeObject({
       label: 'Name',
       description: 'What webhooks call it: 1-64 of a-z, 0-9, `.`, `_` and `-`. Without it one is '
         + 'made, a UUIDv7',
-      isAlwaysShown: true,
+      isAlwaysPresent: true,
       option: { placeholder: '<slug>', isForNew: true },
     },
     ...timestampMembers,
@@ -46,8 +46,8 @@ export const configurationSchema = describeObject({
 });
 
 /** Its times are shown, and nothing else asks for them. */
-export type ActionConfiguration = Omit<RecordOf<typeof configurationSchema>,
-  'createdAt' | 'updatedAt'> & { readonly identifier: string };
+export type ActionConfiguration =
+  Omit<RecordOf<typeof configurationSchema>, 'createdAt' | 'updatedAt'>;
 
 const toPublic = (record: JsonObject): JsonObject => maskSecrets(configurationSchema, record);
 

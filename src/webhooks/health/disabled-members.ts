@@ -17,12 +17,12 @@ export const enabledMembers = {
     option: { name: 'disabled', help: 'create it disabled', isForNew: true },
   },
   disabledReason: {
-    schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
+    schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysPresent: false,
     description: 'Why it is off: its target answered 410, every attempt failed for '
       + '`disableAfterHours`, or somebody switched it off. Absent while it is enabled',
   },
   disabledAt: {
-    schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysShown: false,
+    schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
     description: 'Since when it is off. Absent while it is enabled',
   },
 } satisfies MemberSchemas;

@@ -109,7 +109,7 @@ export const incomingSchema = describeObject({
     },
     previousSecret: previousSecretMember,
     secretAwaitedUntil: {
-      schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysShown: false,
+      schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
       description: 'Until then the secret of its sender\'s handshake becomes its own: see '
         + 'POST /api/incoming-webhooks/{identifier}/await-secret',
     },

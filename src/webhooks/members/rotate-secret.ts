@@ -37,7 +37,7 @@ export const previousSecretMember = {
       secret: { schema: secretSchema, readOnly: 'ignored', isWriteOnly: true, isSecret: true },
     },
   }),
-  readOnly: 'echo', isAlwaysShown: false,
+  readOnly: 'echo', isAlwaysPresent: false,
   description: 'The secret before the last rotation, while it is still valid',
 } satisfies MemberSchema;
 
@@ -114,7 +114,7 @@ export function createRotatedSchema<Described extends NamedSchema>(
   schema: Described,
 ): SchemaOf<AnswerOf<Described> & { readonly secret?: string }> {
   const secret: MemberSchema = {
-    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
+    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysPresent: false,
     description: 'The new secret, if it was made here; never shown again',
   };
   return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };

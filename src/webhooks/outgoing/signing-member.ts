@@ -70,7 +70,7 @@ export const signingMembers = {
       + 'a scheme. It needs a secret. Without it: Standard Webhooks, and X-Signature',
   },
   publicKey: {
-    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
+    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysPresent: false,
     description: 'What receivers verify with, where `signing` has the secret as a private key',
   },
 } satisfies MemberSchemas;

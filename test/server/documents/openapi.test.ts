@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseObject } from '../../../src/base/fields.ts';
 import type { ObjectSchema } from '../../../src/base/schema.ts';
+import { describeObject, type AnswerOf } from '../../../src/base/schema-types.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { createDocument } from '../../../src/server/documents/openapi.ts';
+import { createSchemas } from '../../../src/server/documents/openapi-schema.ts';
 import { operationsRoutes } from '../../../src/server/operations-routes.ts';
 import { problemResponses, toProblem } from '../../../src/server/problem.ts';
 import { resourceRoutes } from '../../../src/resources/resource-routes.ts';
@@ -66,6 +68,17 @@ function allRoutes(): readonly HttpRoute[] {
 
 const document = createDocument({ routes: allRoutes(), version: '1.2.3', baseUri: 'http://x' });
 const schemaOf = (name: string) => resolvePointer(document, `#/components/schemas/${name}`);
+
+test('a required member is always there, in the document and in the types', () => {
+  const schema = describeObject({
+    kind: 'object',
+    members: { title: { schema: { kind: 'string' }, isRequired: true, isAlwaysPresent: false } },
+  });
+  const answer: AnswerOf<typeof schema> = { title: 'Ulysses' };
+  // A type error where the type has the member as optional.
+  assert.equal(answer.title.length, 7);
+  assert.deepEqual(createSchemas().convert(schema, 'view')['required'], ['title']);
+});
 
 test('every route but those of the control socket is in the document', () => {
   const paths = document['paths'] as Record<string, Record<string, unknown>>;

@@ -57,7 +57,7 @@ import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
 import type { WebhookDirectories } from './members/directory.ts';
-import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
+import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection } from './incoming/stored-request.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
@@ -89,7 +89,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
 ];
 
 /** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
-export type SendingWebhook = Partial<OutgoingWebhook>;
+export type SendingWebhook = Partial<StoredOutgoingWebhook>;
 
 export interface Webhooks {
   readonly routes: readonly HttpRoute[];

@@ -5,7 +5,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { changeItem, removeItems } from '../work/change-items.ts';
@@ -251,7 +251,7 @@ function countByStatus(
 
 /** Finds the target. A finished delivery has the one it went to, even if the webhook changed. */
 function findTarget(
-  store: Store, delivery: Delivery, webhook: OutgoingWebhook | undefined,
+  store: Store, delivery: Delivery, webhook: StoredOutgoingWebhook | undefined,
 ): string | null {
   const { hook, status, sent } = delivery;
   if (hook === null) return findForwardTarget(findCommitted(store), delivery);

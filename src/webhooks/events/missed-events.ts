@@ -9,7 +9,7 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
-import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
   decodeEventDeliveries, decodeEventHead, readPayloadBytes, type StoredEventHead,
@@ -23,7 +23,7 @@ export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) 
 
 /** `isSelected` says of which events it is asked. */
 export function createMissedEventMatcher(
-  webhook: OutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
+  webhook: StoredOutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
 ): MissedEventMatcher {
   const { identifier: webhookId } = webhook;
   const hears = createEventMatcher(webhook);

@@ -187,7 +187,7 @@ export const incomingSchema = describeObject({
   ],
 });
 
-export type IncomingWebhook = Omit<WebhookRecord<typeof incomingSchema>, 'updatedAt'>;
+export type StoredIncomingWebhook = WebhookRecord<typeof incomingSchema>;
 
 /** Refuses `jsonFields` where no body is read as a form. */
 function findBodyProblems(
@@ -211,9 +211,8 @@ function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {
     ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [];
 }
 
-/** Decodes a stored webhook. */
-export function decodeIncomingWebhook(bytes: Buffer): IncomingWebhook {
-  return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
+export function decodeIncomingWebhook(bytes: Buffer): StoredIncomingWebhook {
+  return decodeRecordAs<StoredIncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
     typeof identifier === 'string' && typeof pathSegment === 'string');
 }
 

@@ -10,7 +10,7 @@ import type { Transaction } from '../../store/store-port.ts';
 import { markDisabled, markEnabled } from '../health/disabled-members.ts';
 import type { FailurePeriod } from '../health/health.ts';
 import { isProbed } from '../health/probe.ts';
-import { outgoingCollection, type OutgoingWebhook } from './outgoing-webhook.ts';
+import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing-webhook.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,7 +32,7 @@ export function disableGoneWebhook(
  * since, or it is disabled already.
  */
 export function disableFailingWebhook(
-  transaction: Transaction, { identifier, disableAfterHours = 0 }: OutgoingWebhook,
+  transaction: Transaction, { identifier, disableAfterHours = 0 }: StoredOutgoingWebhook,
   period: FailurePeriod | null, nowMs: number,
 ): string | null {
   if (period === null) return null;

@@ -19,14 +19,14 @@ import { createKeyReader, findKeyPath, type KeyReader } from '../members/filters
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import {
-  listTriggers, outgoingCollection, outgoingSchema, type OutgoingWebhook,
+  listTriggers, outgoingCollection, outgoingSchema, type StoredOutgoingWebhook,
 } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import { prepareSuccessTest, type SuccessTest } from './success-when.ts';
 import type { BodyTemplate } from '../members/templates/body-template.ts';
 import { createWebhookSigner, type WebhookSigner } from './webhook-signer.ts';
 
-export type ReadyOutgoingWebhook = OutgoingWebhook & {
+export type ReadyOutgoingWebhook = StoredOutgoingWebhook & {
   /** Whether it is off, and probed: events make deliveries for it all the same. */
   readonly isProbed: boolean;
   readonly template: BodyTemplate | null;
@@ -118,14 +118,14 @@ export class OutgoingWebhookIndex {
     }
   }
 
-  #addTriggers(webhook: OutgoingWebhook): void {
+  #addTriggers(webhook: StoredOutgoingWebhook): void {
     for (const trigger of listTriggers(webhook)) {
       const set = this.#byTrigger.get(trigger) ?? new Set();
       this.#byTrigger.set(trigger, set.add(webhook.identifier));
     }
   }
 
-  #removeTriggers(webhook: OutgoingWebhook): void {
+  #removeTriggers(webhook: StoredOutgoingWebhook): void {
     for (const trigger of listTriggers(webhook)) {
       const set = this.#byTrigger.get(trigger);
       set?.delete(webhook.identifier);
@@ -136,7 +136,7 @@ export class OutgoingWebhookIndex {
 
 /** Makes a function that says whether one webhook hears an event, also while it is disabled. */
 export function createEventMatcher(
-  webhook: OutgoingWebhook,
+  webhook: StoredOutgoingWebhook,
 ): (event: string, payload: () => JsonValue) => boolean {
   const only = new Set([webhook.identifier]);
   const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));
@@ -147,8 +147,8 @@ export function createEventMatcher(
   };
 }
 
-export function decodeOutgoingWebhook(bytes: Buffer): OutgoingWebhook {
-  return decodeRecordAs<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
+export function decodeOutgoingWebhook(bytes: Buffer): StoredOutgoingWebhook {
+  return decodeRecordAs<StoredOutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
     typeof identifier === 'string' && typeof targetUrl === 'string'
     && (headers === undefined || isJsonObject(headers)));
 }
@@ -162,7 +162,7 @@ export function parseUnsavedWebhook(input: object, identifier: string): ReadyOut
   return prepareWebhook(decodeOutgoingWebhook(Buffer.from(encodeJson(webhook))));
 }
 
-function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
+function prepareWebhook(webhook: StoredOutgoingWebhook): ReadyOutgoingWebhook {
   const { payloadTemplate, contentType, targetUrl, order, successWhen } = webhook;
   const keyPath = findKeyPath(order);
   return {
@@ -180,7 +180,7 @@ function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
 }
 
 /** The signer is made when it is first asked for. */
-function prepareSigner(webhook: OutgoingWebhook): () => WebhookSigner {
+function prepareSigner(webhook: StoredOutgoingWebhook): () => WebhookSigner {
   let signer: WebhookSigner | null = null;
   return () => signer ??= createWebhookSigner(webhook);
 }

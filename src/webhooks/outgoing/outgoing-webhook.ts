@@ -179,8 +179,8 @@ export const outgoingSchema = describeObject({
   check: findProblems,
 });
 
-/** A webhook as the sending needs it. Without `updatedAt` it is not stored. */
-export type OutgoingWebhook =
+/** `updatedAt` is absent in a webhook that was never saved (`parseUnsavedWebhook`). */
+export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
     'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
   & {
@@ -188,7 +188,7 @@ export type OutgoingWebhook =
     readonly clientCertificate?: ClientCertificate;
   };
 
-type Triggers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
+type Triggers = Pick<StoredOutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
 
 /** The webhook's triggers: names of events, prefixes that end in `.*`, or `*`. */
 export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonly string[] {

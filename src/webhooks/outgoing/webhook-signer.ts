@@ -13,7 +13,7 @@ import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import { listSecrets } from '../senders/verification/webhook-secrets.ts';
-import type { OutgoingWebhook } from './outgoing-webhook.ts';
+import type { StoredOutgoingWebhook } from './outgoing-webhook.ts';
 import { getDialect } from './signing-member.ts';
 
 type RequestToSign = {
@@ -44,7 +44,7 @@ export type WebhookSigner = (request: RequestToSign, atMs: number) => SignedPart
 const NO_BODY = Buffer.alloc(0);
 
 /** Throws `invalid` for a secret, or a preset, that a later version of this program has stored. */
-export function createWebhookSigner(webhook: OutgoingWebhook): WebhookSigner {
+export function createWebhookSigner(webhook: StoredOutgoingWebhook): WebhookSigner {
   const { signing = {}, targetUrl } = webhook;
   const dialect = getDialect(signing);
   const signer = createSigner({

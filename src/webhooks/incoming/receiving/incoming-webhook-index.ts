@@ -12,7 +12,7 @@ import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import type { CustomResponses } from '../custom-response.ts';
 import {
-  decodeIncomingWebhook, incomingCollection, type IncomingWebhook,
+  decodeIncomingWebhook, incomingCollection, type StoredIncomingWebhook,
 } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../routes-member.ts';
@@ -28,7 +28,7 @@ import {
 } from '../../webhook-label.ts';
 
 /** A webhook as it is stored, with what is compiled once for each change of it. */
-export type ReadyIncomingWebhook = Omit<IncomingWebhook, 'routes'> & ReadyInbox & {
+export type ReadyIncomingWebhook = Omit<StoredIncomingWebhook, 'routes'> & ReadyInbox & {
   /** The fields of its log lines. */
   readonly labels: WebhookFields;
   readonly methods: readonly string[];
@@ -163,7 +163,7 @@ function updateBucket(traffic: WebhookTraffic, rateLimit: number, clock: Clock):
 }
 
 function toReadyWebhook(
-  webhook: IncomingWebhook,
+  webhook: StoredIncomingWebhook,
   { defaultAllowedMethods, bodyBytesMax }: IndexOptions,
   traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {

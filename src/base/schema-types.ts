@@ -2,13 +2,13 @@
  * The types of the values that a schema describes, derived from it: a record as it is stored, as
  * callers send it, and as they see it. An object is described by `describeObject`, and members that
  * several objects have with `satisfies MemberSchema`; where a schema is declared with a wider type,
- * TypeScript no longer knows its members. `SchemaOf` is for what members cannot say.
+ * TypeScript no longer knows its members. `SchemaOf<Value>` states the type of its values by hand.
  */
 import type {
   JsonObject, JsonValue, MemberSchema, MemberSchemas, ObjectSchema, Schema,
 } from './schema.ts';
 
-/** Describes an object, so that the types of its values are known. */
+/** Gives the schema itself, as a type that knows those of its values. */
 export function describeObject<
   const Members extends MemberSchemas, const Name extends string | undefined = undefined,
 >(schema: ObjectSchema & { readonly members: Members; readonly name?: Name }):
@@ -18,10 +18,10 @@ ObjectSchema & { readonly name: Name } & SchemaTypes<{
   return schema as never;
 }
 
-/** A schema's types, at compile time alone: a record as it is stored, sent and shown. */
+/** The types of a schema's values. They are for the compiler: no schema has the member `types`. */
 type SchemaTypes<Types extends Record<View, unknown>> = { readonly types?: Types };
 
-/** A schema whose members do not say all that its values are. */
+/** A schema of values whose type its members do not say. */
 export type SchemaOf<Value, Kind extends Schema = ObjectSchema> =
   Kind & SchemaTypes<Record<View, Value>>;
 
@@ -34,6 +34,10 @@ export type AnswerOf<Described> = ViewOf<Described, 'shown'>;
 
 type View = 'stored' | 'input' | 'shown';
 
+/**
+ * A schema without `types` does not fit the first line: a type whose members are all optional fits
+ * only what has one of them. The last `JsonObject` is for objects whose members are not known.
+ */
 type ViewOf<Described, V extends View> =
   Described extends { readonly types?: infer Types extends Record<View, unknown> } ? Types[V]
     : Described extends { readonly values: readonly (infer Value)[] } ? Value
@@ -49,23 +53,27 @@ type Shape<Members extends MemberSchemas, V extends View> = Flat<
     MemberValue<Members[Name], V> }>;
 type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {};
 
-type MemberValue<Member extends MemberSchema, V extends View> = ViewOf<Member['schema'], V>
-  | (V extends 'input' ? Member extends PresentMember['input'] ? never : null
-    : V extends 'shown' ? Member extends { readonly isNullable: true } ? null : never : never);
+type MemberValue<Member extends MemberSchema, V extends View> =
+  ViewOf<Member['schema'], V> | NullIn<Member, V>;
+/** null, if the view may have it in place of a value. */
+type NullIn<Member extends MemberSchema, V extends View> =
+  V extends 'input' ? Member extends PresentMember['input'] ? never : null
+    : [V, Member] extends ['shown', { readonly isNullable: true }] ? null : never;
 
-/** The members that a view does not have, and those that it always has. */
+/** The members that a view does not have. */
 type HiddenMember = {
   readonly stored: never;
   readonly input: { readonly readOnly: string };
   readonly shown: { readonly isWriteOnly: true };
 };
+/** The members that a view always has; openapi-schema.ts has the same rule. */
 type PresentMember = {
   readonly stored: { readonly isRequired: true } | { readonly isAlwaysPresent: true }
-    // `{}`: any default but undefined and null.
+    // `{}` is each value but undefined and null.
     | (({ readonly default: {} } | { readonly readOnly: string })
       & { readonly isAlwaysPresent?: true });
   readonly input: { readonly isRequired: true };
-  readonly shown: PresentMember['stored'] | { readonly isAlwaysShown: true };
+  readonly shown: PresentMember['stored'];
 };
 type Visible<Members extends MemberSchemas, V extends View> = {
   [Name in keyof Members]: Members[Name] extends HiddenMember[V] ? never : Name;

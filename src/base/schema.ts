@@ -1,7 +1,8 @@
 /**
- * Models as tables. One table says what a member is called, what it may hold and how it is
- * stored; `fields.ts` validates with it, `server/documents` publishes it, and
- * `schema-types.ts` derives the types of its values, so that none can differ.
+ * A model, such as that of a book, is a table: an ObjectSchema. Each MemberSchema is a row of it:
+ * what the member is called, what it may hold and how it is stored. `fields.ts` validates with the
+ * table, `server/documents` publishes it, and `schema-types.ts` derives the types of its values, so
+ * that none can differ.
  */
 
 import type { JsonNumber } from './exact-number.ts';
@@ -49,13 +50,13 @@ export type ObjectSchema = {
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
   /**
-   * A first error about the whole object, such as an example, when anything in it is wrong. Gets
-   * what could be parsed of the `input`; null where the other errors say it all.
+   * Called when the object has an error. Its text, such as an example, is reported before the
+   * others; null adds none. `value` holds only the members that parsed.
    */
   readonly hint?: ((value: JsonObject, input: JsonObject) => string | null) | undefined;
   /**
-   * Rules across members, run on what could be parsed of the `input`, so that members of that may
-   * be missing. Each broken one is reported, unless its member was refused already.
+   * Finds broken rules across members. `value` holds only the members that parsed, so any may be
+   * missing. A violation is dropped if its pointer, or one below it, has an error already.
    */
   readonly check?: ((
     value: JsonObject, input: JsonObject,
@@ -75,8 +76,9 @@ export type MemberSchema = {
   readonly schema: Schema;
   readonly isRequired?: boolean | undefined;
   /**
-   * `ignored`: may stand in a request body and is dropped. `echo`: kept by the parser as it came,
-   * for the service to compare with the path. Either is published as readOnly.
+   * `ignored`: may stand in a request body and is dropped. `echo`: the parser passes it on as it
+   * came, so the service must compare it with what is stored, or overwrite it. Either is published
+   * as readOnly.
    */
   readonly readOnly?: 'ignored' | 'echo' | undefined;
   /** Whether null in the input is a value, and not the absence of one. */
@@ -105,16 +107,14 @@ export type MemberSchema = {
   /** What forms call it, such as `Time limit`; by default the words of its name. */
   readonly label?: string;
   /**
-   * A sentence or two that people read: below its field in forms, of the API, and the first one as
-   * the help of its option. It says units, and what holds without a value. No default, which is
-   * added.
+   * Shown below the field of a form and in OpenAPI; its first sentence is the help of the option.
+   * It says units, and what holds without a value. It does not say the default, which is appended.
    */
   readonly description?: string | undefined;
   readonly form?: MemberForm;
   /**
-   * How a command asks for the member, where the rest of the row does not say it: by one option, by
-   * those of a list, or by none. What `--unset` removes is named as the one option, else as the
-   * member.
+   * The options of commands that set the member. Absent: one, named after the member; `[]`: none.
+   * `--unset` takes the name of a single option, and the member's name where this is a list.
    */
   readonly option?: MemberOption | readonly MemberOption[] | undefined;
 };

@@ -62,11 +62,10 @@ test('a body of bytes may come from another realm, and is not copied', () => {
 
 test('objects and arrays of another realm are read, and patched, like ours', () => {
   const schema = {
-    kind: 'object', description: '',
+    kind: 'object',
     members: {
-      name: { schema: { kind: 'string', description: '' } },
-      list: { schema: { kind: 'array', description: '', maxItems: 3,
-        items: { kind: 'string', description: '' } } },
+      name: { schema: { kind: 'string' } },
+      list: { schema: { kind: 'array', maxItems: 3, items: { kind: 'string' } } },
     },
   } as const;
   assert.deepEqual(parseObject(schema, foreign("{ name: 'n', list: ['a', 'b'] }")),

@@ -1,5 +1,6 @@
 /**
- * The resource of incoming webhooks: its path, its masks and its list columns.
+ * The resource of incoming webhooks: its path, what a write keeps of the stored record, and the
+ * columns of its list.
  * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { isJsonObject } from '../../base/fields.ts';
@@ -21,10 +22,12 @@ export const incomingResource: Resource = {
   // A webhook decides who may send to us: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
-    const whole = cause === 'apply' ? keepEnabled(body, current) : body;
-    const input = keepServiceMembers(whole, current, nowMs);
-    const restored = keepSecrets(incomingSchema, input, current, cause);
-    return keepPreviousSecret(keepAwaitedSecret(restored, current, cause), current);
+    // In this order: `disabledAt` depends on `enabled`, and what follows on the restored secret.
+    const withEnabled = cause === 'apply' ? keepEnabled(body, current) : body;
+    const withServiceMembers = keepServiceMembers(withEnabled, current, nowMs);
+    const withSecrets = keepSecrets(incomingSchema, withServiceMembers, current, cause);
+    const withAwaitedSecret = keepAwaitedSecret(withSecrets, current, cause);
+    return keepPreviousSecret(withAwaitedSecret, current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
@@ -48,7 +51,10 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
   return [...new Set(names)].join(', ') || null;
 }
 
-/** The record without secrets; the previous secret is mentioned while it is valid. */
+/**
+ * The record without secrets. `secretAwaitedUntil` is shown while no secret is stored and that time
+ * has not passed.
+ */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { secretAwaitedUntil, ...rest } = record;
   const isAwaited = typeof secretAwaitedUntil === 'string' && record['secret'] === undefined

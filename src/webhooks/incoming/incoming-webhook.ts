@@ -25,7 +25,7 @@ export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
 };
 
-// The bounds of the settings.
+// The bounds of the settings `incoming.*`: see setting-table.ts.
 const COUNT_MAX = 1_000_000_000;
 const IN_FLIGHT_MAX = 65_535;
 const TIMEOUT_S_MIN = 0.001;
@@ -35,7 +35,7 @@ const JSON_FIELDS_MAX = 20;
 const FIELD_NAME_LENGTH_MAX = 128;
 const FORMATS_WITH_FIELDS: readonly BodyFormat[] = ['form', 'multipart', 'auto'];
 
-/** The limits of its own, which stand in place of settings. */
+/** Limits of one webhook. Each stands in place of the setting that its description names. */
 const limitMembers = {
   rateLimit: {
     schema: { kind: 'number', minimum: 0, maximum: COUNT_MAX },
@@ -189,7 +189,7 @@ export const incomingSchema = describeObject({
 
 export type StoredIncomingWebhook = WebhookRecord<typeof incomingSchema>;
 
-/** Refuses `jsonFields` where no body is read as a form. */
+/** Refuses `jsonFields` that are empty, or for a body that is not read as a form. */
 function findBodyProblems(
   { bodyFormat, jsonFields, verification }: JsonObject,
 ): FieldError[] {
@@ -205,7 +205,7 @@ function findBodyProblems(
     : [{ pointer, detail: `needs the bodyFormat ${FORMATS_WITH_FIELDS.join(', ')}` }];
 }
 
-/** An empty list would let nobody call, which `enabled` says better. */
+/** Refuses an empty list of addresses: to let nobody call, `enabled` is set to false. */
 function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {
   return Array.isArray(allowedAddresses) && allowedAddresses.length === 0
     ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [];

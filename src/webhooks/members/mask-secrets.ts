@@ -15,7 +15,8 @@ import type { WriteCause } from '../../resources/resource.ts';
 import { hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
 
 const HEADERS = ['headers', 'staticheaders'];
-const FREE_JSON: ObjectSchema = { kind: 'object', members: {} };
+/** Of what no row describes, such as the inside of free JSON. */
+const UNDESCRIBED: ObjectSchema = { kind: 'object', members: {} };
 const NEW_ORIGIN_DETAIL =
   `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
   + 'host or port of the target changes';
@@ -31,20 +32,23 @@ export function maskSecrets(schema: ObjectSchema, record: JsonObject): JsonObjec
   return replaceSecrets(schema, record, (shown) => shown);
 }
 
-/** The same without write-only members: what callers see. */
+/** The record as callers see it: without write-only members, its secrets masked. */
 export function showRecord(schema: ObjectSchema, record: JsonObject): JsonObject {
   return maskSecrets(schema, dropWriteOnly(schema, record));
 }
 
+/** A copy of a record with what `hide` gives in place of its secrets. */
 export function replaceSecrets(schema: ObjectSchema, record: JsonObject, hide: Hide): JsonObject {
   return mapMembers(record, (value, name) =>
-    hideValue(findRowWithin({ schema }, name), value, hide, [name]));
+    hideValue(findInnerRow({ schema }, name), value, hide, [name]));
 }
 
 /**
- * The body with what it keeps of the stored record: the stored value replaces each `***`, and each
- * write-only member that a replacement leaves out. Throws `invalid` for each that has none, or
- * keeps none as `explainMove` says. A document keeps nothing; it refuses `***` by itself.
+ * Replaces each `***` in the body, in members that are secret or not, by the stored value at its
+ * pointer: items of a list go by their index, so one that has moved gets the secret of another.
+ * `replace` also keeps the write-only members of `schema` that the body leaves out. `apply` changes
+ * nothing, as `parseDocument` has refused `***`. Throws `invalid` with each `***` that has no
+ * stored value, or that `explainMove` refuses.
  */
 export function keepSecrets(
   schema: ObjectSchema, body: JsonObject, current: JsonObject | null, cause: WriteCause,
@@ -61,7 +65,7 @@ export function keepSecrets(
   return result;
 }
 
-/** Why a `***` at a pointer keeps nothing, as its target has moved; null: it may. */
+/** Why the secret at a pointer must be given anew, as it would go elsewhere; null: it may stay. */
 export type ExplainMove = (pointer: string) => string | null;
 
 /** `detail` if a URL within `after` has another origin than the one in its place in `before`. */
@@ -85,8 +89,8 @@ function collectUrls(value: JsonValue | undefined, pointer = ''): ReadonlyMap<st
       : [...collectUrls(member, pointer + pointerStep(name))]));
 }
 
-// The shape of a secret stays, so that each value can be kept or replaced; null and booleans hold
-// none.
+// The shape of a secret stays, so that each value can be kept or replaced; null and booleans are
+// never secret.
 function hideValue(
   row: MemberSchema, value: JsonValue, hide: Hide, steps: readonly string[],
 ): JsonValue {
@@ -95,34 +99,40 @@ function hideValue(
     const shown = row.isSecret === true ? MASK : hideUrlSecrets(String(value));
     return shown === String(value) ? value : hide(shown, steps);
   }
-  return mapInner(value, (inner, step) => hideValue(findRowWithin(row, step), inner, hide,
+  return mapInner(value, (inner, step) => hideValue(findInnerRow(row, step), inner, hide,
     [...steps, typeof step === 'number' ? String(step + 1) : step]));
 }
 
-/** The row of a value within one that has this row: of a member, or of an element. */
-function findRowWithin({ schema, isSecret }: MemberSchema, step: string | number): MemberSchema {
-  if (isSecret === true) return { schema: FREE_JSON, isSecret };
+/**
+ * The row of a member or an item of the value with this row. A row counts, and not the name: an
+ * `apiKey` that has one without `isSecret` is shown.
+ */
+function findInnerRow({ schema, isSecret }: MemberSchema, step: string | number): MemberSchema {
+  if (isSecret === true) return { schema: UNDESCRIBED, isSecret };
   if (typeof step === 'number') {
-    return { schema: schema.kind === 'array' ? schema.items : FREE_JSON };
+    return { schema: schema.kind === 'array' ? schema.items : UNDESCRIBED };
   }
-  const { members } = schema.kind === 'object' ? schema : FREE_JSON;
+  const { members } = schema.kind === 'object' ? schema : UNDESCRIBED;
   const member = Object.hasOwn(members, step) ? members[step] : undefined;
   return member ?? {
-    schema: FREE_JSON, isSecret: HEADERS.includes(step.toLowerCase()) || isSecretName(step),
+    schema: UNDESCRIBED, isSecret: HEADERS.includes(step.toLowerCase()) || isSecretName(step),
   };
 }
 
-/** The record without the members that are never shown. */
+/** The record without the members that are never shown. Lists stay as they are. */
 function dropWriteOnly(schema: ObjectSchema, record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).flatMap(([name, value]) => {
-    const row = findRowWithin({ schema }, name);
+    const row = findInnerRow({ schema }, name);
     if (row.isWriteOnly === true) return [];
     const isWithin = row.schema.kind === 'object' && isJsonObject(value);
     return [[name, isWithin ? dropWriteOnly(row.schema, value) : value]];
   }));
 }
 
-/** The body with `***` for each write-only member that it leaves out and the record has. */
+/**
+ * The body with `***` for each write-only member that it leaves out and the record has, but none
+ * within lists.
+ */
 function fillUnsent(
   { members }: ObjectSchema, body: JsonObject, stored: JsonObject,
 ): JsonObject {

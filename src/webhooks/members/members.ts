@@ -20,7 +20,7 @@ const nameSchema: StringSchema = {
   canonical: (value) => UUID_FORM.test(value) ? null : value,
 };
 
-/** The name of a webhook; `uniqueness` says among which it is. */
+/** The name of a webhook. `uniqueness` ends its description: "no other … has it". */
 export function createNameMember(uniqueness: string) {
   return {
     schema: nameSchema,

@@ -1,5 +1,6 @@
 /**
- * The resource of outgoing webhooks: its path, its rules for secrets, and its list columns.
+ * The resource of outgoing webhooks: its path, what a write keeps of the stored record, and the
+ * columns of its list.
  * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { isJsonObject } from '../../base/fields.ts';
@@ -86,7 +87,7 @@ function createMoveRule(
   };
 }
 
-/** The record without secrets; a previous secret is mentioned while it is valid. */
+/** The record without secrets. A client certificate is described, and the public key is added. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { oauth2, clientCertificate, ...rest } = record;
   const publicKey = findPublicKey(record);

@@ -31,7 +31,6 @@ import { findRetryOnProblems, retryOnMember } from './retry-on.ts';
 import { findSuccessWhenProblems, successWhenMember } from './success-when.ts';
 import { findSigningProblems, signingMembers } from './signing-member.ts';
 
-// `hasNames`: a caller may say the unique name where the identifier is asked for.
 export const outgoingCollection: CollectionSpec = {
   name: 'outgoing-webhooks', key: 'identifier', unique: ['name'], hasNames: true,
 };
@@ -42,7 +41,10 @@ const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
 
-/** Sets `triggerEvent`, or `triggerEvents` where it stands several times. */
+/**
+ * The option of both members: it sets `triggerEvent`, or `triggerEvents` if it stands several times
+ * (`WEBHOOK_READERS`).
+ */
 const triggerOption: MemberOption = {
   name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
 };
@@ -196,9 +198,8 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
 }
 
 /**
- * Whether the webhook has the trigger `*`, and yet some system event does not fire it: `*` stands
- * for every event but those, which need a trigger with their name or prefix. `doctor` names such
- * webhooks, as their owners may expect to hear everything.
+ * Whether the webhook has the trigger `*` and no trigger for some system event: `*` excludes system
+ * events. `doctor` names such webhooks, as their owners may expect to hear everything.
  */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);

@@ -70,14 +70,13 @@ function createSelectField(options: FieldOptions): Field {
   const values = (schema.enum ?? []).map(String);
   const select = h('select', {}, ...isRequired ? [] : [h('option', { value: '' }, '–')],
     ...values.map((one) => h('option', { value: one }, one)));
-  select.value = String(value ?? schema.default ?? '');
+  select.value = String(value ?? '');
   return inputField(options, select, () => select.value === '' ? undefined : select.value);
 }
 
 function createBooleanField(options: FieldOptions): Field {
-  const { value, schema } = options;
   const box = h('input', { type: 'checkbox' });
-  box.checked = (value ?? schema.default) === true;
+  box.checked = options.value === true;
   return inputField(options, box, () => box.checked);
 }
 
@@ -176,12 +175,13 @@ function createArrayField(options: FieldOptions): Field {
   const container = h('div.items');
   const problem = errorLine();
   const itemSchema = resolveSchema(schema.items ?? {});
-  const isInput = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
+  const areInputs = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
   /** The items that are sent: an empty input is no item, unless it may be empty. */
-  const listSentItems = (): Field[] => isInput && !hasEmptyItems
+  const listSentItems = (): Field[] => areInputs && !hasEmptyItems
     ? items.filter((item) => item.read() !== undefined) : items;
   const create = (item: unknown, index: number): Field => keepUntouchedValue(modelField, {
-    name: itemName(index), value: item, isRequired: !isInput, outerModels, factories,
+    // An emptied input is no item; of an object or a choice something is always sent.
+    name: itemName(index), value: item, isRequired: !areInputs, outerModels, factories,
     // The hint of the list need not be repeated for each item.
     schema: { ...schema.items, ...itemLabel === undefined ? {} : { description: '' } },
   });
@@ -192,6 +192,7 @@ function createArrayField(options: FieldOptions): Field {
       h('div.actions',
         index === 0 ? null : itemButton('Up', index, () =>
           change((all) => all.splice(index - 1, 0, ...all.splice(index, 1)))),
+        // The removed item is not read: what stands in it may be wrong.
         itemButton('Remove', index, () => change(() => {}, items.toSpliced(index, 1)))))));
   };
   const itemButton = (text: string, index: number, onclick: () => void): HTMLElement =>

@@ -1,10 +1,13 @@
-/** The fields for members whose kind alone does not say how they are edited, by `x-form.field`. */
+/**
+ * The fields for members whose kind alone does not say how they are edited, by `x-form.field`; a
+ * screen may have more of them.
+ */
 import { h } from '../../base/dom.ts';
 import { inputField, type Field, type FieldFactories, type FieldOptions } from './input-field.ts';
 import { createJsonField, modelField } from './model-field.ts';
 import { createPairsField } from './pairs-field.ts';
 
-/** The text of an empty list, which is another value than an absent one. */
+/** What is typed for `[]`; an empty input is an absent member. */
 const NONE = 'none';
 
 export const SPECIAL_FIELDS: FieldFactories = {
@@ -24,7 +27,10 @@ function linesField(options: FieldOptions): Field {
   return inputField(options, area, () => area.value.trim() === '' ? undefined : area.value);
 }
 
-/** A choice with a label of an input has that input beside it. The default is not sent. */
+/**
+ * A choice that has an `inputLabel` shows a text input beside it; its value is then an object
+ * `{ [choice]: text }`. The default is not sent.
+ */
 function choiceField(options: FieldOptions): Field {
   const { value, schema: { 'x-form': { choices = [] } = {} } } = options;
   const [[defaultValue] = ['']] = choices;
@@ -52,10 +58,11 @@ function choiceField(options: FieldOptions): Field {
 /** `retrySchedule`: when it is absent the settings hold; an empty list is no second attempt. */
 function retriesField(options: FieldOptions): Field {
   const list = modelField(options);
+  const box = h('input', { type: 'checkbox' });
   const show = (): void => {
     list.element.hidden = box.checked;
   };
-  const box = h('input', { type: 'checkbox', onchange: show });
+  box.addEventListener('change', show);
   box.checked = options.value === undefined;
   show();
   const choice = inputField({
@@ -67,7 +74,7 @@ function retriesField(options: FieldOptions): Field {
   };
 }
 
-/** Statuses and classes of them, as a text with commas. */
+/** Statuses and classes of them, such as `5xx, 429`; an empty input is an absent member. */
 function statusListField(options: FieldOptions): Field {
   const { value } = options;
   const input = h('input', { autocomplete: 'off', spellcheck: 'false', placeholder: 'all' });

@@ -51,6 +51,24 @@ test('nothing in a request has the keyword `default`', () => {
   assert.deepEqual(reachable().requests.nodes.filter((node) => 'default' in node), []);
   assert.match(JSON.stringify(propertiesOf('OutgoingWebhookBody')['httpMethod']),
     /"description":"[^"]+\. Default: `POST`\."/);
+  const empty = reachable().requests.nodes
+    .filter(({ description }) => String(description).includes('``'));
+  assert.deepEqual(empty, []);
+});
+
+// A caller of the API has neither labels nor choices, nor fields that it leaves empty.
+test('the document says which texts a member takes', () => {
+  const said = [
+    ['EventBody', 'name', /200 printable characters/], ['EventBody', 'name', /delivery\.failed/],
+    ['OutgoingWebhookBody', 'httpMethod', /in capitals/],
+    ['IncomingWebhookBody', 'deduplicate', /`auto`.*`off`/],
+    ['IncomingWebhookBody', 'answer', /`result`.*`accepted`/],
+    ['IncomingWebhookBody', 'secret', /Left out of a change it stays/],
+  ] as const;
+  for (const [name, member, says] of said) {
+    const { description } = propertiesOf(name)[member] as Node;
+    assert.match(String(description), says, `${name}/${member}`);
+  }
 });
 
 // The console has no texts of its own for them.

@@ -151,6 +151,6 @@ function describeMember(
 
 /** What people take for no value anyway: false, or an empty list or object. */
 function isEmpty(value: JsonValue): boolean {
-  return value === false
+  return value === false || value === ''
     || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }

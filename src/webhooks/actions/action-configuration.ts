@@ -22,7 +22,7 @@ export const configurationSchema = describeObject({
     identifier: {
       schema: slugSchema,
       label: 'Name',
-      description: 'What webhooks call it: 1-64 of a-z, 0-9, `.`, `_` and `-`. Without it one is '
+      description: 'What webhooks call it: 1-64 of a-z, 0-9, `.`, `_` and `-`; without it one is '
         + 'made, a UUIDv7',
       isAlwaysPresent: true,
       option: { placeholder: '<slug>', isForNew: true },

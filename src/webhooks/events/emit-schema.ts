@@ -21,7 +21,11 @@ const PAYLOAD_MEMBER = {
 export const eventSchema = describeObject({
   kind: 'object', name: 'Event',
   members: {
-    name: { schema: NAME_SCHEMA, isRequired: true, description: 'Such as `order.created`' },
+    name: {
+      schema: NAME_SCHEMA, isRequired: true,
+      description: 'Such as `order.created`; at most 200 printable characters without commas and '
+        + 'stars, and none of hookshelf\'s own names such as `delivery.failed`',
+    },
     payload: PAYLOAD_MEMBER,
     ...eventTermMembers,
   },

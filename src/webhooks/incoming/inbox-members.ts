@@ -32,15 +32,15 @@ export const inboxMembers = {
   },
   answer: {
     schema: { kind: 'string', values: ['result', 'accepted'] as const }, default: 'result',
-    description: 'What the sender is answered: the result of the action, or that the request is '
-      + 'accepted once it is on disk. Then the action runs later, with retries, and all requests '
+    description: 'What the sender is answered: the `result` of the action, or that the request is '
+      + '`accepted` once it is on disk. Then the action runs later, with retries, and all requests '
       + 'must be kept (`inbox` `all`)',
   },
   deduplicate: {
     schema: deduplicateSchema, default: 'auto', label: 'Tell duplicates by',
-    description: 'What tells that a request came before: the sender\'s own id, nothing, or an id '
-      + 'in a header or in the body. `{ "header": "<name>" }` and `{ "json": "path.to.member" }` '
-      + 'say where it stands',
+    description: 'What tells that a request came before: the sender\'s own id (`auto`), nothing '
+      + '(`off`), or an id in a header or in the body. `{ "header": "<name>" }` and '
+      + '`{ "json": "path.to.member" }` say where it stands',
     form: {
       group: 'more',
       choices: [
@@ -61,8 +61,8 @@ export const inboxMembers = {
   },
   retrySchedule: {
     ...retryScheduleMember, label: 'Waits between runs',
-    description: 'Seconds before each further run of what fails; an empty list is no second run. '
-      + 'Without it the setting `incoming.retrySchedule` holds. For the answer `accepted`',
+    description: 'Seconds before each further run of what fails; an empty list is no second run; '
+      + 'without it the setting `incoming.retrySchedule` holds. For the answer `accepted`',
   },
 } satisfies MemberSchemas;
 

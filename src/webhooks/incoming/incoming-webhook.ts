@@ -40,27 +40,27 @@ const limitMembers = {
   rateLimit: {
     schema: { kind: 'number', minimum: 0, maximum: COUNT_MAX },
     label: 'Requests a second', form: { group: 'more' },
-    description: 'How many requests a second it takes; more get 429, and 0 is no limit. Without it '
+    description: 'How many requests a second it takes; more get 429, and 0 is no limit; without it '
       + 'the setting `incoming.rateLimit` holds',
   },
   maxConcurrent: {
     schema: { kind: 'integer', minimum: 1, maximum: COUNT_MAX },
     label: 'Requests at once', form: { group: 'more' },
-    description: 'How many requests may have their actions under way at once; more get 503. '
-      + 'Without it the setting `incoming.maxConcurrent` holds. For the answer `result`',
+    description: 'How many requests may have their actions under way at once; more get 503; '
+      + 'without it the setting `incoming.maxConcurrent` holds. For the answer `result`',
   },
   actionTimeout: {
     schema: { kind: 'number', minimum: TIMEOUT_S_MIN, maximum: TIMER_SECONDS_MAX },
     label: 'Time limit', form: { group: 'more' },
     description: 'Seconds for one action, then it has failed; a command\'s own limit goes before '
-      + 'it. Without it the setting `incoming.actionTimeout` holds',
+      + 'it; without it the setting `incoming.actionTimeout` holds',
     option: { placeholder: '<seconds>' },
   },
   maxInFlight: {
     schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
     label: 'Runs at once', form: { group: 'more' },
-    description: 'How many accepted or replayed requests may run at once; 1 keeps their order. '
-      + 'Without it the setting `incoming.maxInFlightPerHook` holds',
+    description: 'How many accepted or replayed requests may run at once; 1 keeps their order; '
+      + 'without it the setting `incoming.maxInFlightPerHook` holds',
   },
 } satisfies MemberSchemas;
 
@@ -70,7 +70,7 @@ export const incomingSchema = describeObject({
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers,
-    name: createNameMember('no other incoming webhook has it as its name or path. It does not '
+    name: createNameMember('No other incoming webhook has it as its name or path. It does not '
       + 'change the address'),
     description: descriptionMember,
     pathSegment: {
@@ -131,7 +131,7 @@ export const incomingSchema = describeObject({
     bodyFormat: {
       schema: { kind: 'string', values: BODY_FORMATS },
       label: 'Format of the body', form: { group: 'more' },
-      description: 'How the payload is made of the body. Without it as the sender needs it: `auto` '
+      description: 'How the payload is made of the body; without it as the sender needs it: `auto` '
         + 'where that says nothing else, and `json` without a sender',
       option: { placeholder: '<format>' },
     },
@@ -153,7 +153,7 @@ export const incomingSchema = describeObject({
         },
       },
       form: { group: 'more', item: 'Method' },
-      description: 'HTTP methods that may call it, in capitals. Without any the setting '
+      description: 'HTTP methods that may call it, in capitals; without any the setting '
         + '`incoming.defaultAllowedMethods` holds',
       option: { placeholder: '<POST,PUT>' },
     },

@@ -24,8 +24,8 @@ const nameSchema: StringSchema = {
 export function createNameMember(uniqueness: string) {
   return {
     schema: nameSchema,
-    description: 'What people call it: 1-64 of a-z, 0-9, `.`, `_` and `-`. It stands wherever its '
-      + `identifier may; ${uniqueness}`,
+    description: 'What people call it, also in place of its identifier: 1-64 of a-z, 0-9, `.`, `_` '
+      + `and \`-\`. ${uniqueness}`,
     option: { placeholder: '<slug>' },
   } satisfies MemberSchema;
 }

@@ -30,9 +30,8 @@ export const bodyMembers = {
   format: {
     schema: { kind: 'string', values: ['standard', 'cloudevents'] as const },
     form: { group: 'more' },
-    description: 'With `cloudevents` headers say what the event is, `ce-type` and others. It is '
-      + 'CloudEvents 1.0 over HTTP in binary mode; without it `standard`, which has no such '
-      + 'headers',
+    description: '`cloudevents` is CloudEvents 1.0 over HTTP in binary mode: headers such as '
+      + '`ce-type` say what the event is; without it `standard`, which has no such headers',
   },
 } satisfies MemberSchemas;
 

@@ -72,17 +72,20 @@ export const outgoingSchema = describeObject({
     // A body may repeat the identifier; it must be the one in the path.
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers, // createdAt, updatedAt
-    name: createNameMember('no other outgoing webhook has it'),
+    name: createNameMember('No other outgoing webhook has it'),
     description: descriptionMember,
     targetUrl: {
       schema: targetUrlSchema, isRequired: true, label: 'Address',
       description: 'Where requests go: an http or https URL. Passwords in it, and parameters like '
         + '`token`, are shown as `***`, and stay while `***` is sent back',
-      option: { placeholder: '<url | @file | ->' },
+      option: {
+        placeholder: '<url | @file | ->',
+        help: 'where requests go: an http or https URL; in a file if it has a password',
+      },
     },
     httpMethod: {
       schema: targetMethodSchema, default: DEFAULT_METHOD, label: 'Method',
-      description: 'The HTTP method of its requests', form: { group: 'more' },
+      description: 'The HTTP method of its requests, in capitals', form: { group: 'more' },
       option: { placeholder: '<method>' },
     },
     headers: {
@@ -130,23 +133,23 @@ export const outgoingSchema = describeObject({
     },
     retrySchedule: {
       ...retryScheduleMember, label: 'Waits between attempts',
-      description: 'Seconds before each further attempt; an empty list is no second attempt. '
-        + 'Without it the setting `outgoing.retrySchedule` holds',
+      description: 'Seconds before each further attempt; an empty list is no second attempt; '
+        + 'without it the setting `outgoing.retrySchedule` holds',
     },
     retryOn: retryOnMember,
     successWhen: successWhenMember,
     timeout: {
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
       label: 'Time limit', form: { group: 'more' },
-      description: 'Seconds for one attempt, and for one sending with all its attempts. Without it '
+      description: 'Seconds for one attempt, and for one sending with all its attempts; without it '
         + 'the settings `http.timeout` and `http.totalTimeout` hold',
       option: { placeholder: '<seconds>' },
     },
     maxInFlight: {
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
       label: 'Attempts at once', form: { group: 'more' },
-      description: 'How many attempts may be under way at once; 1 keeps the order of the events. '
-        + 'Without it the setting `outgoing.maxInFlightPerHook` holds',
+      description: 'How many attempts may be under way at once; 1 keeps the order of the events; '
+        + 'without it the setting `outgoing.maxInFlightPerHook` holds',
     },
     rate: rateMember,
     order: {
@@ -159,14 +162,18 @@ export const outgoingSchema = describeObject({
     disableAfterHours: {
       schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
       label: 'Turn off after', form: { group: 'more' },
-      description: 'Hours in which every attempt failed, after which it is turned off. With 0, or '
-        + 'without it, it never is',
+      description: 'Hours in which every attempt failed, after which it is turned off; with 0, or '
+        + 'without it, never',
     },
     probe: probeMember,
     oauth2: {
       schema: oauth2Schema, label: 'Access tokens (OAuth 2)', form: { group: 'more' },
       description: 'Client credentials (RFC 6749) that access tokens are asked for with. Each '
         + 'request carries one',
+      option: {
+        help: 'client credentials (RFC 6749) that access tokens are asked for with; in a file, '
+          + 'for the secret',
+      },
     },
     clientCertificate: {
       schema: clientCertificateSchema, form: { group: 'more' },

@@ -66,8 +66,8 @@ function isAbsent(value: unknown): boolean {
 export const signingMembers = {
   signing: {
     schema: signingSchema, label: 'Signed as', form: { group: 'more', field: 'signing' },
-    description: 'By whom the receiver believes to be called, such as `{ "preset": "github" }`, or '
-      + 'a scheme. It needs a secret. Without it: Standard Webhooks, and X-Signature',
+    description: 'The sender as whom requests are signed, such as `{ "preset": "github" }`, or a '
+      + 'scheme. It needs a secret. Without it: Standard Webhooks, and X-Signature',
   },
   publicKey: {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysPresent: false,

@@ -99,6 +99,37 @@ function wordsOf(example: string): string[] {
   return own.map((word) => word.replace(/^['"]|['"]$/g, ''));
 }
 
+/** What an option must say beside its name: what holds without it, and where a secret belongs. */
+const SAID: readonly (readonly [command: string, option: string, says: RegExp])[] = [
+  ['incomingwebhook', 'allowed-methods', /setting incoming\.defaultAllowedMethods/],
+  ['incomingwebhook', 'retry-schedule', /setting incoming\.retrySchedule/],
+  ['incomingwebhook', 'rate-limit', /setting incoming\.rateLimit/],
+  ['incomingwebhook', 'max-concurrent', /setting incoming\.maxConcurrent/],
+  ['incomingwebhook', 'action-timeout', /setting incoming\.actionTimeout/],
+  ['incomingwebhook', 'max-in-flight', /setting incoming\.maxInFlightPerHook/],
+  ['incomingwebhook', 'body-format', /without it .*auto.*json/],
+  ['incomingwebhook', 'name', /identifier/],
+  ['outgoingwebhook', 'name', /identifier/],
+  ['outgoingwebhook', 'retry-schedule', /setting outgoing\.retrySchedule/],
+  ['outgoingwebhook', 'timeout', /settings http\.timeout and http\.totalTimeout/],
+  ['outgoingwebhook', 'max-in-flight', /setting outgoing\.maxInFlightPerHook/],
+  ['outgoingwebhook', 'disable-after-hours', /without it, never/],
+  ['outgoingwebhook', 'format', /CloudEvents 1\.0.*without it standard/],
+  ['outgoingwebhook', 'target-url', /in a file if it has a password/],
+  ['outgoingwebhook', 'oauth2', /in a file, for the secret/],
+];
+
+test('an option says what holds without it, and where its secret belongs', () => {
+  for (const [group, name, says] of SAID) {
+    for (const verb of ['create', 'update']) {
+      const command = COMMANDS.find((one) => one.name === `${group}:${verb}`);
+      assert.match(command?.options[name]?.meaning ?? '', says, `${group}:${verb} --${name}`);
+    }
+  }
+  const configuration = COMMANDS.find(({ name }) => name === 'actionconfig:create');
+  assert.match(configuration?.options['identifier']?.meaning ?? '', /without it one is made/);
+});
+
 test('every example is a line that its command takes', () => {
   for (const spec of COMMANDS) {
     for (const example of spec.examples) {

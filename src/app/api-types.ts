@@ -1,6 +1,7 @@
 /**
  * The routes of the API as types, for a program that embeds us: what each takes and answers. All of
- * it follows from the schemas of the OpenAPI document; a test holds the rows to its routes.
+ * it follows from the schemas of the OpenAPI document. A test reads the table of routes as text,
+ * and holds it to the document.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonSchema, JsonValue, ObjectSchema } from '../base/schema.ts';
@@ -41,19 +42,20 @@ import type { sendingSchema, sendResultSchema } from '../webhooks/outgoing/send-
 import type { diagnosisSchema } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { presetSchema } from '../webhooks/senders/presets/preset-schema.ts';
 
+export type { ActionDescription } from '../webhooks/actions/action-endpoints.ts';
+export type { ConfigurationPlan } from '../webhooks/configuration/document-schema.ts';
+export type { IncomingWebhookExamples } from '../webhooks/diagnostics/diagnostic-schema.ts';
+
 /** A body may repeat the identifier; it must be the one in the path. */
 type KeyedInput<Described> =
   SchemaOf<InputOf<Described> & { readonly identifier?: string | null }>;
 
 export type IncomingWebhook = AnswerOf<typeof incomingSchema>;
 export type IncomingWebhookInput = InputOf<KeyedInput<typeof incomingSchema>>;
-export type IncomingWebhookExamples = AnswerOf<typeof examplesSchema>;
 export type OutgoingWebhook = AnswerOf<typeof outgoingSchema>;
 export type OutgoingWebhookInput = InputOf<KeyedInput<typeof outgoingSchema>>;
 export type WebhookActionConfiguration = AnswerOf<typeof configurationSchema>;
 export type WebhookActionConfigurationInput = InputOf<typeof configurationSchema>;
-export type ActionDescription = AnswerOf<typeof actionSchema>;
-export type ConfigurationPlan = AnswerOf<typeof planSchema>;
 export type Delivery = AnswerOf<typeof deliverySchema>;
 export type DeliveryWithRequest = AnswerOf<typeof sentDeliverySchema>;
 export type KeptEvent = AnswerOf<typeof keptEventSchema>;
@@ -97,27 +99,29 @@ export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
 type RequestArguments<Body> = undefined extends Body
   ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
 
-type Text = typeof TEXT;
-type Json = typeof ANY_JSON;
-type Bytes = SchemaOf<unknown, JsonSchema>;
-type List<Items> = { readonly items: Items };
-type File = SchemaOf<Uint8Array | JsonValue, JsonSchema>;
+type TextSchema = typeof TEXT;
+type AnySchema = typeof ANY_JSON;
+type BytesSchema = SchemaOf<unknown, JsonSchema>;
+/** All that the types of values ask of the schema of an array. */
+type ListOf<Items> = { readonly items: Items };
+type FileSchema = SchemaOf<Uint8Array | JsonValue, JsonSchema>;
 type Rotation = ReturnType<typeof createRotationSchema>;
 
 /**
- * Method, path, and the schemas of the request body and of the response body of each route, null
- * without one; the first that fits counts.
+ * Method, path, and the schemas of the request body and of the response body, a row for each route.
+ * `null`: no body; `X | null`: it may be left out. The first row that fits counts, and `{id}` fits
+ * slashes as well: `/{id}/x` stands before `/{id}`.
  */
 type Routes = [
-  ['POST', '/api/books/import', File, Text],
-  ['GET', '/api/books/facets', null, Json],
-  ['GET', '/api/books/suggest', null, List<Json>],
-  ['GET', '/api/books/duplicates', null, List<Json>],
+  ['POST', '/api/books/import', FileSchema, TextSchema],
+  ['GET', '/api/books/facets', null, AnySchema],
+  ['GET', '/api/books/suggest', null, ListOf<AnySchema>],
+  ['GET', '/api/books/duplicates', null, ListOf<AnySchema>],
   ...ResourceRoutes<'/api/books', '{id}', typeof bookSchema>,
   ['GET', '/api/incoming-webhooks/{identifier}/examples', null, typeof examplesSchema],
   ['POST', '/api/incoming-webhooks/{identifier}/sample', typeof sampleRequestSchema,
     typeof sampleSchema],
-  ['GET', '/api/verification-presets', null, List<typeof presetSchema>],
+  ['GET', '/api/verification-presets', null, ListOf<typeof presetSchema>],
   ['POST', '/api/incoming-webhooks/{identifier}/diagnose', typeof receivedRequestSchema,
     typeof diagnosisSchema],
   ['POST', '/api/incoming-webhooks/{identifier}/match', typeof requestToMatchSchema,
@@ -127,7 +131,7 @@ type Routes = [
     ReturnType<typeof createRotatedSchema<typeof incomingSchema>>],
   ...ResourceRoutes<'/api/incoming-webhooks', '{identifier}', typeof incomingSchema,
     KeyedInput<typeof incomingSchema>>,
-  ['GET', '/api/actions', null, List<typeof actionSchema>],
+  ['GET', '/api/actions', null, ListOf<typeof actionSchema>],
   ...ResourceRoutes<'/api/action-configurations', '{identifier}', typeof configurationSchema>,
   ['POST', '/api/outgoing-webhooks/{identifier}/send', typeof sendingSchema | null,
     typeof sendResultSchema],
@@ -142,13 +146,13 @@ type Routes = [
   ['GET', '/api/configuration', null, ObjectSchema],
   ['PUT', '/api/configuration', SchemaOf<ConfigurationInput>, typeof planSchema],
   ['POST', '/api/events', typeof eventSchema, typeof emittedSchema],
-  ['GET', '/api/events', null, List<typeof keptEventSchema>],
-  ['GET', '/api/events/{id}/payload', null, Json],
+  ['GET', '/api/events', null, ListOf<typeof keptEventSchema>],
+  ['GET', '/api/events/{id}/payload', null, AnySchema],
   ['GET', '/api/events/{id}', null, typeof eventWithDeliveriesSchema],
   ['DELETE', '/api/events/{id}', null, null],
-  ['GET', '/api/deliveries', null, List<typeof deliverySchema>],
+  ['GET', '/api/deliveries', null, ListOf<typeof deliverySchema>],
   ['GET', '/api/deliveries/reconcile', null, typeof reconciliationSchema],
-  ['GET', '/api/deliveries/{identifier}/body', null, Bytes],
+  ['GET', '/api/deliveries/{identifier}/body', null, BytesSchema],
   ['GET', '/api/deliveries/{identifier}', null, typeof sentDeliverySchema],
   ['POST', '/api/deliveries/retry', null, typeof retriedSchema],
   ['POST', '/api/deliveries/resend', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
@@ -156,36 +160,36 @@ type Routes = [
   ['POST', '/api/deliveries/{identifier}/cancel', null, typeof deliverySchema],
   ['POST', '/api/deliveries/{identifier}/resend', typeof resendSchema | null,
     typeof deliverySchema],
-  ['GET', '/api/requests', null, List<typeof requestSchema>],
+  ['GET', '/api/requests', null, ListOf<typeof requestSchema>],
   ['GET', '/api/requests/reconcile', null, typeof requestReconciliationSchema],
-  ['GET', '/api/requests/{id}/body', null, Bytes],
+  ['GET', '/api/requests/{id}/body', null, BytesSchema],
   ['GET', '/api/requests/{id}/headers', null, typeof headersSchema],
   ['GET', '/api/requests/{id}', null, typeof requestSchema],
   ['PATCH', '/api/requests/{id}', typeof pinSchema, typeof requestSchema],
   ['DELETE', '/api/requests/{id}', null, null],
   ['POST', '/api/requests/replay', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
   ['POST', '/api/requests/{id}/replay', typeof replaySchema | null, typeof requestSchema],
-  ['GET', '/api/jobs', null, List<typeof JOB_SCHEMA>],
+  ['GET', '/api/jobs', null, ListOf<typeof JOB_SCHEMA>],
   ['GET', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
   ['DELETE', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
   ['GET', '/api/access', null, typeof scopeSchema],
-  ['GET', '/api/tokens', null, List<typeof TOKEN_MODEL>],
-  ['GET', '/api/stream', null, Text],
-  ['GET', '/api/nodes', null, List<typeof nodeSchema>],
+  ['GET', '/api/tokens', null, ListOf<typeof TOKEN_MODEL>],
+  ['GET', '/api/stream', null, TextSchema],
+  ['GET', '/api/nodes', null, ListOf<typeof nodeSchema>],
   ['GET', '/api/status', null, typeof statusSchema],
   ['GET', '/api/statistics', null, typeof statisticsSchema],
   ['GET', '/api/log', null, typeof logLinesSchema],
   ['GET', '/api/settings', null, typeof settingsSchema],
-  ['GET', '/api/identifiers/{collection}', null, List<Text>],
+  ['GET', '/api/identifiers/{collection}', null, ListOf<TextSchema>],
   ['GET', '/healthz' | '/readyz', null, SchemaOf<{ readonly status: string }>],
-  ['GET', '/metrics' | '/docs' | '/docs/{chapter}', null, Text],
+  ['GET', '/metrics' | '/docs' | '/docs/{chapter}', null, TextSchema],
   ['GET', '/' | '/openapi.json', null, ObjectSchema],
 ];
 
 type ResourceRoutes<
   Path extends string, Key extends string, Described, Input = Described,
 > = [
-  ['GET', Path, null, List<Described>],
+  ['GET', Path, null, ListOf<Described>],
   ['POST', Path, Input, Described],
   ['GET', `${Path}/${Key}`, null, Described],
   ['PUT', `${Path}/${Key}`, Input, Described],
@@ -203,12 +207,14 @@ export type ResponseBodyOf<Method, Path> =
 type WithoutQuery<Path> = Path extends `${infer Bare}?${string}` ? Bare : Path;
 
 type FindRoute<Table, Method, Path> =
-  Table extends [[infer Verb, infer Pattern, infer Body, infer Answer], ...infer Rest]
-    ? [Method, Path] extends [Verb, Template<Pattern>] ? [Body, Answer]
+  Table extends [
+    [infer Verb, infer Pattern extends string, infer Body, infer Answer], ...infer Rest,
+  ]
+    ? [Method, Path] extends [Verb, PathOf<Pattern>] ? [Body, Answer]
       : FindRoute<Rest, Method, Path>
     // The path is made at run time, or is none that we know.
     : unknown;
 
-/** `/api/jobs/{id}` as the type of the paths that fit it. */
-type Template<Pattern> = Pattern extends `${infer Start}{${string}}${infer End}`
-  ? `${Start}${string}${End}` : Pattern;
+/** The paths that fit `/api/jobs/{id}`, as a type. */
+type PathOf<Pattern extends string> = Pattern extends `${infer Start}{${string}}${infer End}`
+  ? `${Start}${string}${PathOf<End>}` : Pattern;

@@ -1,8 +1,8 @@
 /**
  * Makes the configuration document of what is stored. It is the same for the same configuration:
- * records in order of their names, members in the order of the model, those of free JSON by name.
- * Members at their default are left out, so a webhook that is enabled says nothing of it and an
- * operator may switch it off. What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
+ * records are sorted by name, and keys of free JSON too; members stand in the order of the model.
+ * Members at their default are left out: an apply of the document then keeps a webhook switched off
+ * (`keepEnabled`). What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
  */
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -12,18 +12,21 @@ import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
 
-/** The document as text. Outgoing webhooks without a name are left out. */
+/**
+ * The document as text, without outgoing webhooks that have no name. `isOnlyApplied` leaves out
+ * records that were made by hand (`set` is null), too.
+ */
 export function exportConfiguration(
   { records }: StoredConfiguration, isOnlyApplied: boolean,
 ): string {
   const createName = createVariableNames();
-  const members = RECORD_KINDS.map((kind) => {
+  const lists = RECORD_KINDS.map((kind) => {
     const named = (records.get(kind) ?? []).flatMap(({ name, set, members: stored }) =>
       name === null || (isOnlyApplied && set === null) ? [] : [{ name, stored }]);
     named.sort((left, right) => left.name < right.name ? -1 : 1);
     return [kind.member, named.map(({ stored }) => exportRecord(kind, stored, createName))];
   });
-  return `${encodeJson(Object.fromEntries(members), 2)}\n`;
+  return `${encodeJson(Object.fromEntries(lists), 2)}\n`;
 }
 
 function exportRecord(
@@ -47,7 +50,7 @@ type CreateVariableName = (record: string, steps: readonly string[]) => string;
 
 /**
  * Makes names of environment variables for what is not shown: `GH_SECRET` is the secret of the
- * webhook `gh`. No two are the same, and none begins with `HOOKSHELF_`, which is for settings.
+ * webhook `gh`. No two are the same: a number follows a name that an earlier record has taken.
  */
 function createVariableNames(): CreateVariableName {
   const names = new Set<string>();
@@ -61,6 +64,7 @@ function createVariableNames(): CreateVariableName {
 
 const SETTING_PREFIX = 'HOOKSHELF_';
 
+// A digit cannot begin a variable, a single word may be PATH or HOME, HOOKSHELF_ begins settings.
 function addPrefix(name: string): string {
   return /^[0-9]/.test(name) || !name.includes('_') || name.startsWith(SETTING_PREFIX)
     ? `HOOK_${name}` : name;

@@ -64,6 +64,12 @@ test('the document says which texts a member takes', () => {
     ['IncomingWebhookBody', 'deduplicate', /`auto`.*`off`/],
     ['IncomingWebhookBody', 'answer', /`result`.*`accepted`/],
     ['IncomingWebhookBody', 'secret', /Left out of a change it stays/],
+    ['IncomingWebhookBody', 'actionConfiguration', /by its identifier/],
+    ['WebhookRouteBody', 'actionConfiguration', /by its identifier/],
+    ['OutgoingWebhookBody', 'actionConfiguration', /by its identifier/],
+    ['ClientCredentialsBody', 'clientAuthentication', /id and secret/],
+    ['ClientCertificateBody', 'certificate', /certificate in PEM/],
+    ['EventBody', 'delaySeconds', /^After how many seconds/],
   ] as const;
   for (const [name, member, says] of said) {
     const { description } = propertiesOf(name)[member] as Node;

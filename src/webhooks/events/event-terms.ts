@@ -29,7 +29,7 @@ export const eventTermMembers = {
   delaySeconds: {
     schema: { kind: 'integer', minimum: 0, maximum: DELAY_SECONDS_MAX },
     label: 'In', form: { field: 'delay' },
-    description: 'Or after how many seconds it begins, not beside a time',
+    description: 'After how many seconds it begins; it does not stand beside a time',
   },
 } as const satisfies ObjectSchema['members'];
 

@@ -166,8 +166,8 @@ export const incomingSchema = describeObject({
     },
     actionConfiguration: {
       ...configurationMember,
-      description: 'The action configuration that runs for every request; needed where there are '
-        + 'no routes',
+      description: 'The action configuration that runs for every request, by its identifier; '
+        + 'needed where there are no routes',
       form: { group: 'action', field: 'action' },
     },
     routes: routesMember,

@@ -50,7 +50,7 @@ export const routesMember = {
         },
         actionConfiguration: {
           ...configurationMember, isRequired: true,
-          description: 'The action configuration that runs',
+          description: 'The action configuration that runs, by its identifier',
         },
         order: requestOrderMember,
       },

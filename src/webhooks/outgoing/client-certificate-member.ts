@@ -29,7 +29,8 @@ export const clientCertificateSchema = describeObject({
     certificate: {
       schema: pemSchema('certificates in PEM', findChainProblem, (text) =>
         listPemBlocks(text)), isWriteOnly: true,
-      description: 'PEM, those of its issuers after it. Never shown', form: { field: 'lines' },
+      description: 'The certificate in PEM, those of its issuers after it. Never shown',
+      form: { field: 'lines' },
     },
     privateKey: {
       schema: pemSchema('a private key in PEM', findLoneKeyProblem, (text) =>

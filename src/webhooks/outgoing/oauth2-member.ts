@@ -43,7 +43,8 @@ export const oauth2Schema = describeObject({
     clientAuthentication: {
       schema: { kind: 'string', values: CLIENT_AUTHENTICATIONS }, default: 'basic',
       label: 'Id and secret go',
-      description: '`basic`: in the header Authorization; `body`: in the body',
+      description: 'Where id and secret are: with `basic` in the header Authorization, with '
+        + '`body` in the body',
     },
   },
   check: findMemberProblems,

@@ -108,8 +108,8 @@ export const outgoingSchema = describeObject({
     ...enabledMembers, // enabled, disabledReason, disabledAt
     actionConfiguration: {
       ...configurationMember,
-      description: 'The action configuration that runs first: its result is sent in place of the '
-        + 'event',
+      description: 'The action configuration that runs first, by its identifier: its result is '
+        + 'sent in place of the event',
       form: { group: 'more', field: 'action' },
     },
     triggerEvent: {

@@ -62,9 +62,9 @@ const OPTIONS_SCHEMA: ObjectSchema = {
     arguments: {
       schema: { kind: 'array', items: { kind: 'string' }, maxItems: ITEMS_MAX },
       default: [], form: { item: 'Argument', hasEmptyItems: true },
-      description: 'Each is passed whole: it is never split, and no shell sees it. '
-        + '`{{ payload.ref }}` puts in a value of what came; `headers`, `query` and `event` are '
-        + 'there too',
+      description: 'Arguments of the command. Each is passed whole: it is never split, and no '
+        + 'shell sees it. `{{ payload.ref }}` puts in a value of what came; `headers`, `query` and '
+        + '`event` are there too',
     },
     environment: {
       schema: VARIABLES, default: {}, form: { field: 'variables' },
@@ -87,7 +87,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
     },
     workingDirectory: {
       schema: { kind: 'string', minLength: 1, maxLength: 4096 }, form: { group: 'more' },
-      description: 'A path below the folder of commands, or one that the setting '
+      description: 'Where it runs: a path below the folder of commands, or one that the setting '
         + '`actions.workingDirectories` names. Without it an empty folder, deleted after the run',
     },
     timeout: {
@@ -97,14 +97,15 @@ const OPTIONS_SCHEMA: ObjectSchema = {
     },
     maxCommands: {
       schema: { kind: 'integer', minimum: 1, maximum: COMMANDS_MAX }, label: 'Runs at once',
-      description: 'The others wait in order; 1 is one after the other. Without it as many as the '
-        + 'setting `actions.maxCommands` allows for all',
+      description: 'How many runs of this configuration there are at once. The others wait in '
+        + 'order; 1 is one after the other. Without it as many as the setting '
+        + '`actions.maxCommands` allows for all',
     },
     coalesce: {
       schema: { kind: 'boolean' }, default: false,
       label: 'Of those that wait, only the newest runs',
-      description: 'For a deploy, say: it stands for those before it, whose status is then '
-        + '`coalesced`',
+      description: 'For a deploy, say: the newest run stands for those that waited before it, '
+        + 'whose status is then `coalesced`',
     },
     successCodes: {
       schema: {
@@ -112,7 +113,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
         items: { kind: 'integer', minimum: 0, maximum: EXIT_CODE_MAX },
       },
       default: [0], label: 'Exit codes of success', form: { group: 'more', item: 'Exit code' },
-      description: 'With any other the run has failed',
+      description: 'The exit codes that are a success; with any other the run has failed',
     },
     output: {
       schema: { kind: 'string', values: OUTPUT_VALUES }, default: 'none', label: 'Its output',

@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
+import { commandOptions } from '../../../../src/webhooks/actions/commands/command-options.ts';
 import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
 import { CommandSlots } from '../../../../src/webhooks/actions/commands/command-slots.ts';
 import {
@@ -518,6 +519,17 @@ test('GET /api/actions names the commands to choose from as they are now', async
   assert.deepEqual(await listChoices(), ['a.sh', 'b.sh']);
   rmSync(place.path, { recursive: true });
   assert.deepEqual(await listChoices(), []);
+});
+
+// The console has labels beside them; GET /api/actions, which others read, has their names alone.
+test('what an option says of itself is enough without its label', () => {
+  const said = [
+    ['arguments', /^Arguments of the command/], ['workingDirectory', /^Where it runs/],
+    ['maxCommands', /^How many runs/], ['coalesce', /the newest run/],
+    ['successCodes', /^The exit codes that are a success/],
+  ] as const;
+  const options = commandOptions([]);
+  for (const [name, says] of said) assert.match(options[name]?.description ?? '', says, name);
 });
 
 const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] = [

@@ -86,8 +86,8 @@ export type MemberSchema = {
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
   /**
-   * Whether every record has it, stored and shown. Default: if it is read-only or has a default. A
-   * member that is required always is there.
+   * Whether every answer has it, and every stored record unless it is computed. Default: if it is
+   * read-only or has a default. A required member is always there.
    */
   readonly isAlwaysPresent?: boolean;
   /**
@@ -114,7 +114,8 @@ export type MemberSchema = {
   readonly form?: MemberForm;
   /**
    * The options of commands that set the member. Absent: one, named after the member; `[]`: none.
-   * `--unset` takes the name of a single option, and the member's name where this is a list.
+   * `--unset` takes the name of a single option; of a list, and of a secret text, that of the
+   * member.
    */
   readonly option?: MemberOption | readonly MemberOption[] | undefined;
 };

@@ -43,13 +43,13 @@ export type HttpRoute = {
 
 /** What a route is, without its handler, and the commands that do no more than call it. */
 export type RouteDescription = Omit<HttpRoute, 'handle'> & {
-  /** Each acts on the record that the path names. */
+  /** Each calls the route for the record that the path names, if it names one. */
   readonly commands?: readonly RouteCommand[];
 };
 
 /**
  * A route that is not yet bound to its service. Its handler gets the service as an argument, so
- * that commands can read the row where there is none.
+ * that commands read the row without a service.
  */
 export type RouteRow<Service> = RouteDescription & {
   readonly handle: (exchange: Exchange, service: Service) => void | Promise<void>;
@@ -68,7 +68,7 @@ export type RouteCommand = {
   readonly name: string;
   /** For help; by default as the route's. */
   readonly summary?: string;
-  /** The body that it sends. */
+  /** The body that it always sends; it takes none, and no query, from the command line. */
   readonly body?: JsonObject;
   /** The sentence that people read in place of the answer; `{id}` stands for the record. */
   readonly done?: string;

@@ -36,9 +36,14 @@ type NamedOption = MemberOption & { readonly name: string };
 export function listOptions(name: string, member: MemberSchema): readonly NamedOption[] {
   const { readOnly, option = {} } = member;
   if (readOnly !== undefined) return [];
-  const options: readonly MemberOption[] = 'length' in option ? option : [option];
+  const options = isList(option) ? option : [option];
   const byDefault = isSecretText(member) ? describeSecretFile(name) : { name: toKebabCase(name) };
   return options.map((each) => ({ ...byDefault, ...each }));
+}
+
+/** `Array.isArray` does not know lists that are not to be changed. */
+function isList(option: MemberOption | readonly MemberOption[]): option is readonly MemberOption[] {
+  return Array.isArray(option);
 }
 
 /** A secret is read from a file: other users of the machine can read arguments. */
@@ -56,14 +61,14 @@ function describeSecretFile(name: string): NamedOption {
 
 /**
  * The name of the member for `--unset`; null: it is required, has a default or no option, or is
- * set once.
+ * set by creating the record alone.
  */
 export function findUnsetName(name: string, member: MemberSchema): string | null {
   const { isRequired, default: defaultValue, option = {} } = member;
   const [first] = listOptions(name, member);
   if (isRequired === true || defaultValue !== undefined || first === undefined) return null;
   if (first.isForNew === true) return null;
-  return 'length' in option || isSecretText(member) ? toKebabCase(name) : first.name;
+  return isList(option) || isSecretText(member) ? toKebabCase(name) : first.name;
 }
 
 function toSpec(
@@ -106,6 +111,7 @@ export function isListOfTexts(schema: Schema): boolean {
   return schema.kind === 'array' && schema.items.kind === 'string';
 }
 
+/** `keyword.not`, a parameter, is `keyword-not`. */
 function toKebabCase(name: string): string {
   return name.replace('.', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

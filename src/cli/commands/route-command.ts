@@ -18,7 +18,7 @@ export function describeCommands(
 ): readonly CommandRow[] {
   return rows.flatMap(({ method, path, summary, commands = [] }) => commands.map((command) => {
     const { name, summary: ownSummary = summary, ...call } = command;
-    const options = recordOptions(path);
+    const options = operandOf(path);
     const operand = options['identifier'] === undefined ? '' : ' <id>';
     assert(method !== 'ANY', `${name} calls a route of any method`);
     return {
@@ -51,10 +51,10 @@ function toCommand({ call, ...row }: CommandRow): CommandSpec {
   };
 }
 
-function recordOptions(path: string): OptionSpecs {
+function operandOf(path: string): OptionSpecs {
   const [collection = '', parameter] = path.split('/{', 2);
   if (parameter === undefined) return {};
   const kind = VALUE_KINDS.find((one) => collection.endsWith(`/${one}`));
-  assert(kind !== undefined, `${path} names a record that no option stands for`);
+  assert(kind !== undefined, `the collection of ${path} is not in VALUE_KINDS`);
   return recordOption(kind);
 }

@@ -44,8 +44,8 @@ export function replaceSecrets(schema: ObjectSchema, record: JsonObject, hide: H
 }
 
 /**
- * Replaces each `***` in the body, in members that are secret or not, by the stored value at its
- * pointer: items of a list go by their index, so one that has moved gets the secret of another.
+ * Replaces each `***` in the body by the stored value at its pointer, also in members that are not
+ * secret. Items of a list are found by their index, so one that has moved gets another's secret.
  * `replace` also keeps the write-only members of `schema` that the body leaves out. `apply` changes
  * nothing, as `parseDocument` has refused `***`. Throws `invalid` with each `***` that has no
  * stored value, or that `explainMove` refuses.
@@ -104,8 +104,8 @@ function hideValue(
 }
 
 /**
- * The row of a member or an item of the value with this row. A row counts, and not the name: an
- * `apiKey` that has one without `isSecret` is shown.
+ * The row of a member or an item of the value with this row. A member's own row alone decides, and
+ * its name only where it has none: an `apiKey` whose row has no `isSecret` is shown.
  */
 function findInnerRow({ schema, isSecret }: MemberSchema, step: string | number): MemberSchema {
   if (isSecret === true) return { schema: UNDESCRIBED, isSecret };
@@ -164,12 +164,10 @@ function restoreText(
   value: string, stored: JsonValue | undefined, pointer: string, restoring: Restoring,
 ): JsonValue {
   const movedDetail = restoring.explainMove(pointer);
-  const hasStoredText = movedDetail === null
-    && (typeof stored === 'string' || isJsonNumber(stored));
-  if (value === MASK && hasStoredText) return stored;
-  const url = value === MASK ? null
-    : restoreUrlSecrets(value, hasStoredText ? String(stored) : '');
-  if (url !== null) return url;
+  const canKeep = movedDetail === null && (typeof stored === 'string' || isJsonNumber(stored));
+  if (value === MASK && canKeep) return stored;
+  const restored = value === MASK ? null : restoreUrlSecrets(value, canKeep ? String(stored) : '');
+  if (restored !== null) return restored;
   const detail = movedDetail ?? `has no stored value that ${MASK} could keep`;
   restoring.errors.push({ pointer, detail });
   return value;

@@ -42,8 +42,8 @@ const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
 
 /**
- * The option of both members: it sets `triggerEvent`, or `triggerEvents` if it stands several times
- * (`WEBHOOK_READERS`).
+ * The one option of `triggerEvent` and `triggerEvents`: it sets the second if it stands several
+ * times (`WEBHOOK_READERS`).
  */
 const triggerOption: MemberOption = {
   name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
@@ -188,7 +188,10 @@ export const outgoingSchema = describeObject({
   check: findProblems,
 });
 
-/** `updatedAt` is absent in a webhook that was never saved (`parseUnsavedWebhook`). */
+/**
+ * As it is stored: `publicKey` is computed, and the types of `oauth2` and `clientCertificate` are
+ * narrower. A webhook that was never saved has no `updatedAt` (`parseUnsavedWebhook`).
+ */
 export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
     'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
@@ -205,8 +208,8 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
 }
 
 /**
- * Whether the webhook has the trigger `*` and no trigger for some system event: `*` excludes system
- * events. `doctor` names such webhooks, as their owners may expect to hear everything.
+ * Whether the webhook has the trigger `*` and does not hear all system events, which `*` leaves
+ * out. `doctor` names such webhooks, as their owners may expect to hear everything.
  */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);

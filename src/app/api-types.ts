@@ -1,7 +1,7 @@
 /**
  * The routes of the API as types, for a program that embeds us: what each takes and answers. All of
  * it follows from the schemas of the OpenAPI document. A test reads the table of routes as text,
- * and holds it to the document.
+ * and compares its methods and paths with the document's.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonSchema, JsonValue, ObjectSchema } from '../base/schema.ts';
@@ -102,7 +102,7 @@ type RequestArguments<Body> = undefined extends Body
 type TextSchema = typeof TEXT;
 type AnySchema = typeof ANY_JSON;
 type BytesSchema = SchemaOf<unknown, JsonSchema>;
-/** All that the types of values ask of the schema of an array. */
+/** As much of the schema of an array as `ViewOf` asks for. */
 type ListOf<Items> = { readonly items: Items };
 type FileSchema = SchemaOf<Uint8Array | JsonValue, JsonSchema>;
 type Rotation = ReturnType<typeof createRotationSchema>;

@@ -1,8 +1,9 @@
 /**
  * The types of the values that a schema describes, derived from it: a record as it is stored, as
  * callers send it, and as they see it. An object is described by `describeObject`, and members that
- * several objects have with `satisfies MemberSchema`; where a schema is declared with a wider type,
- * TypeScript no longer knows its members. `SchemaOf<Value>` states the type of its values by hand.
+ * several objects have with `as const satisfies MemberSchema`: without `as const`, or with a wider
+ * type, TypeScript no longer knows the members, or takes a choice for any text. `SchemaOf<Value>`
+ * states the type of a schema's values by hand.
  */
 import type {
   JsonObject, JsonValue, MemberSchema, MemberSchemas, ObjectSchema, Schema,
@@ -69,7 +70,7 @@ type HiddenMember = {
 /** The members that a view always has; openapi-schema.ts has the same rule. */
 type PresentMember = {
   readonly stored: { readonly isRequired: true } | { readonly isAlwaysPresent: true }
-    // `{}` is each value but undefined and null.
+    // `{}` is each value but undefined and null; these rows may say `isAlwaysPresent: false`.
     | (({ readonly default: {} } | { readonly readOnly: string })
       & { readonly isAlwaysPresent?: true });
   readonly input: { readonly isRequired: true };

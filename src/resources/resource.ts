@@ -79,4 +79,4 @@ export const timestampMembers = {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
     description: 'RFC 3339, UTC, milliseconds; later with every change',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;

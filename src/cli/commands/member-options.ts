@@ -8,7 +8,7 @@ import { flag, text, unset } from '../arguments/option-spec.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/option-spec.ts';
 
 /** The options of a command that creates a record. */
-export function newRecordOptions(members: MemberSchemas): OptionSpecs {
+export function memberOptions(members: MemberSchemas): OptionSpecs {
   return Object.fromEntries(Object.entries(members).flatMap(([name, member]) =>
     listOptions(name, member).map((option) =>
       [option.name, toSpec(member, option, member.isRequired)])));
@@ -17,7 +17,7 @@ export function newRecordOptions(members: MemberSchemas): OptionSpecs {
 /** The options of a command that sets the parameters of a query. */
 export function queryOptions(parameters: readonly ParameterSpec[]): OptionSpecs {
   const rows = parameters.map(({ name, ...row }) => [name, row] as const);
-  return newRecordOptions(Object.fromEntries(rows));
+  return memberOptions(Object.fromEntries(rows));
 }
 
 /** The options of a command that changes a record: none is required. */

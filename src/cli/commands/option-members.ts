@@ -31,7 +31,8 @@ export function readTextMembers(
 
 /**
  * The time that `--since` and `--until` mean by a date, which is its first moment in UTC, or by a
- * span before now. The service judges a text that may be a time. Throws `usage` on any other.
+ * span before now. A text that begins with a date is sent as it is: the service checks it. Throws
+ * `usage` on any other.
  */
 function toMoment<Text extends string | undefined>(
   option: string, text: Text,
@@ -79,8 +80,8 @@ export type OptionReaders = Readonly<Record<string,
   (context: CommandContext) => JsonValue | undefined | Promise<JsonValue>>>;
 
 /**
- * The members of a record that options set. `readers` has a function for each member that is not
- * read by the kind of its schema. Throws `usage`. The service validates the members.
+ * The members of a record that options set. A function of `readers` takes the place of reading a
+ * member by the kind of its schema. Throws `usage`. The service validates the members.
  */
 export async function readMembers(
   context: CommandContext, { members }: ObjectSchema, readers: OptionReaders = {},

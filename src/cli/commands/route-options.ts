@@ -14,14 +14,14 @@ import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.
 import { deliveryRows } from '../../webhooks/deliveries/delivery-routes.ts';
 import { cancelRows } from '../../webhooks/events/emit-routes.ts';
 import { eventFields } from '../../webhooks/events/event-fields.ts';
-import { describeState } from '../../webhooks/health/public-health.ts';
+import { stateParameter } from '../../webhooks/health/public-health.ts';
 import { requestFields } from '../../webhooks/inbox/request-fields.ts';
 import { requestRows } from '../../webhooks/inbox/request-routes.ts';
 import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
 import { createRotationSchema } from '../../webhooks/members/rotate-secret.ts';
 import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
 import { listParameters } from '../../webhooks/records/searchable-list.ts';
-import { changeOptions, newRecordOptions, queryOptions } from './member-options.ts';
+import { changeOptions, memberOptions, queryOptions } from './member-options.ts';
 import { describeCommands } from './route-command.ts';
 
 export const routeCommands = describeCommands([...requestRows, ...cancelRows, ...deliveryRows]);
@@ -30,21 +30,21 @@ export const bookFilterOptions = queryOptions(bookFilterParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);
 export const facetOptions = queryOptions(facetParameters);
 export const duplicatesOptions = queryOptions([duplicatesParameter]);
-export const newConfigurationOptions = newRecordOptions(configurationSchema.members);
+export const newConfigurationOptions = memberOptions(configurationSchema.members);
 export const configurationChangeOptions = changeOptions(configurationSchema.members);
-export const newIncomingOptions = newRecordOptions(incomingSchema.members);
+export const newIncomingOptions = memberOptions(incomingSchema.members);
 export const incomingChangeOptions = changeOptions(incomingSchema.members);
-export const newOutgoingOptions = newRecordOptions(outgoingSchema.members);
+export const newOutgoingOptions = memberOptions(outgoingSchema.members);
 export const outgoingChangeOptions = changeOptions(outgoingSchema.members);
-export const incomingListOptions = queryOptions([describeState('incoming')]);
-export const outgoingListOptions = queryOptions([describeState('outgoing')]);
+export const incomingListOptions = queryOptions([stateParameter('incoming')]);
+export const outgoingListOptions = queryOptions([stateParameter('outgoing')]);
 export const requestListOptions = queryOptions(listParameters(requestFields));
 export const eventListOptions = queryOptions(listParameters(eventFields));
-// Only the parameters are read: no name is looked up.
+// Only the parameters are read: the lookup is never called.
 export const deliveryListOptions =
   queryOptions(listParameters(createDeliveryFields(() => null)));
-export const replayOptions = newRecordOptions(replayMembers);
-export const resendOptions = newRecordOptions(resendMembers);
-export const backfillOptions = newRecordOptions(backfillMembers);
-export const newTokenOptions = newRecordOptions(TOKEN_MODEL.members);
-export const rotationOptions = newRecordOptions(createRotationSchema('').members);
+export const replayOptions = memberOptions(replayMembers);
+export const resendOptions = memberOptions(resendMembers);
+export const backfillOptions = memberOptions(backfillMembers);
+export const newTokenOptions = memberOptions(TOKEN_MODEL.members);
+export const rotationOptions = memberOptions(createRotationSchema('').members);

@@ -19,7 +19,7 @@ import type { StoredConfiguration } from './stored-configuration.ts';
 export function exportConfiguration(
   { records }: StoredConfiguration, isOnlyApplied: boolean,
 ): string {
-  const createName = createVariableNames();
+  const createName = createVariableNamer();
   const lists = RECORD_KINDS.map((kind) => {
     const named = (records.get(kind) ?? []).flatMap(({ name, set, members: stored }) =>
       name === null || (isOnlyApplied && set === null) ? [] : [{ name, stored }]);
@@ -30,7 +30,7 @@ export function exportConfiguration(
 }
 
 function exportRecord(
-  { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
+  { schema, naming }: RecordKind, stored: JsonObject, createName: NameVariable,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
   const name = stored[naming] ?? null;
@@ -46,26 +46,26 @@ function exportRecord(
 }
 
 /** `steps` lead to the value within its record: `['headers', 'Authorization']`. */
-type CreateVariableName = (record: string, steps: readonly string[]) => string;
+type NameVariable = (record: string, steps: readonly string[]) => string;
 
 /**
  * Makes names of environment variables for what is not shown: `GH_SECRET` is the secret of the
  * webhook `gh`. No two are the same: a number follows a name that an earlier record has taken.
  */
-function createVariableNames(): CreateVariableName {
+function createVariableNamer(): NameVariable {
   const names = new Set<string>();
   return (record, steps) => {
-    // The member says less than what is in it: `options.password` is PASSWORD.
+    // Within a member its own name is left out: `options.password` is PASSWORD.
     const places = steps.length > 1 ? steps.slice(1) : steps;
     const words = [record, ...places].map(toWords).filter((part) => part !== '');
-    return takeUniqueName(addPrefix(words.join('_')), names, { separator: '_' });
+    return takeUniqueName(toSafeName(words.join('_')), names, { separator: '_' });
   };
 }
 
 const SETTING_PREFIX = 'HOOKSHELF_';
 
-// A digit cannot begin a variable, a single word may be PATH or HOME, HOOKSHELF_ begins settings.
-function addPrefix(name: string): string {
+// A digit cannot begin a variable. A single word may be PATH or HOME. HOOKSHELF_ begins settings.
+function toSafeName(name: string): string {
   return /^[0-9]/.test(name) || !name.includes('_') || name.startsWith(SETTING_PREFIX)
     ? `HOOK_${name}` : name;
 }

@@ -48,6 +48,7 @@ export function deliveryRoutes(
   ];
 }
 
+/** Without a service, so that `route-options.ts` reads them; the other two need more than it. */
 export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
@@ -136,7 +137,7 @@ function listRoute(
   }, searches);
 }
 
-/** Without a kind, a name of both kinds of webhooks is that of the outgoing one. */
+/** Without a kind, a name that webhooks of both kinds have means the outgoing one. */
 function resolveHookOfKind(
   { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
 ): DeliveryFilter {

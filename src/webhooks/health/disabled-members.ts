@@ -25,7 +25,7 @@ export const enabledMembers = {
     schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
     description: 'Since when it is off. Absent while it is enabled',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;
 
 export type DisabledMembers = {
   readonly disabledReason?: DisabledReason; readonly disabledAt?: string;

@@ -19,7 +19,7 @@ export const probeMember = {
   description: 'Once it is off as every attempt failed, its oldest delivery is tried every hour, '
     + 'until one arrives and it is on again. Events queue meanwhile. Not after a 410, or when '
     + 'somebody has turned it off',
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** Finds a `probe` of a webhook that is never off for failing. */
 export function findProbeProblems({ probe, disableAfterHours }: JsonObject): FieldError[] {

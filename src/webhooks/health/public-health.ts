@@ -22,7 +22,7 @@ export function toHostWait(
 
 const time = {
   schema: { kind: 'string', format: 'date-time' }, isRequired: true,
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 const failureSchema = describeObject({
   kind: 'object', name: 'WebhookFailure',
@@ -78,7 +78,7 @@ export const healthMember = {
   description: 'Whether it works. `failing`: three tries in a row failed, or something failed for '
     + 'good. `rejecting`: most requests are refused. A try is an attempt of a delivery or a run of '
     + 'an action',
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 type WebhookHealth = AnswerOf<typeof healthMember.schema>;
 
@@ -145,12 +145,12 @@ export function stateFilter(
   monitor: HealthMonitor, direction: WebhookDirection,
 ): CollectionFilter {
   return {
-    parameter: describeState(direction),
+    parameter: stateParameter(direction),
     select: (state) => (id) => monitor.isListedAs(id, state as PublicState),
   };
 }
 
-export function describeState(direction: WebhookDirection): ParameterSpec {
+export function stateParameter(direction: WebhookDirection): ParameterSpec {
   const values = PUBLIC_STATES[direction];
   return {
     name: 'state', in: 'query', schema: { kind: 'string', values },

@@ -55,7 +55,7 @@ export const responseMember = {
     help: 'what the sender gets in place of the JSON: '
       + '{"accepted":{"status":202,"body":"{{ message }}"}, …}',
   },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
 export type CustomResponse = RecordOf<typeof successSchema>;

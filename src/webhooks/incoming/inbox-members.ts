@@ -25,13 +25,13 @@ const deduplicateSchema: SchemaOf<Deduplication, JsonSchema> = {
 
 export const inboxMembers = {
   inbox: {
-    schema: { kind: 'string', values: ['off', 'failed', 'all'] as const }, default: 'failed',
+    schema: { kind: 'string', values: ['off', 'failed', 'all'] }, default: 'failed',
     label: 'Keep',
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
   },
   answer: {
-    schema: { kind: 'string', values: ['result', 'accepted'] as const }, default: 'result',
+    schema: { kind: 'string', values: ['result', 'accepted'] }, default: 'result',
     description: 'What the sender is answered: the `result` of the action, or that the request is '
       + '`accepted` once it is on disk. Then the action runs later, with retries, and all requests '
       + 'must be kept (`inbox` `all`)',
@@ -64,7 +64,7 @@ export const inboxMembers = {
     description: 'Seconds before each further run of what fails; an empty list is no second run; '
       + 'without it the setting `incoming.retrySchedule` holds. For the answer `accepted`',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;
 
 /** Checks the rules across the members, and the form of `deduplicate`. */
 export function findInboxProblems({ inbox, answer, deduplicate }: JsonObject): FieldError[] {

@@ -62,7 +62,7 @@ const limitMembers = {
     description: 'How many accepted or replayed requests may run at once; 1 keeps their order; '
       + 'without it the setting `incoming.maxInFlightPerHook` holds',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;
 
 export const incomingSchema = describeObject({
   kind: 'object',

@@ -26,7 +26,7 @@ export const requestOrderMember = {
     + 'next waits until it is done or has failed for good. `{ "key": "<path>" }` is strict among '
     + 'those with the same text, number or boolean there, such as `payload.order.id`. Without it: '
     + '`none`. It needs the answer `accepted`',
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 export const routesMember = {
   schema: {
@@ -66,7 +66,7 @@ export const routesMember = {
     help: 'instead of --action-config: [{"name":"…", "when":{…}, "actionConfiguration":"…"}]',
     isPublic: true,
   },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 export type WebhookRoute = RecordOf<typeof routesMember.schema.items>;
 

@@ -27,13 +27,13 @@ export function createNameMember(uniqueness: string) {
     description: 'What people call it, also in place of its identifier: 1-64 of a-z, 0-9, `.`, `_` '
       + `and \`-\`. ${uniqueness}`,
     option: { placeholder: '<slug>' },
-  } satisfies MemberSchema;
+  } as const satisfies MemberSchema;
 }
 
 export const descriptionMember = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'What it is for, and whose it is',
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** The identifier of an action configuration. */
 export const configurationMember = {
@@ -42,7 +42,7 @@ export const configurationMember = {
   option: {
     name: 'action-config', placeholder: '<identifier>', completes: 'action-configurations',
   },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** Seconds to wait before each retry. */
 export const retryScheduleMember = {
@@ -52,7 +52,7 @@ export const retryScheduleMember = {
   },
   form: { group: 'more', item: 'Wait', field: 'retries' },
   option: { placeholder: '<seconds,… | none>' },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** The first value that is a text, such as a webhook's name or else its path; null: none is. */
 export function firstText(...values: readonly (JsonValue | undefined)[]): string | null {

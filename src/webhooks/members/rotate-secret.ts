@@ -1,6 +1,6 @@
 /**
  * Rotates the secret of a webhook. For a while, the overlap, the previous secret is valid beside
- * the current one. A rotation and a set-up file write `previousSecret`; other bodies cannot.
+ * the current one. Only a rotation, and an apply that changes the secret, set `previousSecret`.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -39,7 +39,7 @@ export const previousSecretMember = {
   }),
   readOnly: 'echo', isAlwaysPresent: false,
   description: 'The secret before the last rotation, while it is still valid',
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
@@ -47,9 +47,7 @@ export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 export type WebhookRecord<Described> =
   Omit<RecordOf<Described>, 'createdAt' | 'hasSecret' | 'health'>;
 
-/**
- * Keeps the stored previous secret, whatever the body says. A body without a secret drops both.
- */
+/** The body with the stored previous secret, not its own, if it has a secret at all. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
   const { previousSecret: _, ...rest } = body;
   const previousSecret = current?.['previousSecret'];
@@ -72,8 +70,8 @@ export function showWebhook(
 }
 
 /**
- * A webhook whose secret changes from that of `before`, which stays valid for `OVERLAP_HOURS`.
- * Nothing stays valid if either has no secret, or if they sign or verify in different ways.
+ * The webhook with the secret of `before`, which is another, as its previous one, valid for
+ * `OVERLAP_HOURS`; without one if either has no secret, or if they sign or verify differently.
  */
 export function overlapSecrets(
   { previousSecret: _, ...webhook }: JsonObject, before: JsonObject, nowMs: number,

@@ -21,4 +21,4 @@ export const secretMembers = {
   hasSecret: {
     schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;

@@ -28,12 +28,12 @@ export const bodyMembers = {
     option: { placeholder: '<type>' },
   },
   format: {
-    schema: { kind: 'string', values: ['standard', 'cloudevents'] as const },
+    schema: { kind: 'string', values: ['standard', 'cloudevents'] },
     form: { group: 'more' },
     description: '`cloudevents` is CloudEvents 1.0 over HTTP in binary mode: headers such as '
       + '`ce-type` say what the event is; without it `standard`, which has no such headers',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;
 
 /** Checks the template by its type, and headers that would contradict the members. */
 export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {

@@ -23,6 +23,6 @@ export const rateMember = {
   description: 'How many attempts may start in how many seconds, evenly spread; what waits stays '
     + 'in order. Without it, as fast as the target answers',
   option: { placeholder: '<n/seconds>' },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 export type Rate = RecordOf<typeof rateMember.schema>;

@@ -33,7 +33,7 @@ export const retryOnMember = {
     + 'another one the delivery has failed at once. Without it all but 2xx. Network errors are '
     + 'always tried again; 410 always ends, and turns off',
   option: { placeholder: '<status,… | none>' },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** Checks what the schema cannot say: that each item is a status or a class. */
 export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[] {

@@ -73,7 +73,7 @@ export const signingMembers = {
     schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysPresent: false,
     description: 'What receivers verify with, where `signing` has the secret as a private key',
   },
-} satisfies MemberSchemas;
+} as const satisfies MemberSchemas;
 
 function findPresetProblem(name: string): string | null {
   const preset = findPreset(name);

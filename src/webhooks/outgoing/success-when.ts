@@ -20,7 +20,7 @@ export const successWhenMember = {
     + '`{ "path": "body.ok", "op": "eq", "value": true }`. Where it does not look at `status`, '
     + 'that must be 2xx as well. Without a condition 2xx delivers',
   option: { isPublic: true },
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 export function findSuccessWhenProblems(condition: JsonValue | undefined): FieldError[] {
   return findConditionProblems(condition, '/successWhen', RESPONSE_SOURCES);

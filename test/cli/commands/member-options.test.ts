@@ -8,7 +8,7 @@ import { Arguments } from '../../../src/cli/arguments/parse-arguments.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import type { CommandContext } from '../../../src/cli/commands/command-context.ts';
 import {
-  changeOptions, newRecordOptions, queryOptions,
+  changeOptions, memberOptions, queryOptions,
 } from '../../../src/cli/commands/member-options.ts';
 import { readMembers } from '../../../src/cli/commands/option-members.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
@@ -30,7 +30,7 @@ const MEMBERS: MemberSchemas = {
 };
 
 test('options follow from the members of a schema', () => {
-  const options = newRecordOptions(MEMBERS);
+  const options = memberOptions(MEMBERS);
   assert.deepEqual(Object.entries(options).map(([name, option]) => [name, kindOf(option)]), [
     ['shelf-name', '<text> required'], ['mode', '<a | b>'], ['how-many', '<n>'],
     ['is-open', 'flag'], ['tags', '<name,…> repeatable'], ['rule', '<json | @file | ->'],

@@ -95,7 +95,7 @@ async function rotateSecret(
 ): Promise<number> {
   const identifier = await resolveId(context);
   const { args, output } = context;
-  hasSecretOption(context);
+  refuseBothSecretOptions(context);
   // Without --secret-file the service makes the secret.
   const body = await readMembers(context, createRotationSchema(resource.schema.name), {
     secret: () => args.has('secret-file') ? readSecretOption(context, 'secret-file') : undefined,
@@ -182,12 +182,14 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
   return secret === null ? {} : { secret: secret.secret };
 }
 
-/** Whether one of the options that set a secret is given. Throws `usage` for both. */
-function hasSecretOption({ args }: CommandContext): boolean {
-  const isFile = args.has('secret-file');
-  const isGenerated = args.has('generate-secret');
-  if (isFile && isGenerated) {
+/** Whether an option sets the secret. Throws `usage` where both do. */
+function hasSecretOption(context: CommandContext): boolean {
+  refuseBothSecretOptions(context);
+  return context.args.has('secret-file') || context.args.has('generate-secret');
+}
+
+function refuseBothSecretOptions({ args }: CommandContext): void {
+  if (args.has('secret-file') && args.has('generate-secret')) {
     throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
   }
-  return isFile || isGenerated;
 }

@@ -58,7 +58,7 @@ export const orderMember = {
       help: 'strict among those with the same value there, such as payload.data.book.id',
     },
   ],
-} satisfies MemberSchema;
+} as const satisfies MemberSchema;
 
 /** Problems of the form of an order, and of its path, which begins with one of `sources`. */
 export function findOrderProblems(

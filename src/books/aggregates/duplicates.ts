@@ -66,7 +66,9 @@ export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): P
       + 'common');
   }
   const { result, changes } = await searchBooks(deps, ALL_BOOKS, createExchangeCaller(exchange), {
-    createSteps: (search) => findDuplicates(search, by), isEmpty: () => false,
+    createSteps: (search) => findDuplicates(search, by),
+    finish: (found) => found,
+    isEmpty: () => false,
   });
   try {
     await exchange.sendStream(200, ['Content-Type', 'application/json'],

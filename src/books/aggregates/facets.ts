@@ -92,6 +92,7 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
   }
   const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
     createSteps: (search) => countFacets(search, filter, facets),
+    finish: (found) => found,
     isEmpty: ({ total, facets: counts }) =>
       total === 0 && Object.values(counts).every(({ length }) => length === 0),
   });

@@ -52,6 +52,7 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
     createSteps: (search) =>
       findSuggestions(search, joinWords(text, search.query.corrections), tables),
+    finish: (found) => found,
     isEmpty: ({ length }) => length === 0,
   });
   changes.stop();

@@ -12,7 +12,7 @@ import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import { findPage, findWhole, isHeld } from './find-books.ts';
-import type { PageResult, PlanExplanation } from './find-books.ts';
+import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
 import type { MatchSearch } from './match-search.ts';
 import {
   collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
@@ -289,24 +289,22 @@ async function findBooks(
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
   const { result, query: correctedQuery, changes } = await searchBooks(deps, query, caller, {
-    createSteps: findHeld, isEmpty: (found) => 'entries' in found && found.total === 0,
+    createSteps: findHeld,
+    finish: async (found): Promise<PageResult | WholeResult> => 'entries' in found ? found
+      : deps.wholeScanLimiter.run(async () =>
+        assertWanted(await deps.turns.run(findWhole(found), caller.isWanted))),
+    isEmpty: ({ total }) => total === 0,
   });
   if ('entries' in result) {
     changes.stop();
     return toResult(result, correctedQuery);
   }
-  // The books are still to be read: `changes` keeps them as they are found until they have been.
-  const close = (): void => changes.stop();
-  try {
-    const { plan, total, slots } = await deps.wholeScanLimiter.run(async () =>
-      assertWanted(await deps.turns.run(findWhole(result), caller.isWanted)));
-    const source = sourceFromSlots(slots, changes);
-    const { corrections } = correctedQuery;
-    return { plan, total, cursor: null, corrections, source, stream: null, close };
-  } catch (error) {
-    close();
-    throw error;
-  }
+  const { plan, total, slots } = result;
+  return {
+    plan, total, cursor: null, corrections: correctedQuery.corrections,
+    // The books are still to be read: `changes` keeps them as they are found until they have been.
+    source: sourceFromSlots(slots, changes), stream: null, close: () => changes.stop(),
+  };
 }
 
 /** A page, or few books that match; the search itself where all of more are asked for. */

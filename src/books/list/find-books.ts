@@ -39,7 +39,7 @@ export type PageResult = {
   readonly entries: readonly BookEntry[]; readonly total: number; readonly plan: PlanExplanation;
 };
 /** `slots` are those of the books after the cursor, in order. */
-type WholeResult = {
+export type WholeResult = {
   readonly slots: Uint32Array; readonly total: number; readonly plan: PlanExplanation;
 };
 

@@ -32,9 +32,11 @@ export type SearchDeps = {
 
 type ListedQuery = CorrectableQuery & Pick<BookQuery, 'sort'>;
 
-type BookAnswer<Query, Result> = {
+type BookAnswer<Query, Result, Found> = {
   /** The query of the search has the corrections. */
-  readonly createSteps: (search: MatchSearch<Query>) => Steps<Result>;
+  readonly createSteps: (search: MatchSearch<Query>) => Steps<Found>;
+  /** Ends what has to wait for more than a turn. */
+  readonly finish: (found: Found) => Result | Promise<Result>;
   /** Whether nothing matched. */
   readonly isEmpty: (result: Result) => boolean;
 };
@@ -50,8 +52,8 @@ type SearchOutcome<Query, Result> = {
 };
 
 /** Throws `timeout` when the caller has left. */
-export async function searchBooks<Query extends ListedQuery, Result>(
-  deps: SearchDeps, query: Query, caller: SearchCaller, answer: BookAnswer<Query, Result>,
+export async function searchBooks<Query extends ListedQuery, Result, Found>(
+  deps: SearchDeps, query: Query, caller: SearchCaller, answer: BookAnswer<Query, Result, Found>,
 ): Promise<SearchOutcome<Query, Result>> {
   const found = await searchOnce(deps, query, caller, answer);
   // A query that has a match has no mistyped word.
@@ -62,9 +64,9 @@ export async function searchBooks<Query extends ListedQuery, Result>(
     ? found : searchOnce(deps, correctQuery(query, corrections), caller, answer);
 }
 
-async function searchOnce<Query extends ListedQuery, Result>(
+async function searchOnce<Query extends ListedQuery, Result, Found>(
   { collection, search, turns, indexes, limiter }: SearchDeps, query: Query, caller: SearchCaller,
-  { createSteps }: BookAnswer<Query, Result>,
+  { createSteps, finish }: BookAnswer<Query, Result, Found>,
 ): Promise<SearchOutcome<Query, Result>> {
   const changes = new ConcurrentChanges(collection);
   try {
@@ -73,13 +75,14 @@ async function searchOnce<Query extends ListedQuery, Result>(
     const hasWords = hasTextConditions(filter) || filter.isbns.length > 0;
     const candidates = hasWords ? await search.find(filter, caller) : null;
     const lacksWords = candidates !== null && candidates.slots.next(0) < 0;
-    const steps = function* (): Steps<Result> {
+    const steps = function* (): Steps<Found> {
       return yield* createSteps(yield* openSearch({
         collection, query, candidates, changes, indexes: indexes?.open(CatalogIndexes) ?? null,
       }));
     };
-    const run = (): Promise<Result | null> => turns.run(steps(), caller.isWanted);
-    const result = assertWanted(await (limiter === null ? run() : limiter.run(run)));
+    const run = (): Promise<Found | null> => turns.run(steps(), caller.isWanted);
+    const found = assertWanted(await (limiter === null ? run() : limiter.run(run)));
+    const result = await finish(found);
     return { result, query, changes, lacksWords };
   } catch (error) {
     changes.stop();

@@ -58,6 +58,15 @@ test('a word of seven letters has one mistake, of eight two; of three letters no
   }
 });
 
+test('a list of more books than are held at once is corrected, too, by an index that is made',
+  async () => {
+    const { collection, list } = createCatalog();
+    for (let number = 0; number < 17_000; number += 1) put(collection, `a${number}`, 'harry');
+    const { headers, total, books } = await getList(list, 'q=hary');
+    assert.deepEqual([headers['x-search-corrected'], total, books.length],
+      ['hary=harry', 17_000, 17_000]);
+  });
+
 test('several corrections stand in the header, folded and percent-encoded', async () => {
   const { collection, list } = createCatalog();
   put(collection, 'a', 'Łódź крепость');

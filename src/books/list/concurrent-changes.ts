@@ -31,7 +31,7 @@ export class ConcurrentChanges {
   #kept: KeptSlots | null = null;
   /** null once `stopRecording` was called. */
   #changedSlots: Set<number> | null = new Set();
-  readonly #deletedSlots = new Map<string, number>();
+  readonly #deletedSlots = new Map<string, number[]>();
 
   constructor(collection: Collection) {
     this.#collection = collection;
@@ -44,7 +44,7 @@ export class ConcurrentChanges {
   }
 
   /** In which slots books stood that were deleted in this time, by their ids. */
-  get deletedSlots(): ReadonlyMap<string, number> {
+  get deletedSlots(): ReadonlyMap<string, readonly number[]> {
     return this.#deletedSlots;
   }
 
@@ -88,8 +88,9 @@ export class ConcurrentChanges {
 
   #onChange({ id, before, after }: Change, slot: number): void {
     this.#changedSlots?.add(slot);
-    const isFirst = this.#changedSlots !== null && !this.#deletedSlots.has(id);
-    if (after === null && isFirst) this.#deletedSlots.set(id, slot);
+    if (after === null && this.#changedSlots !== null) {
+      this.#deletedSlots.set(id, [...this.#deletedSlots.get(id) ?? [], slot]);
+    }
     const kept = this.#kept;
     if (kept?.unsent.has(slot) !== true || !kept.stale.add(slot) || before === null) return;
     if (kept.copiedBytes + before.length > COPIED_BYTES_MAX) return;

@@ -180,9 +180,8 @@ export function* findMatches(
       if (!check(bytes, isTextKnown && !isStale)) return true;
     }
     // A book that was deleted where it was taken may have been added again here.
-    if (isLate && deletedSlots.size > 0 && taken.has(deletedSlots.get(readId(bytes)) ?? -1)) {
-      return true;
-    }
+    const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
+    if (slotsBefore?.some((before) => taken.has(before)) === true) return true;
     if (mayComeTwice) taken.add(slot);
     total += 1;
     return sink.take(bytes, slot, isLate);

@@ -109,6 +109,42 @@ test('a book deleted and added again in another slot while matches are read come
   assert.equal(page.total, 39);
 });
 
+test('a book that moves to other slots again and again comes once', () => {
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const random = createRandom(seed);
+    const collection = new FakeCollection();
+    const slots = new BitSet();
+    const put = (id: string, title: string): void =>
+      collection.put({ ...randomBook(createRandom(1), id), title });
+    put('id-10', 'nowhere');
+    for (let slot = 1; slot < 80; slot += 1) {
+      put(`id-${slot + 10}`, slot < 40 ? 'everywhere' : 'nowhere');
+      if (slot < 40) slots.add(slot);
+    }
+    const steps = pageSteps({
+      collection, search: 'q=everywhere', limit: null, changes: new ConcurrentChanges(collection),
+      candidates: { slots, isExact: true, unindexed: null },
+    });
+    let last = 89;
+    const page = finishSteps(steps, () => {
+      if (last < 50) return;
+      collection.delete('id-10');
+      collection.delete(`id-${last}`);
+      put('id-10', 'everywhere');
+      assert.equal(collection.findSlot('id-10'), last - 10);
+      // Where it stood another stands, and others change after it.
+      put(`id-${last}-0`, 'nowhere');
+      for (let count = below(random, 10); count > 0; count -= 1) {
+        put(`id-${last}-${count}`, 'everywhere');
+      }
+      last -= 1;
+    });
+    const ids = page.entries.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, `seed ${seed}`);
+    assert.equal(page.total, ids.length);
+  }
+});
+
 test('a slot that gets another book during a scan of the whole comes once', () => {
   const collection = new FakeCollection();
   const book = (id: string): NaiveBook => randomBook(createRandom(1), id);

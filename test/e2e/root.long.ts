@@ -238,7 +238,11 @@ test('files elsewhere are opened as root, before', { skip }, () =>
       '--secret-file', secret));
     await succeed(run('outgoingwebhook:create', '--target-url', 'http://localhost:1/',
       '--headers-file', put('headers', 'X-Key: k'), '--secret-file', secret,
-      '--payload-template', `@${put('template', '{}')}`));
+      '--payload-template', `@${put('template', '{}')}`, '--name', 'o'));
+    for (const [group, name] of [['incomingwebhook', 'p'], ['outgoingwebhook', 'o']] as const) {
+      await succeed(run(`${group}:update`, name, '--secret-file', secret));
+      await succeed(run(`${group}:rotate-secret`, name, '--secret-file', secret));
+    }
     const script = `echo '${EMMA}' | "$0" "$@"`;
     const piped = { program: ['/bin/sh', '-c', script, process.execPath, PROGRAM] };
     await succeed(hookshelf(['book:add', '--input', '@/dev/stdin', '--data', data], piped));

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
-import { WAYS, inPlace } from '../place.ts';
+import { ALONE, WAYS, inPlace } from '../place.ts';
 
 async function withTarget(
   use: (url: string, received: HttpTarget['received']) => Promise<void>,
@@ -15,6 +15,23 @@ async function withTarget(
     target.close();
   }
 }
+
+// Root reads files elsewhere before it becomes the owner of the data directory (identity.ts).
+test('the files of a command are read before its webhook is looked for', () =>
+  inPlace(ALONE, async (place) => {
+    const file = join(place.folder, 'none');
+    for (const [command, option, value] of [
+      ['incomingwebhook:update', 'secret-file', file],
+      ['incomingwebhook:rotate-secret', 'secret-file', file],
+      ['incomingwebhook:diagnose', 'headers-file', file],
+      ['incomingwebhook:match', 'payload', `@${file}`],
+      ['outgoingwebhook:update', 'secret-file', file],
+      ['outgoingwebhook:rotate-secret', 'secret-file', file],
+    ] as const) {
+      const { stderr } = await place.run([command, 'none', `--${option}`, value]);
+      assert.match(stderr, new RegExp(`--${option}: ENOENT`), command);
+    }
+  }));
 
 for (const way of WAYS) {
   test(`action configurations are managed, ${way}`, () => inPlace(way, async (place) => {

@@ -76,10 +76,10 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
+  const body = await readRequestToDiagnose(context);
   const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
   const apiClient = await context.openApiClient();
-  const body = await readRequestToDiagnose(context);
   const diagnosis = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const { accepted, checks } = diagnosis;
   const { output } = context;
@@ -121,9 +121,9 @@ async function readRequestToDiagnose(context: CommandContext): Promise<JsonObjec
 
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
+  const body = await readRequestToMatch(context);
   const webhookId = await resolveIncomingId(context);
   const path = `${recordPath(incomingResource, webhookId)}/match`;
-  const body = await readRequestToMatch(context);
   const apiClient = await context.openApiClient();
   const match = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const { output } = context;

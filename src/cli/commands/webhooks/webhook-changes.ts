@@ -49,7 +49,7 @@ export const WEBHOOK_CHANGES = {
 async function create(context: CommandContext, kind: WebhookKind): Promise<number> {
   const { resource } = kind;
   const members = await readMembers(context, resource.schema, WEBHOOK_READERS);
-  const secret = await readNewSecret(context, kind, members);
+  const secret = await readSecretFile(context) ?? generateSecret(context, kind, members);
   const webhook = await createRecord(context, resource, { ...members, ...toSecretMember(secret) });
   await printWebhook(context, kind, 'created', webhook, secret);
   return 0;
@@ -62,10 +62,12 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
     ...await readMembers(context, resource.schema, WEBHOOK_READERS),
   };
   if (!hasSecretOption(context)) requireChange(context, requestedChanges);
+  const fileSecret = await readSecretFile(context);
   const identifier = await kind.resolveId(context);
   const current = await fetchRecord(context, resource, identifier);
   const members = completeChanges(requestedChanges, current.record);
-  const secret = await readNewSecret(context, kind, { ...current.record, ...members });
+  const secret = fileSecret
+    ?? generateSecret(context, kind, { ...current.record, ...members });
   const changes = { ...members, ...toSecretMember(secret) };
   const webhook =
     await updateRecord(context, resource, identifier, { current, changes, wholeMembers });
@@ -93,13 +95,13 @@ async function setEnabled(
 async function rotateSecret(
   context: CommandContext, { resource, resolveId }: WebhookKind,
 ): Promise<number> {
-  const identifier = await resolveId(context);
-  const { args, output } = context;
-  refuseBothSecretOptions(context);
+  const { output } = context;
+  const fileSecret = await readSecretFile(context);
   // Without --secret-file the service makes the secret.
   const body = await readMembers(context, createRotationSchema(resource.schema.name), {
-    secret: () => args.has('secret-file') ? readSecretOption(context, 'secret-file') : undefined,
+    secret: () => fileSecret?.secret,
   });
+  const identifier = await resolveId(context);
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
   const result = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
@@ -163,16 +165,23 @@ type NewSecret = {
 };
 
 /**
- * Reads the secret of `--secret-file`, or generates one for `--generate-secret`, as the webhook
- * needs it; null without either. Throws `usage`, also where none can be made here.
+ * Reads the secret of `--secret-file`; null without it. It is called before the data directory is
+ * opened: root reads the file, and then becomes the directory's owner.
  */
-async function readNewSecret(
-  context: CommandContext, { chooseSecretShape }: WebhookKind, webhook: JsonObject,
-): Promise<NewSecret | null> {
-  if (!hasSecretOption(context)) return null;
-  if (!context.args.has('generate-secret')) {
-    return { secret: await readSecretOption(context, 'secret-file'), isGenerated: false };
-  }
+async function readSecretFile(context: CommandContext): Promise<NewSecret | null> {
+  refuseBothSecretOptions(context);
+  if (!context.args.has('secret-file')) return null;
+  return { secret: await readSecretOption(context, 'secret-file'), isGenerated: false };
+}
+
+/**
+ * Generates a secret for `--generate-secret`, as the webhook needs it; null without it. Throws
+ * `usage` where none can be made here.
+ */
+function generateSecret(
+  { args }: CommandContext, { chooseSecretShape }: WebhookKind, webhook: JsonObject,
+): NewSecret | null {
+  if (!args.has('generate-secret')) return null;
   const choice = chooseSecretShape(webhook);
   if (choice.problem !== undefined) throw new AppError('usage', `--secret-file ${choice.problem}`);
   return { secret: encodeSecret(choice.shape, createSecretBytes()), isGenerated: true };

@@ -22,7 +22,7 @@ import { parseHeaderLine } from './header-line.ts';
 
 export const WEBHOOK_READERS: OptionReaders = {
   enabled: () => false,
-  // `readNewSecret` reads it, once the other members are known.
+  // `readSecretFile` and `generateSecret` have it.
   secret: () => undefined,
   targetUrl: async (context) => (await readUrlOption(context, 'target-url')).trim(),
   headers: readHeaders,

@@ -18,7 +18,7 @@ import {
 
 /**
  * Starts a server with a script, kills it once the script has made the file `ready`, and the server
- * has noted its process: the script may be faster.
+ * has noted its process, whole: the script may be faster.
  */
 async function killServer(harness: CommandHarness, script: string): Promise<void> {
   const ready = join(harness.directory, 'ready');
@@ -26,7 +26,8 @@ async function killServer(harness: CommandHarness, script: string): Promise<void
     compileCommandServer(harness.directory), harness.runsFolder, `ready=${ready}; ${script}`,
   ], { stdio: 'ignore' }));
   await waitForFile(ready);
-  await until('the process is noted', () => listNotes(harness).length === 1);
+  await until('the process is noted', () => listNotes(harness)
+    .filter((path) => readFileSync(path, 'utf8').endsWith('}')).length === 1);
   server.kill('SIGKILL');
   await once(server, 'exit');
 }

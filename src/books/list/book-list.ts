@@ -11,7 +11,7 @@ import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
-import { findPage, findWhole, isHeld } from './find-books.ts';
+import { findPage, findWhole, fitsInMemory } from './find-books.ts';
 import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
 import type { MatchSearch } from './match-search.ts';
 import {
@@ -289,7 +289,7 @@ async function findBooks(
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
   const { result, query: correctedQuery, changes } = await searchBooks(deps, query, caller, {
-    createSteps: findHeld,
+    createSteps: findPageOrDefer,
     finish: async (found): Promise<PageResult | WholeResult> => 'entries' in found ? found
       : deps.wholeScanLimiter.run(async () =>
         assertWanted(await deps.turns.run(findWhole(found), caller.isWanted))),
@@ -308,11 +308,11 @@ async function findBooks(
 }
 
 /** A page, or few books that match; the search itself where all of more are asked for. */
-function* findHeld(
+function* findPageOrDefer(
   search: MatchSearch<BookQuery>,
 ): Steps<PageResult | MatchSearch<BookQuery>> {
   const { limit } = search.query;
-  return limit === null && !isHeld(search) ? search : yield* findPage(search, limit);
+  return limit === null && !fitsInMemory(search) ? search : yield* findPage(search, limit);
 }
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */

@@ -5,8 +5,8 @@
  *
  * It records from its construction on. `stop` ends all of it: its creator must call it when the
  * books have been read, and on an error, or it listens to the collection for ever. A whole list,
- * whose books are read only while they are sent, calls in between: `keep` for each book found,
- * `stopRecording` when all are found, and `take` for each book sent.
+ * whose books are read only while they are sent, calls in between: `keepUntilTaken` for the books
+ * found, `stopRecording` when all are found, and `take` for each book sent.
  */
 import type { Change, Collection } from '../../store/store-port.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';

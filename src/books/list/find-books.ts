@@ -49,16 +49,16 @@ const SLOTS_COPIED_PER_YIELD = 4096;
 const SPARSE_MAX = 16_384;
 
 /**
- * Whether all books that match are held at once: few may match, and to go through an order without
- * reading any costs more.
+ * Whether all books that match are read and sorted in memory: at most SPARSE_MAX may match, and it
+ * costs less than to go through an order, which reads none.
  */
-export function isHeld(search: ListSearch): boolean {
+export function fitsInMemory(search: ListSearch): boolean {
   const { slotCount, unsettled } = search;
   if (slotCount === null || slotCount + (unsettled?.count() ?? 0) > SPARSE_MAX) return false;
   return !isListedInOrder(search) || choosePlan(search, Infinity, true).name !== 'order-walk';
 }
 
-/** Whether an order has all that match, and nothing changes just then. */
+/** Whether an index has every match in the asked order, and nothing is pending or has changed. */
 function isListedInOrder(
   { changes, isExact, unsettled, order, query: { sort: { orders } } }: ListSearch,
 ): boolean {

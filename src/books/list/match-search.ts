@@ -50,7 +50,10 @@ type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
 export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInputs<Query> & {
   /** The order of the first key; null: there is no index of it, or ids are the order. */
   readonly order: SlotOrder | null;
-  /** Settled slots: all that match are among them. Null: all may match. They stay as they are. */
+  /**
+   * Slots that were settled at the start: all of them that match are among these. Null: all may
+   * match. The set does not follow changes.
+   */
   readonly slots: BitSet | null;
   /** How many slots these are; null for all. */
   readonly slotCount: number | null;
@@ -155,7 +158,7 @@ export function* findMatches(
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
   const { walk, kind, order } = source;
   const check = createBookCheck(search.query.filter);
-  const isTextKnown = search.candidates?.isExact === true;
+  const isTextExact = search.candidates?.isExact === true;
   const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
   // The slots that were taken: few of an order, perhaps many of all.
   const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
@@ -177,9 +180,9 @@ export function* findMatches(
     if (bytes === undefined || taken.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
-      if (!check(bytes, isTextKnown && !isStale)) return true;
+      if (!check(bytes, isTextExact && !isStale)) return true;
     }
-    // A book that was deleted where it was taken may have been added again here.
+    // The same book may have been taken in a slot that it was deleted from later.
     const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
     if (slotsBefore?.some((before) => taken.has(before)) === true) return true;
     if (mayComeTwice) taken.add(slot);
@@ -197,6 +200,7 @@ export function* findMatches(
     yield;
   }
   if (kind === 'books') return { total };
+  // An order ends early, so it has not counted: all slots match, but those that changed since.
   if (kind === 'order') total = search.slotCount ?? 0;
   for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
     // One that has changed comes below.

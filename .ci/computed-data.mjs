@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
-// The options of commands, from the parameters and schemas of routes: they are a third of what a command loads.
+// The options of commands. The parameters and schemas of routes, which they follow from, are a third
+// of what a command would load.
 const COMPUTED = 'src/cli/commands/route-options.ts';
 
 /** The plugin for a build. */

@@ -4,15 +4,14 @@ import type { JsonNumber } from '../base/exact-number.ts';
 import type { ArraySchema, JsonSchema } from '../base/schema.ts';
 import type { AnswerOf, SchemaOf } from '../base/schema-types.ts';
 import {
-  arraySchema, objectSchema, FLAG, TEXT, COUNT, TIME,
+  ANY_JSON, arraySchema, objectSchema, FLAG, TEXT, COUNT, TIME,
 } from '../resources/route-specs.ts';
 
 const seconds = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const days = {
   kind: 'integer', minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER,
 } as const;
-const anything = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 } as const;
-const scalar: SchemaOf<string | JsonNumber | boolean, JsonSchema> = anything;
+const SCALAR: SchemaOf<string | JsonNumber | boolean, JsonSchema> = ANY_JSON;
 
 export const statusSchema = objectSchema('Status', {
   isReady: FLAG, reason: [TEXT, 'Why it is not ready; null: it is'],
@@ -51,7 +50,7 @@ export const statusSchema = objectSchema('Status', {
     'How many of both kinds are in each state of health',
   ],
   heldBack: [
-    arraySchema(objectSchema('HeldBackKey', { hook: TEXT, key: scalar, waiting: COUNT })),
+    arraySchema(objectSchema('HeldBackKey', { hook: TEXT, key: SCALAR, waiting: COUNT })),
     'Keys of webhooks with order by key that hold back many deliveries, the longest first',
   ],
   unhealthy: [
@@ -101,7 +100,7 @@ export const WINDOWS = ['1h', '24h'] as const;
 
 const COUNTS = arraySchema(COUNT);
 // An element is null where nothing was counted, which our schemas cannot say.
-const p95Ms: SchemaOf<readonly (number | null)[], ArraySchema> = arraySchema(anything);
+const p95Ms: SchemaOf<readonly (number | null)[], ArraySchema> = arraySchema(ANY_JSON);
 const REQUESTS = objectSchema('RequestSeries', {
   accepted: COUNTS, rejected: COUNTS, failed: COUNTS, p95Ms,
 });
@@ -126,6 +125,6 @@ export const logLinesSchema = arraySchema(objectSchema('LogLine', {
 }));
 
 export const settingsSchema = arraySchema(objectSchema('Setting', {
-  name: TEXT, value: anything, origin: TEXT, default: anything, unit: TEXT,
+  name: TEXT, value: ANY_JSON, origin: TEXT, default: ANY_JSON, unit: TEXT,
   variable: TEXT, meaning: TEXT,
 }, { nullable: ['value', 'default'] }));

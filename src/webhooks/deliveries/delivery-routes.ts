@@ -193,12 +193,14 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
     handle(exchange) {
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) =>
-        service.resend(identifier, parseResendMode(parseOptionalBody(body)), (batch, delivery) =>
-          keepResponse(batch, {
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+        const mode = parseResendMode(parseOptionalBody(body));
+        return service.resend(identifier, mode, (transaction, delivery) =>
+          keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: encodeJson(service.toPublic(delivery)),
-          })));
+          }));
+      });
     },
   };
 }

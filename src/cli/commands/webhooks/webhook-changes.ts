@@ -61,8 +61,9 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
     ...readUnsetMembers(context, resource.schema),
     ...await readMembers(context, resource.schema, WEBHOOK_READERS),
   };
-  if (!hasSecretOption(context)) requireChange(context, requestedChanges);
   const fileSecret = await readSecretFile(context);
+  const setsSecret = fileSecret !== null || context.args.has('generate-secret');
+  if (!setsSecret) requireChange(context, requestedChanges);
   const identifier = await kind.resolveId(context);
   const current = await fetchRecord(context, resource, identifier);
   const members = completeChanges(requestedChanges, current.record);
@@ -166,11 +167,15 @@ type NewSecret = {
 
 /**
  * Reads the secret of `--secret-file`; null without it. It is called before the data directory is
- * opened: root reads the file, and then becomes the directory's owner.
+ * opened: root reads the file, and then becomes the directory's owner. Throws `usage` also beside
+ * `--generate-secret`.
  */
 async function readSecretFile(context: CommandContext): Promise<NewSecret | null> {
-  refuseBothSecretOptions(context);
-  if (!context.args.has('secret-file')) return null;
+  const { args } = context;
+  if (!args.has('secret-file')) return null;
+  if (args.has('generate-secret')) {
+    throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
+  }
   return { secret: await readSecretOption(context, 'secret-file'), isGenerated: false };
 }
 
@@ -191,14 +196,3 @@ function toSecretMember(secret: NewSecret | null): JsonObject {
   return secret === null ? {} : { secret: secret.secret };
 }
 
-/** Whether an option sets the secret. Throws `usage` where both do. */
-function hasSecretOption(context: CommandContext): boolean {
-  refuseBothSecretOptions(context);
-  return context.args.has('secret-file') || context.args.has('generate-secret');
-}
-
-function refuseBothSecretOptions({ args }: CommandContext): void {
-  if (args.has('secret-file') && args.has('generate-secret')) {
-    throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
-  }
-}

@@ -57,10 +57,11 @@ export async function stalled(read: () => ServerResponse | null): Promise<Socket
   return socket;
 }
 
-/** The result of steps that are taken without a pause. */
-export function runAll<T>(steps: Steps<T>): T {
+/** The result of steps that are taken to their end; `between` runs before each but the first. */
+export function runAll<T>(steps: Steps<T>, between: () => void = () => {}): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    between();
   }
 }

@@ -100,6 +100,7 @@ async function findCorrections(
   const changes = new ConcurrentChanges(collection);
   try {
     const found = await search.findCorrections(filter, caller);
+    if (found.size === 0) return NO_CORRECTIONS;
     const steps = dropChangedWords(found, collection, changes);
     return await turns.run(steps, caller.isWanted) ?? NO_CORRECTIONS;
   } finally {

@@ -9,6 +9,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
+import { runAll } from '../../support/turns.ts';
 
 const BOOKS = IS_LONG ? 20_000 : 2000;
 
@@ -96,11 +97,7 @@ function compare(left: string, right: string): number {
 }
 
 function finish(steps: Steps<Uint32Array>, between: () => void = () => {}): readonly number[] {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return [...step.value];
-    between();
-  }
+  return [...runAll(steps, between)];
 }
 
 function noneMissed(): BitSet {

@@ -14,7 +14,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pageSteps } from '../../support/page-steps.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
-import { finishSteps } from '../../support/steps.ts';
+import { runAll } from '../../support/turns.ts';
 
 const SEEDS = IS_LONG ? 200 : 5;
 const ROUNDS = 50;
@@ -295,7 +295,7 @@ async function getPage(
   const finding = search.find(parseBookQuery(text).filter, { isWanted: () => true });
   const candidates = await shelf.runUntil(finding, disturbAndNote);
   const steps = pageSteps({ collection, indexes, candidates, changes, search: text, limit });
-  const { entries, total, plan } = finishSteps(steps, disturbAndNote);
+  const { entries, total, plan } = runAll(steps, disturbAndNote);
   changes.stop();
   for (const [id, book] of unchanged) {
     if (shelf.books.get(id) !== book) unchanged.delete(id);

@@ -19,7 +19,7 @@ import type { NaiveBook } from '../../support/naive-list.ts';
 import { pageSteps } from '../../support/page-steps.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
-import { finishSteps } from '../../support/steps.ts';
+import { runAll } from '../../support/turns.ts';
 
 const SEEDS = IS_LONG ? 60 : 4;
 const BOOKS = 90;
@@ -83,7 +83,7 @@ test('a candidate that is not indexed is read, and counted so', () => {
   const [slots, unindexed] = [new BitSet(), new BitSet()];
   slots.addBelow(2);
   unindexed.add(1);
-  const page = finishSteps(pageSteps({
+  const page = runAll(pageSteps({
     collection, search: 'q=everywhere', limit: 5, changes: new ConcurrentChanges(collection),
     candidates: { slots, isExact: true, unindexed },
   }));

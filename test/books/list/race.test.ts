@@ -20,7 +20,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pageSteps } from '../../support/page-steps.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
-import { finishSteps } from '../../support/steps.ts';
+import { runAll } from '../../support/turns.ts';
 
 const IDS = 150;
 const SEEDS = IS_LONG ? 200 : 4;
@@ -96,7 +96,7 @@ test('a book deleted and added again in another slot while matches are read come
     candidates: { slots, isExact: true, unindexed: null },
   });
   let isFirst = true;
-  const page = finishSteps(steps, () => {
+  const page = runAll(steps, () => {
     if (!isFirst) return;
     isFirst = false;
     collection.delete('id-10');
@@ -126,7 +126,7 @@ test('a book that moves to other slots again and again comes once', () => {
       candidates: { slots, isExact: true, unindexed: null },
     });
     let last = 89;
-    const page = finishSteps(steps, () => {
+    const page = runAll(steps, () => {
       if (last < 50) return;
       collection.delete('id-10');
       collection.delete(`id-${last}`);
@@ -150,11 +150,11 @@ test('a slot that gets another book during a scan of the whole comes once', () =
   const book = (id: string): NaiveBook => randomBook(createRandom(1), id);
   for (let number = 10; number < 50; number += 1) collection.put(book(`id-${number}`));
   const changes = new ConcurrentChanges(collection);
-  const steps = findWhole(finishSteps(openSearch({
+  const steps = findWhole(runAll(openSearch({
     collection, query: parseBookQuery('sort=title'), changes, candidates: null, indexes: null,
   })));
   let isFirst = true;
-  const { slots, total } = finishSteps(steps, () => {
+  const { slots, total } = runAll(steps, () => {
     if (!isFirst) return;
     isFirst = false;
     collection.delete('id-10');
@@ -175,7 +175,7 @@ test('a candidate that changed since the index was asked is read again, and coun
   }
   const changes = new ConcurrentChanges(collection);
   collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
-  const page = finishSteps(pageSteps({
+  const page = runAll(pageSteps({
     collection, search: 'q=everywhere', limit: 5, changes,
     candidates: { slots, isExact: true, unindexed: null },
   }));

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { TopEntries } from '../../../src/books/list/top-k.ts';
-import { finishSteps } from '../../support/steps.ts';
+import { runAll } from '../../support/turns.ts';
 
 test('of books that sort alike those that came first are kept', () => {
   for (const sign of ['', '-']) {
     const top = new TopEntries(parseBookQuery(`sort=${sign}datePublished`), 3, false);
     const take = (id: string, datePublished: string): boolean =>
       top.take(Buffer.from(JSON.stringify({ id, datePublished })), 0, false);
-    const ids = (): readonly string[] => finishSteps(top.finish()).map(({ id }) => id);
+    const ids = (): readonly string[] => runAll(top.finish()).map(({ id }) => id);
     for (const id of ['a', 'b', 'c', 'd', 'e']) take(id, '1960');
     assert.deepEqual(ids(), ['a', 'b', 'c']);
     take('f', sign === '' ? '1959' : '1961');
@@ -25,7 +25,7 @@ test('books that come in order are taken until there are enough, and late ones s
     [true, true, false, false]);
   take('a', 'a', true);
   take('f', 'f', true);
-  assert.deepEqual(finishSteps(top.finish()).map(({ id }) => id), ['a', 'b', 'c']);
+  assert.deepEqual(runAll(top.finish()).map(({ id }) => id), ['a', 'b', 'c']);
 });
 
 test('where further keys sort, all books of the last first key are taken', () => {
@@ -34,5 +34,5 @@ test('where further keys sort, all books of the last first key are taken', () =>
     top.take(Buffer.from(JSON.stringify({ id, title: id, datePublished })), 0, false);
   assert.deepEqual([take('d', '1960'), take('c', '1960'), take('a', '1960'), take('b', '1961')],
     [true, true, true, false]);
-  assert.deepEqual(finishSteps(top.finish()).map(({ id }) => id), ['a', 'c']);
+  assert.deepEqual(runAll(top.finish()).map(({ id }) => id), ['a', 'c']);
 });

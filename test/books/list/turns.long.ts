@@ -25,7 +25,7 @@ const INDEXED_SEARCHES = [
   'q=war&sort=title&limit=20',
 ];
 const BOOKS = 2000;
-// As many as may be pending in a query that the indexes answer.
+// Books that change while a query runs.
 const PENDING = 500;
 
 test('of sorted answers without limit two are under way at a time', async () => {

@@ -42,7 +42,10 @@ async function saveRecord(
 ): Promise<void> {
   const { path, schema, record, etag, onDone } = options;
   const { properties = {} } = schema;
-  const kept = Object.entries(record).filter(([name]) => !hasField(properties[name] ?? NO_FIELD));
+  const kept = Object.entries(record).filter(([name]) => {
+    const { [name]: member } = properties;
+    return member === undefined || !hasField(member);
+  });
   try {
     await callApi('PUT', path, {
       body: { ...Object.fromEntries(kept), ...value }, headers: { 'If-Match': etag },
@@ -59,9 +62,6 @@ async function saveRecord(
   showNotice('Saved.');
   return onDone();
 }
-
-/** Stands for a member that the schema of the form does not have. */
-const NO_FIELD: ModelSchema = { readOnly: true };
 
 type RecordMembers = Readonly<Record<string, unknown>>;
 

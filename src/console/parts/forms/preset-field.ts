@@ -3,7 +3,6 @@ import { fill, h } from '../../base/dom.ts';
 import { resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { inputField, type Field, type FieldOptions } from './input-field.ts';
 import { createMemberFields, readMembers } from './model-field.ts';
-import { SPECIAL_FIELDS } from './special-fields.ts';
 
 /** The value of the choice that has a scheme in place of a preset; no preset has such a name. */
 export const SCHEME = '{}';
@@ -30,7 +29,7 @@ export function presetField(
   let members = new Map<string, Field>();
   const show = (): void => {
     members = createMemberFields(
-      selectMembers(model, select.value), options.value, SPECIAL_FIELDS);
+      selectMembers(model, select.value), options.value, options.factories);
     fill(container, ...[...members.values()].map(({ element }) => element));
     onChange?.(select.value);
   };

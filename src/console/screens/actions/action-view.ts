@@ -28,7 +28,6 @@ type ActionView = {
   readonly refresh: () => Promise<void>;
 };
 
-
 export function openAction(container: HTMLElement, id: string): () => void {
   const path = `/api/action-configurations/${encodeURIComponent(id)}`;
   return openView(container, async (refresh) => {

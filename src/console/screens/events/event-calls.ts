@@ -1,5 +1,4 @@
-/** What several views of events need: paths, bodies, and cancelling an event. */
-import { encodeJson } from '../../base/json-text.ts';
+/** What several views of events need: paths, and cancelling an event. */
 import { callApi } from '../../base/api-calls.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -18,17 +17,4 @@ export async function cancelEvent(id: string): Promise<boolean> {
   await callApi('DELETE', eventPath(id));
   showNotice('Cancelled.');
   return true;
-}
-
-/** Posts a body whose payload is JSON text, which is sent byte for byte. */
-export async function postPayload<Result>(
-  path: string, members: Readonly<Record<string, unknown>>, payloadText: string,
-): Promise<Result> {
-  const otherMembers = encodeJson(members).slice(1);
-  const comma = otherMembers === '}' ? '' : ',';
-  const { body } = await callApi<Result>('POST', path, {
-    raw: `{"payload":${payloadText}${comma}${otherMembers}`,
-    headers: { 'Content-Type': 'application/json' },
-  });
-  return body;
 }

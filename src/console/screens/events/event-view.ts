@@ -1,8 +1,9 @@
 /** The view of one event: its members, its payload, its deliveries, and sending it to a webhook. */
-import { getJson, sendRequest } from '../../base/api-calls.ts';
+import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { goToScreen, href } from '../../base/screen-address.ts';
 import { formatOutgoingName, listOutgoingIds } from '../../base/webhook-labels.ts';
 import { asyncButton } from '../../parts/async-button.ts';
@@ -17,7 +18,7 @@ import { goIfStillHere } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
-import { cancelEvent, eventPath, postPayload } from './event-calls.ts';
+import { cancelEvent, eventPath } from './event-calls.ts';
 
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {
@@ -106,9 +107,13 @@ async function sendTo(
 ): Promise<Delivery> {
   const response = await sendRequest('GET', `${eventPath(id)}/payload`);
   if (!response.ok) throw new Error(`its ${formatQuantity(payloadBytes, 'byte')} are not kept`);
-  return postPayload(
-    `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`,
-    { event: name, ...key === null ? {} : { key } }, await response.text());
+  const members = encodeJson({ event: name, ...key === null ? {} : { key } }).slice(1);
+  const path = `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`;
+  const { body } = await callApi<Delivery>('POST', path, {
+    raw: `{"payload":${await response.text()},${members}`,
+    headers: { 'Content-Type': 'application/json' },
+  });
+  return body;
 }
 
 function hasBegun({ deliverAt, deliveries }: KeptEventWithDeliveries): boolean {

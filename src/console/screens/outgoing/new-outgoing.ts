@@ -3,6 +3,7 @@ import { callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { backLink, heading } from '../../parts/facts.ts';
+import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -22,7 +23,7 @@ const SECRET_CHOICES = [
 export function openNewOutgoing(container: HTMLElement): () => void {
   return openView(container, async () => {
     const [schema, factories] = await Promise.all([
-      loadModel('OutgoingWebhookBody'), loadOutgoingFields(),
+      loadModel('OutgoingWebhookBody'), ActionCatalog.load().then(loadOutgoingFields),
     ]);
     let isSecretGenerated = (): boolean => false;
     const form = recordForm({

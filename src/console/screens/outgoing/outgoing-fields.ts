@@ -1,16 +1,14 @@
 /** Fields of the forms for outgoing webhooks, and how views tell of events and signatures. */
 import { getJson } from '../../base/api-calls.ts';
 import { pickMembers } from '../../base/model-schema.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type { FieldFactories } from '../../parts/forms/input-field.ts';
 import { SCHEME, presetField } from '../../parts/forms/preset-field.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
-export async function loadOutgoingFields(): Promise<FieldFactories> {
-  const [actions, presets] = await Promise.all([
-    ActionCatalog.load(), getJson<readonly PresetDescription[]>('/api/verification-presets'),
-  ]);
+export async function loadOutgoingFields(actions: ActionCatalog): Promise<FieldFactories> {
+  const presets = await getJson<readonly PresetDescription[]>('/api/verification-presets');
   const signingPresets = presets.filter(({ signingObstacle }) => signingObstacle === null);
   return {
     action: (options) => actions.createField(options),

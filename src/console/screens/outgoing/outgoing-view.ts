@@ -146,14 +146,14 @@ async function countPending(identifier: string): Promise<number> {
 }
 
 async function openEditForm(
-  container: HTMLElement, { webhook, path, etag, refresh }: OutgoingView,
+  container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
   // A webhook has `triggerEvent` or `triggerEvents`; the form knows the second alone. Saving the
   // form stores the webhook with that one.
   const { triggerEvent, ...rest } = webhook;
   const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
   const [schema, factories] = await Promise.all([
-    loadModel('OutgoingWebhookBody'), loadOutgoingFields(),
+    loadModel('OutgoingWebhookBody'), loadOutgoingFields(actions),
   ]);
   editRecord(container, {
     path, record, etag, schema, factories, onDone: refresh,

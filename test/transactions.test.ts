@@ -55,7 +55,7 @@ test('a change of a book and its events', async () => {
   await house.catalog.replace(id, { title: 'Villette' });
   await house.catalog.remove(id);
   const fields = { title: 'Emma' };
-  const bookImport = house.catalog.openImport({ ...PLAIN_MODE, matches: ['title'] });
+  const bookImport = await house.catalog.openImport({ ...PLAIN_MODE, matches: ['title'] });
   const record = { id: null, createdAt: null, updatedAt: null, fields };
   await bookImport.importBatch([record, { ...record, fields: { ...fields, isbn: ISBN } }]);
   bookImport.close();

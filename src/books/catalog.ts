@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts';
 import { encodeChecked } from '../base/json/encode.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { createRepository } from '../resources/repository.ts';
@@ -15,7 +16,8 @@ import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
-import { createImportOpener } from './transfer/matching/catalog-import.ts';
+
+const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
 
 const { collection: { name: collection } } = bookResource;
 
@@ -33,7 +35,7 @@ export interface Catalog extends Repository {
    * Begins an import whose records are matched with the books that are there. Its caller has to
    * close it. The first batch waits until what finds the matches is made, in the background.
    */
-  openImport(mode: MatchMode): BookImport;
+  openImport(mode: MatchMode): Promise<BookImport>;
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {
@@ -46,10 +48,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
     get size() {
       return records.size;
     },
-    openImport(mode) {
+    openImport: async (mode) => loadImports(({ createImportOpener }) => {
       openImport ??= createImportOpener(options);
       return openImport(mode);
-    },
+    }),
   };
 }
 

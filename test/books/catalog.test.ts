@@ -130,7 +130,7 @@ test('ids of any version are taken, in lower case', () => {
 async function importBatch(
   catalog: Catalog, records: readonly ImportRecord[], onMatch: 'update' | 'replace' = 'update',
 ) {
-  const bookImport = catalog.openImport({ ...PLAIN_MODE, onMatch });
+  const bookImport = await catalog.openImport({ ...PLAIN_MODE, onMatch });
   const results = await bookImport.importBatch(records);
   bookImport.close();
   return results;

@@ -75,7 +75,7 @@ async function openImport(
   catalog: Catalog, file: BookFile, mode: ImportMode,
 ): Promise<BookImport> {
   try {
-    return catalog.openImport(createMatchMode(file.format, file.codec, mode));
+    return await catalog.openImport(createMatchMode(file.format, file.codec, mode));
   } catch (thrown) {
     await file.close();
     throw thrown;

@@ -1,4 +1,5 @@
 /** `/api/configuration`: the configuration as one document, read and applied. */
+import { lazyImport } from '../../base/lazy-import.ts';
 import {
   ANY_JSON, JSON_TYPE, arraySchema, jsonResponse, objectSchema,
 } from '../../resources/route-specs.ts';
@@ -6,18 +7,23 @@ import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { readQuery } from '../../server/query.ts';
-import { ConfigurationService, type ConfiguredServices } from './configuration-service.ts';
+import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { createDocumentSchema, planSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
 
+const loadService = lazyImport(() => import('./configuration-service.ts'));
+
+type GetService = () => Promise<ConfigurationService>;
+
 export function configurationRoutes(
   context: RelayContext, services: ConfiguredServices,
 ): readonly HttpRoute[] {
-  const service = new ConfigurationService(context, services);
-  return [exportRoute(service), applyRoute(service)];
+  const getService: GetService = async () =>
+    loadService((module) => new module.ConfigurationService(context, services));
+  return [exportRoute(getService), applyRoute(getService)];
 }
 
 const ONLY_APPLIED = {
@@ -29,7 +35,7 @@ const ONLY_APPLIED = {
 const EXPORT_SCHEMA = objectSchema('ExportedConfiguration',
   Object.fromEntries(RECORD_KINDS.map(({ member }) => [member, arraySchema(ANY_JSON)])));
 
-function exportRoute(service: ConfigurationService): HttpRoute {
+function exportRoute(getService: GetService): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'exportConfiguration', access: 'read',
     summary: 'All action configurations and webhooks as a document for `hookshelf apply`; secrets '
@@ -43,14 +49,14 @@ function exportRoute(service: ConfigurationService): HttpRoute {
       { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
       ...problemResponses(400),
     ],
-    handle(exchange) {
+    async handle(exchange) {
       const { onlyApplied } = readQuery(exchange.search, [ONLY_APPLIED]);
-      service.export(exchange, onlyApplied === 'true');
+      (await getService()).export(exchange, onlyApplied === 'true');
     },
   };
 }
 
-function applyRoute(service: ConfigurationService): HttpRoute {
+function applyRoute(getService: GetService): HttpRoute {
   return {
     method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
@@ -75,6 +81,6 @@ function applyRoute(service: ConfigurationService): HttpRoute {
       },
       ...problemResponses(400, 409, 412, 413, 415, 422, 503, 507),
     ],
-    handle: (exchange) => service.apply(exchange),
+    handle: async (exchange) => (await getService()).apply(exchange),
   };
 }

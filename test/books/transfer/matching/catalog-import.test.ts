@@ -48,7 +48,7 @@ async function outcomesOf(
 }
 
 async function importAll(books: readonly object[], mode: Partial<MatchMode> = {}) {
-  const bookImport = catalog.openImport({ ...DEFAULTS, ...mode });
+  const bookImport = await catalog.openImport({ ...DEFAULTS, ...mode });
   try {
     return await bookImport.importBatch(books.map((book) => recordOf(book)));
   } finally {
@@ -85,7 +85,7 @@ test('the same export again changes nothing, by each way to match', async () => 
 test('the book of an earlier record stays as it is, in its batch and in another', async () => {
   const twice = [{ title: 'A', isbn: ISBNS[0] }, { title: 'B', isbn: ISBNS[0] }];
   const other = { title: 'A', isbn: ISBNS[0] };
-  const bookImport = catalog.openImport(DEFAULTS);
+  const bookImport = await catalog.openImport(DEFAULTS);
   const batches = [twice, [other, other]].map((books) =>
     bookImport.importBatch(books.map(recordOf)));
   const results = (await Promise.all(batches)).flat();
@@ -108,7 +108,7 @@ test('the book of an earlier record stays as it is, in its batch and in another'
 test('marks of a batch that was not stored, and of a removed book, count for nothing', async () => {
   const shelf = createBookShelf(catalog);
   const { id } = await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' });
-  const bookImport = catalog.openImport(DEFAULTS);
+  const bookImport = await catalog.openImport(DEFAULTS);
   const importOne = async (title: string, isbn: string | undefined) => {
     const [result] = await bookImport.importBatch([recordOf({ title, isbn })]);
     return result?.outcome;
@@ -185,7 +185,7 @@ test('an update leaves what a record says as our export of the book says it', as
 test('an import that is closed finds matches to the end of its last batch', async () => {
   const shelf = createBookShelf(catalog);
   await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' });
-  const bookImport = catalog.openImport(DEFAULTS);
+  const bookImport = await catalog.openImport(DEFAULTS);
   const importing = bookImport.importBatch([recordOf({ title: 'A', isbn: ISBNS[0] })]);
   bookImport.close();
   assert.deepEqual((await importing).map(({ outcome }) => outcome), ['unchanged']);
@@ -224,8 +224,8 @@ test('imports that match alike share an index, and the last drops it and its mar
     };
   };
   const [first, second, other] =
-    [DEFAULTS, DEFAULTS, { ...DEFAULTS, matches: ['title'] as const }]
-      .map((mode) => catalog.openImport(mode));
+    await Promise.all([DEFAULTS, DEFAULTS, { ...DEFAULTS, matches: ['title'] as const }]
+      .map((mode) => catalog.openImport(mode)));
   await Promise.all([first, second, other].map((each) => each?.importBatch([])));
   assert.equal(listeners, 2 + 3, 'indexes, and the marks of each import');
   first?.close();
@@ -237,7 +237,7 @@ test('imports that match alike share an index, and the last drops it and its mar
   second?.close();
   await endsInTurns(Promise.resolve());
   assert.equal(listeners, 0);
-  const unmatched = catalog.openImport({ ...DEFAULTS, matches: [] });
+  const unmatched = await catalog.openImport({ ...DEFAULTS, matches: [] });
   await unmatched.importBatch([recordOf({ title: 'B' })]);
   assert.equal(listeners, 0, 'without a match there is no index');
   unmatched.close();

@@ -100,7 +100,7 @@ class PropertyRun {
   async #open(mode: MatchMode): Promise<OpenImport> {
     const name = JSON.stringify(mode);
     const open = this.#imports.get(name)
-      ?? { bookImport: this.#catalog.openImport(mode), naive: { mode, marks: new Set() } };
+      ?? { bookImport: await this.#catalog.openImport(mode), naive: { mode, marks: new Set() } };
     this.#imports.set(name, open);
     await open.bookImport.importBatch([]);
     return open;
@@ -126,7 +126,7 @@ class PropertyRun {
     const copy = new NaiveCatalog();
     const naive = { mode, marks: new Set<string>() };
     for (const [id, book] of this.#naive.books) copy.books.set(id, book);
-    const dryRun = this.#catalog.openImport({ ...mode, isDryRun: true });
+    const dryRun = await this.#catalog.openImport({ ...mode, isDryRun: true });
     const [before, naiveBefore] = [this.#idCount, this.#naiveIdCount];
     const results = [...await dryRun.importBatch(records.slice(0, 2)),
       ...await dryRun.importBatch(records.slice(2))];
@@ -266,7 +266,7 @@ async function importOnAll(
   nodes: readonly CatalogNode[], mode: MatchMode, batches: readonly (readonly ImportRecord[])[],
 ): Promise<string[]> {
   const outcomes = await Promise.all(nodes.map(async ({ catalog }) => {
-    const bookImport = catalog.openImport(mode);
+    const bookImport = await catalog.openImport(mode);
     const results = await Promise.all(batches.map((batch) => bookImport.importBatch(batch)));
     bookImport.close();
     return results.flat().map(({ outcome }) => outcome);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
-import { ConsoleAtWork } from './console-hooks.ts';
+import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
@@ -79,6 +79,34 @@ test('a list says how many rows there are, though some go or come back that it h
     await person.sees('11 deliveries');
     await at.isClean();
   });
+
+test('a page that failed is not read again once another list is shown', { skip }, async () => {
+  const { person, browser } = at;
+  await makeDeliveries(MANY);
+  await at.open('#/deliveries?event=many');
+  await browser.evaluate(`const send = window.fetch;
+    window.isFailing = true;
+    window.fetch = async (path, ...more) => {
+      if (window.isFailing && path.includes('cursor=')) return new Response('', { status: 503 });
+      return send(path, ...more);
+    };
+    const wait = window.setTimeout;
+    window.retries = [];
+    window.setTimeout = (run, ms) => ms === 2000 ? window.retries.push(run) : wait(run, ms);`);
+  await person.gives(`scrollTo(0, document.documentElement.scrollHeight);
+    return window.retries.length > 0;`, true);
+  await browser.evaluate('window.isFailing = false;');
+  await person.choose('Status', 'pending');
+  await person.gives(HASH, '#/deliveries?event=many&status=pending');
+  await person.gives('return document.querySelector("[aria-busy]") === null;', true);
+  await browser.evaluate(HOLD_REQUESTS);
+  const countReads = "return held.filter(({ path }) => path.includes('cursor=')).length;";
+  await person.gives(`scrollTo(0, document.documentElement.scrollHeight); ${countReads}`, 1);
+  await browser.evaluate('for (const retry of window.retries) retry();');
+  assert.equal(await browser.evaluate(countReads), 1);
+  await browser.evaluate(RELEASE);
+  await person.gives(ROWS, ['131', false]);
+});
 
 test('a filter of the address that nobody offers filters all the same, or is explained', { skip },
   async () => {

@@ -209,6 +209,8 @@ export class PagedList<Item> {
       if (signal.aborted) return;
       showFailureNotice(thrown);
       setTimeout(() => {
+        // Another list is read by now.
+        if (signal.aborted) return;
         this.#isReading = false;
         void this.#readMore();
       }, RETRY_MS);

@@ -343,10 +343,9 @@ function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): A
   const { logger, settings: { server: { apiToken } } } = deps;
   const tokens = new Tokens({ ...deps, log: logger });
   closers.add(() => tokens.close());
-  const verifier = combineVerifiers(
-    createFixedVerifier(apiToken === null ? [] : [apiToken]),
-    tokens.createVerifier(options.allowAnonymous === true),
-  );
+  const stored = options.allowAnonymous === true ? tokens.createAnonymousVerifier() : tokens;
+  const verifier = apiToken === null ? stored
+    : combineVerifiers(createFixedVerifier([apiToken]), stored);
   const state = (): AccessState => ({
     isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasReadingToken,
   });

@@ -25,11 +25,10 @@ export class Cors {
       new Set([...this.#allowedOrigins, ...baseUri === null ? [] : [baseUri.origin]]);
   }
 
-  /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
+  /** Headers of every response to `origin`; null when no page may read them. */
   headersFor(
     origin: string | undefined, tokens: Pick<TokenVerifier, 'isRequired'>,
   ): HeaderList | null {
-    if (this.#allowedOrigins.length === 0) return null;
     const origins = tokens.isRequired ? this.#allowedOrigins : this.#namedOrigins;
     if (origins.length === 0) return null;
     if (origins.includes('*')) return ALLOW_ALL;
@@ -40,19 +39,20 @@ export class Cors {
   }
 
   /** Throws `forbidden` for a change that a page of another origin requests. */
-  checkOrigin(request: IncomingMessage): void {
-    const { method = '', headers: { host, origin } } = request;
-    if (origin === undefined || SAFE_METHODS.includes(method)
-      || this.#ownOrigins.has(origin)) return;
+  checkOrigin({ method = '', headers: { host } }: IncomingMessage, origin: string): void {
+    if (SAFE_METHODS.includes(method) || this.#ownOrigins.has(origin)) return;
     if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return;
     throw new AppError('forbidden', 'pages of this origin may not change anything here: name the '
       + 'origin in server.corsOrigins');
   }
 }
 
-/** Whether a browser asks for permission, as it does before requests that no form could make. */
+/**
+ * Whether a request with an origin asks for permission, as browsers do before requests that no form
+ * could make.
+ */
 export function isPreflight(request: IncomingMessage): boolean {
-  return request.method === 'OPTIONS' && request.headers.origin !== undefined
+  return request.method === 'OPTIONS'
     && request.headers['access-control-request-method'] !== undefined;
 }
 

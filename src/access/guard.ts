@@ -17,7 +17,7 @@ import {
   Cors, isOriginAllowed, isPreflight, respondToPreflight, respondToWebhookPreflight,
 } from './cors.ts';
 import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
-import { isAlwaysRequired } from './scope.ts';
+import { ALWAYS_REQUIRED } from './scope.ts';
 
 export type GuardOptions = {
   readonly tokens: TokenVerifier;
@@ -65,14 +65,15 @@ function createAdmission(
     exchange: HttpExchange, hasRoute: boolean, allowedMethods: AllowedMethods,
   ): GuardOutcome => {
     const { entrance, request, path } = exchange;
+    const { origin } = request.headers;
     if (exchange.isControl) return 'admitted';
     if (entrance !== 'embedded') checkHostCount(request);
-    exchange.corsHeaders = cors.headersFor(request.headers.origin, tokens);
+    if (corsOrigins.length > 0) exchange.corsHeaders = cors.headersFor(origin, tokens);
     if (!isOpenToPages(path) && isOnLoopback(request, entrance) && !tokens.isRequired) {
       hosts.check(request);
-      cors.checkOrigin(request);
+      if (origin !== undefined) cors.checkOrigin(request, origin);
     }
-    if (isPreflight(request)) {
+    if (origin !== undefined && isPreflight(request)) {
       if (!hasRoute) return respondToPreflight(exchange, allowedMethods(path));
       // An incoming webhook decides on methods itself, but not on the pages that may call it.
       if (exchange.route.method === 'ANY' && isOriginAllowed(exchange)) {
@@ -82,7 +83,7 @@ function createAdmission(
     const access = hasRoute ? exchange.route.access : accessToUnrouted(path);
     // The control socket alone has the `control` routes, and its callers may call everything.
     if (access === 'public' || access === 'control') return 'admitted';
-    if (!tokens.isRequired && !isAlwaysRequired(access)) return 'admitted';
+    if (!tokens.isRequired && access !== ALWAYS_REQUIRED) return 'admitted';
     exchange.grant = checkToken(request, tokens, access);
     return 'admitted';
   };

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
-import { getTargetHost } from '../server/routing/request-target.ts';
+import { getTargetHost } from '../server/exchange/request-head.ts';
 
 export class HostCheck {
   readonly #allowedHosts: ReadonlySet<string>;

@@ -20,7 +20,5 @@ export function includesScope(grantedScope: Scope, requiredScope: Scope): boolea
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
 }
 
-/** Whether a route of this scope needs its token while the API is open to everybody else. */
-export function isAlwaysRequired(scope: Scope): boolean {
-  return scope === 'follow';
-}
+/** The scope whose routes need a token even while the API is open to everybody. */
+export const ALWAYS_REQUIRED: Scope = 'follow';

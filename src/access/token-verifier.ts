@@ -1,12 +1,15 @@
-/** Verifies bearer tokens. Tokens that are kept elsewhere are another `TokenVerifier`. */
+/** Verifies bearer tokens. Stored tokens are another `TokenVerifier` (tokens.ts). */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { Exchange, Grant } from '../server/http-route.ts';
-import { includesScope, isAlwaysRequired, type Scope } from './scope.ts';
+import { ALWAYS_REQUIRED, includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
-  /** Whether callers need a token. Once a token has existed it stays true. */
+  /**
+   * Whether callers need a token. Once a token has existed it stays true, unless the API opens
+   * again to anonymous callers. Every request reads it: mostly it is a plain field.
+   */
   readonly isRequired: boolean;
   /** What a token lets its holder do; null when it is unknown, revoked or expired. */
   verify(token: string): Grant | null;
@@ -99,7 +102,7 @@ export function hasScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
   requiredScope: Scope,
 ): boolean {
-  if (isControl || (!verifier.isRequired && !isAlwaysRequired(requiredScope))) return true;
+  if (isControl || (!verifier.isRequired && requiredScope !== ALWAYS_REQUIRED)) return true;
   const grant = findCallerGrant(request, verifier);
   return grant !== null && includesScope(grant.scope, requiredScope);
 }

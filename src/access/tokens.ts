@@ -28,7 +28,9 @@ export const TOKENS: CollectionSpec = { name: 'tokens', key: 'identifier' };
 const LAST_USE_EVERY_MS = 60_000;
 export const TOKENS_MAX = 1000;
 
-export class Tokens {
+export class Tokens implements TokenVerifier {
+  /** Whether a token has existed: set with each change, as every request reads it. */
+  isRequired = false;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #makeId: IdSource;
@@ -42,23 +44,27 @@ export class Tokens {
     this.#makeId = deps.makeId;
     this.#log = deps.log;
     const collection = deps.store.collection(TOKENS.name);
-    this.#unfollow = followRecords(collection, (change) => this.#apply(change));
+    this.#unfollow = followRecords(collection, (change) => {
+      // First: a record that cannot be read closes the API too.
+      this.isRequired = collection.size > 0;
+      this.#apply(change);
+    });
   }
 
-  /** `isOpenWhenUnused`: the API opens again when no token is usable any more. */
-  createVerifier(isOpenWhenUnused: boolean): TokenVerifier {
-    const isRequired = (): boolean => isOpenWhenUnused ? this.hasUsableToken : this.#hasExisted();
+  /** Verifies the same tokens, and opens the API again when none of them is usable any more. */
+  createAnonymousVerifier(): TokenVerifier {
+    const hasUsableToken = (): boolean => this.hasUsableToken;
     return {
       get isRequired() {
-        return isRequired();
+        return hasUsableToken();
       },
-      verify: (text) => this.#verify(text),
+      verify: (text) => this.verify(text),
     };
   }
 
   /** Records that the settings have a token, unless the API stays closed already. */
   async recordConfiguredToken(): Promise<void> {
-    if (this.#hasExisted()) return;
+    if (this.isRequired) return;
     const identifier = this.#makeId();
     const { createdAt, updatedAt } = createTimestamps(this.#clock.now());
     const token: Token = {
@@ -82,11 +88,7 @@ export class Tokens {
     return [...this.#byHash.values()].some((token) => mayRead(token, nowMs));
   }
 
-  #hasExisted(): boolean {
-    return this.#store.collection(TOKENS.name).size > 0;
-  }
-
-  #verify(text: string): Grant | null {
+  verify(text: string): Grant | null {
     const hash = hashToken(text);
     const token = this.#byHash.get(hash);
     if (token?.hash === undefined) return null;

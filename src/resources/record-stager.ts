@@ -10,8 +10,7 @@ import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { Change, Transaction, TransactionInputs } from '../store/store-port.ts';
 import { createTimestamps, decodeRecord, encodeRecord, nextTimestamps } from './record.ts';
-import { createRepresentation } from './represent-record.ts';
-import { Representation } from './representation.ts';
+import { Representation, createRepresentation } from './representation.ts';
 import type { Resource, WriteCause } from './resource.ts';
 
 /**

@@ -15,9 +15,9 @@ import {
   RecordStager, type RecordBefore, type RecordVersion, type StagerOptions,
 } from './record-stager.ts';
 import {
-  createRepresentation, encodePublicRecord, getRepresentation,
-} from './represent-record.ts';
-import type { PublicRecord, Representation } from './representation.ts';
+  createRepresentation, encodePublicRecord, getRepresentation, type PublicRecord,
+  type Representation,
+} from './representation.ts';
 
 /** Called inside the transaction with the stored record; throws to make the write fail. */
 export type Precondition = (current: Representation) => void;

@@ -5,7 +5,6 @@
 import type { JsonObject, JsonValue, MemberSchemas, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
-import type { Observation } from './representation.ts';
 
 export type Resource = ListedResource & {
   /** Its first members are the key, `createdAt` and `updatedAt`, which are read-only. */
@@ -32,6 +31,13 @@ export type Resource = ListedResource & {
   ) => JsonObject;
   /** Converts the stored record to the target of a merge patch; default: the record itself. */
   readonly patchBase?: (stored: JsonObject) => JsonObject;
+};
+
+/** Members that callers see and the record does not store: they change without a write of it. */
+export type Observation = {
+  readonly members: JsonObject;
+  /** When the members or the record changed last, in milliseconds since the epoch. */
+  readonly changedAtMs: number;
 };
 
 /** A resource that a terminal can list. Deliveries and tokens are no more than that. */

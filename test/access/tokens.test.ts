@@ -27,18 +27,17 @@ async function create(tokens: Tokens, more: object = {}): Promise<{ id: string; 
 test('a token is good for its scope, and what is stored cannot be used', async () => {
   const { tokens, store } = open();
   const { text } = await create(tokens);
-  const verifier = tokens.createVerifier(false);
-  assert.deepEqual([verifier.verify(text)?.scope, verifier.verify(`${text}x`)], ['write', null]);
+  assert.deepEqual([tokens.verify(text)?.scope, tokens.verify(`${text}x`)], ['write', null]);
   const [[stored]] = [store.lines.flat().map(({ json }) => json ?? '')];
   assert.ok(stored !== undefined && !stored.includes(text));
   const { hash } = JSON.parse(stored);
-  assert.equal(verifier.verify(hash), null);
+  assert.equal(tokens.verify(hash), null);
 });
 
 test('events bind a token of the scope emit alone, and are names or patterns', async () => {
   const { tokens } = open();
   const { text } = await create(tokens, { scope: 'emit', events: ['order.*', 'invoice.paid'] });
-  const grant = tokens.createVerifier(false).verify(text);
+  const grant = tokens.verify(text);
   assert.deepEqual([grant?.scope, grant?.events], ['emit', ['order.*', 'invoice.paid']]);
   for (const [body, pointer] of [
     [{ scope: 'write', events: ['order.*'] }, '/events'],
@@ -55,7 +54,7 @@ test('a token for emitting or following alone closes the API, and opens it to no
   const { tokens } = open();
   for (const scope of ['emit', 'follow']) await create(tokens, { scope });
   assert.deepEqual([tokens.hasUsableToken, tokens.hasReadingToken], [true, false]);
-  assert.ok(tokens.createVerifier(true).isRequired);
+  assert.ok(tokens.createAnonymousVerifier().isRequired);
   await create(tokens, { scope: 'read' });
   assert.ok(tokens.hasReadingToken);
 });
@@ -70,11 +69,10 @@ test('a list shows neither text nor hash', async () => {
 test('a token ends when it expires, at the very millisecond', async () => {
   const { tokens, clock } = open();
   const { text } = await create(tokens, { expiresAt: '90m' });
-  const verifier = tokens.createVerifier(false);
   await clock.advance(90 * MINUTE_MS - 1);
-  assert.equal(verifier.verify(text)?.scope, 'write');
+  assert.equal(tokens.verify(text)?.scope, 'write');
   await clock.advance(1);
-  assert.equal(verifier.verify(text), null);
+  assert.equal(tokens.verify(text), null);
 });
 
 test('an expiry that has passed, or is none, is refused', async () => {
@@ -87,14 +85,13 @@ test('an expiry that has passed, or is none, is refused', async () => {
 
 test('a token is needed from the first one on, also when none is good any more', async () => {
   const { tokens } = open();
-  const closed = tokens.createVerifier(false);
-  const anonymous = tokens.createVerifier(true);
-  assert.deepEqual([closed.isRequired, anonymous.isRequired], [false, false]);
+  const anonymous = tokens.createAnonymousVerifier();
+  assert.deepEqual([tokens.isRequired, anonymous.isRequired], [false, false]);
   const { id, text } = await create(tokens);
-  assert.deepEqual([closed.isRequired, anonymous.isRequired], [true, true]);
+  assert.deepEqual([tokens.isRequired, anonymous.isRequired], [true, true]);
   await tokens.revoke(id);
-  assert.deepEqual([closed.isRequired, anonymous.isRequired], [true, false]);
-  assert.equal(closed.verify(text), null);
+  assert.deepEqual([tokens.isRequired, anonymous.isRequired], [true, false]);
+  assert.equal(tokens.verify(text), null);
 });
 
 test('a configured token closes the API as one that was made does, and stands in no list',
@@ -108,7 +105,7 @@ test('a configured token closes the API as one that was made does, and stands in
     await assert.rejects(tokens.revoke(identifier), { code: 'not_found' });
     tokens.close();
     const again = open(store, clock).tokens;
-    assert.deepEqual([true, false].map((isOpen) => again.createVerifier(isOpen).isRequired),
+    assert.deepEqual([again.createAnonymousVerifier().isRequired, again.isRequired],
       [false, true]);
   });
 
@@ -118,26 +115,25 @@ test('tokens are known again after a restart, revoked ones as such', async () =>
   const gone = await create(tokens);
   await tokens.revoke(gone.id);
   tokens.close();
-  const verifier = open(store, clock).tokens.createVerifier(false);
-  assert.deepEqual([verifier.isRequired, verifier.verify(good.text)?.scope], [true, 'write']);
-  assert.equal(verifier.verify(gone.text), null);
+  const again = open(store, clock).tokens;
+  assert.deepEqual([again.isRequired, again.verify(good.text)?.scope], [true, 'write']);
+  assert.equal(again.verify(gone.text), null);
 });
 
 test('the last use is written once a minute, however often a token is used', async () => {
   const { tokens, store, clock } = open();
   const { text } = await create(tokens);
-  const verifier = tokens.createVerifier(false);
   const writes = async (): Promise<number> => {
     await clock.advance(0);
     return store.lines.length - 1;
   };
-  for (let count = 0; count < 100; count += 1) verifier.verify(text);
+  for (let count = 0; count < 100; count += 1) tokens.verify(text);
   assert.equal(await writes(), 1);
   await clock.advance(MINUTE_MS - 1);
-  verifier.verify(text);
+  tokens.verify(text);
   assert.equal(await writes(), 1);
   await clock.advance(1);
-  verifier.verify(text);
+  tokens.verify(text);
   assert.equal(await writes(), 2);
   assert.equal(tokens.list()[0]?.['lastUsedAt'], '2026-01-01T00:01:00.000Z');
 });
@@ -148,7 +144,7 @@ test('a use is allowed where its time cannot be written, and the log says so', a
   const { tokens, store, clock } = open(undefined, undefined, log);
   const { text } = await create(tokens);
   store.setFailure(new AppError('storage_full', 'full'));
-  assert.equal(tokens.createVerifier(false).verify(text)?.scope, 'write');
+  assert.equal(tokens.verify(text)?.scope, 'write');
   await clock.advance(0);
   assert.deepEqual(lines, ['the last use of an API token was not recorded']);
 });
@@ -156,12 +152,11 @@ test('a use is allowed where its time cannot be written, and the log says so', a
 test('a use and a revocation at once leave the token revoked', async () => {
   const { tokens, clock } = open();
   const { id, text } = await create(tokens);
-  const verifier = tokens.createVerifier(false);
   const revoking = tokens.revoke(id);
-  verifier.verify(text);
+  tokens.verify(text);
   await revoking;
   await clock.advance(0);
-  assert.equal(verifier.verify(text), null);
+  assert.equal(tokens.verify(text), null);
   assert.ok(tokens.list()[0]?.['revokedAt'] !== undefined);
 });
 

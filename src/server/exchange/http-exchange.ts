@@ -14,8 +14,7 @@ import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { readTraceId } from '../../base/trace-context.ts';
 import type { Logger } from '../../base/log.ts';
 import {
-  addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
-  parseJsonBody, readWholeBody,
+  addAcceptHeaders, checkMediaType, checkUnread, findConsumedJson, parseJsonBody, readWholeBody,
 } from './read-body.ts';
 import { readBodyChunks } from './body-stream.ts';
 import type { ClientAddressResolver } from './client-address.ts';
@@ -23,11 +22,11 @@ import { discardInput } from './discard-input.ts';
 import { hasFailed } from './failed-connections.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcesBody, findConsumedJson, mountPathOf } from './mounted-request.ts';
-import type { ResponseBatcher } from './response-batcher.ts';
+import { announcedLength, endsConnection, mountPathOf } from './request-head.ts';
 import { createErrorResponse } from '../problem.ts';
 import type { Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
 import { cutStalledReader, writePulled } from './response-stream.ts';
+import type { ResponseBatcher } from './whole-response.ts';
 
 /** Settings and services that all exchanges of a server share. */
 export type ExchangeContext = {
@@ -77,6 +76,7 @@ export class HttpExchange implements Exchange {
   readonly requestId: string;
   readonly startedMs: number;
   readonly entrance: Entrance;
+  readonly isControl: boolean;
   readonly params: string[] = [];
   endpoint: Endpoint;
   path = '';
@@ -103,14 +103,11 @@ export class HttpExchange implements Exchange {
     this.response = response;
     this.requestId = requestId;
     this.entrance = entrance;
+    this.isControl = entrance === 'control' || entrance === 'process';
   }
 
   get route(): HttpRoute {
     return this.endpoint.route;
-  }
-
-  get isControl(): boolean {
-    return this.entrance === 'control' || this.entrance === 'process';
   }
 
   get caller(): string {
@@ -122,7 +119,10 @@ export class HttpExchange implements Exchange {
   }
 
   linkTo(path: string): string {
-    return this.isControl ? path : (this.#context.baseUri ?? mountPathOf(this.request)) + path;
+    if (this.isControl) return path;
+    const { baseUri } = this.#context;
+    if (baseUri !== undefined && baseUri !== null) return baseUri + path;
+    return this.entrance === 'embedded' ? mountPathOf(this.request) + path : path;
   }
 
   get log(): Logger {
@@ -136,7 +136,8 @@ export class HttpExchange implements Exchange {
     const { response } = this;
     const isBodyPending = this.#isBodyPending();
     const contentLength = status === 204 || status === 304 ? null : length;
-    const closesConnection = isBodyPending || this.#closesConnection();
+    const closesConnection =
+      isBodyPending || this.#context.isDraining || endsConnection(this.request);
     const headerText = this.#buildHead(headers, contentLength, closesConnection);
     if (isBodyPending) {
       this.#sendBeforeDiscarding(status, headerText, body);
@@ -158,8 +159,8 @@ export class HttpExchange implements Exchange {
     // Pulled before the head is written, so that a failure can still be sent as an error.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#recordAbandoned();
-    response.writeHead(status, parseHeaderText(this.#buildHead(headers, null,
-      this.#closesConnection())));
+    const closesConnection = this.#context.isDraining || endsConnection(request);
+    response.writeHead(status, parseHeaderText(this.#buildHead(headers, null, closesConnection)));
     let bytes = 0;
     if (first === null) {
       response.end();
@@ -252,12 +253,6 @@ export class HttpExchange implements Exchange {
       length}${end}${cors}`;
   }
 
-  /** Whether the connection ends with the response. */
-  #closesConnection(): boolean {
-    const { request } = this;
-    return this.#context.isDraining || isFramingDoubtful(request) || asksForUpgrade(request);
-  }
-
   /** Discards the rest of the body after a streamed response, whose end had to be sent first. */
   #discardBody(): void {
     const { request } = this;
@@ -281,9 +276,9 @@ export class HttpExchange implements Exchange {
   /** Whether too much of the body is still to come for the connection to be used again. */
   #isBodyPending(): boolean {
     const { request } = this;
-    if (request.complete || !announcesBody(request)) return false;
+    const length = request.complete ? 0 : announcedLength(request);
+    if (length === 0) return false;
     if (hasFailed(request.socket)) return true;
-    const length = announcedLength(request);
     return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
   }
 

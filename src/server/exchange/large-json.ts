@@ -4,8 +4,10 @@
  */
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import type { Exchange } from '../http-route.ts';
-import { findConsumedBytes, findConsumedJson, isConsumed } from './mounted-request.ts';
-import { announcedLength, checkMediaType, parseJsonBody, tooLargeError } from './read-body.ts';
+import {
+  checkMediaType, findConsumedBytes, findConsumedJson, isConsumed, parseJsonBody, tooLargeError,
+} from './read-body.ts';
+import { announcedLength } from './request-head.ts';
 
 /**
  * Throws `unsupported_media_type`, `too_large`, `malformed`, and what `Exchange.readChunks` throws.

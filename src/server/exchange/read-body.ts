@@ -1,42 +1,22 @@
 /**
  * Reads request bodies whole, never past their limit. It listens to 'data' and 'end': iterating
- * over the stream costs an incoming webhook a quarter of its throughput.
+ * over the stream costs an incoming webhook a quarter of its throughput. Another program's server
+ * that the API is mounted in may have read the body before the request gets here: then what it kept
+ * of the body counts.
  */
 import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
-import { parseJson } from '../../base/json/parse.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { isDeeperThan } from '../../base/json/encode.ts';
+import { JSON_DEPTH_MAX, parseJson } from '../../base/json/parse.ts';
 import { findDeclaredCharset } from '../../base/text/charset.ts';
 import { quote } from '../../base/text/error-message.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
 import type { HttpRoute } from '../http-route.ts';
 import { cutShortError } from './body-stream.ts';
 import { BUFFERED_BYTES_MAX, BufferedRequest, type BodyReader } from './buffered-request.ts';
-import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounted-request.ts';
-
-/**
- * Whether a proxy in front of us may see another end of the request than we do (RFC 9112 §6.1). The
- * bytes that follow it on the connection cannot be trusted to be a request.
- */
-export function isFramingDoubtful(request: IncomingMessage): boolean {
-  return request.httpVersionMinor === 0 && request.httpVersionMajor === 1
-    && request.headers['transfer-encoding'] !== undefined;
-}
-
-/**
- * Whether the request asks for another protocol (RFC 9110 §7.8). We speak none, and Node then drops
- * the requests that follow in the same chunk: the client would take the next response for theirs.
- */
-export function asksForUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '');
-}
-
-/** The length of the body by the request's head; null when it is chunked. */
-export function announcedLength(request: IncomingMessage): number | null {
-  const { headers } = request;
-  if (headers['transfer-encoding'] !== undefined) return null;
-  return Number(headers['content-length'] ?? 0);
-}
+import { announcedLength, announcesBody } from './request-head.ts';
 
 type BodyLimits = {
   /** Of one body. */
@@ -120,18 +100,6 @@ function collectBody(
   request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
-function readConsumedBytes(request: IncomingMessage, bytesMax: number): Buffer {
-  const bytes = findConsumedBytes(request);
-  if (bytes === null) throw bodyConsumedError();
-  if (bytes.length > bytesMax) throw tooLargeError(bytesMax);
-  return bytes;
-}
-
-/** Throws `misconfigured` when another program has read the body, or a part of it. */
-export function checkUnread(request: IncomingMessage): void {
-  if (isConsumed(request)) throw bodyConsumedError();
-}
-
 /**
  * Throws `unsupported_media_type` unless the request's body is of one of the media types, in UTF-8
  * and not compressed.
@@ -202,4 +170,58 @@ function budgetExceededError(): AppError {
 
 export function tooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
+}
+
+/** Whether another program has read the request's body, or a part of it. */
+export function isConsumed(request: IncomingMessage): boolean {
+  if (request instanceof BufferedRequest) return false;
+  return request.readableDidRead || (request.readableEnded && announcesBody(request));
+}
+
+/** Throws `misconfigured` when another program has read the body, or a part of it. */
+export function checkUnread(request: IncomingMessage): void {
+  if (isConsumed(request)) throw bodyConsumedError();
+}
+
+/**
+ * The bytes of a body that another program has read and kept: `request.rawBody`, or `request.body`
+ * of `express.raw()`. null when there are none, or when they were decompressed.
+ */
+export function findConsumedBytes(request: IncomingMessage): Buffer | null {
+  if (request.headers['content-encoding'] !== undefined) return null;
+  const bytes = [getMember(request, 'rawBody'), getMember(request, 'body')]
+    .find(ArrayBuffer.isView);
+  if (bytes === undefined) return null;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readConsumedBytes(request: IncomingMessage, bytesMax: number): Buffer {
+  const bytes = findConsumedBytes(request);
+  if (bytes === null) throw bodyConsumedError();
+  if (bytes.length > bytesMax) throw tooLargeError(bytesMax);
+  return bytes;
+}
+
+/**
+ * A body that another program has parsed, as `express.json()` does: an object in `request.body`.
+ * Undefined when the body is unread or its bytes are there. Throws `malformed` when it is nested
+ * deeper than a body that we parse may be.
+ */
+export function findConsumedJson(request: IncomingMessage): object | undefined {
+  if (!isConsumed(request) || findConsumedBytes(request) !== null) return undefined;
+  const body = getMember(request, 'body');
+  if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
+  if (!isDeeperThan(body, JSON_DEPTH_MAX)) return body;
+  throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
+}
+
+/** The error for a body that another program has read, when its bytes are needed. */
+function bodyConsumedError(): AppError {
+  return new AppError('misconfigured', 'the body of the request had been read before it came to '
+    + 'hookshelf: mount its handler in front of whatever parses bodies');
+}
+
+function getMember(request: IncomingMessage, name: string): unknown {
+  const value: unknown = Reflect.get(request, name);
+  return value;
 }

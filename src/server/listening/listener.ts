@@ -17,7 +17,7 @@ import { SOCKET_PATH_BYTES_MAX, withPrivateUmask } from '../../base/network/unix
 import { respondToClientError, rejectTunnel } from './client-error.ts';
 import { cutIdleConnections } from './idle-connections.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
-import { createResponseClass } from '../exchange/single-write-response.ts';
+import { createResponseClass } from '../exchange/whole-response.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
 
 export type ServerLimits = {

@@ -20,12 +20,12 @@ import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/http-exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from '../exchange/http-exchange.ts';
+import { splitTarget } from '../exchange/request-head.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { ResponseBatcher } from '../exchange/response-batcher.ts';
+import { ResponseBatcher } from '../exchange/whole-response.ts';
 import { parseQuery } from '../query.ts';
 import type { HttpRoute } from '../http-route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
-import { splitTarget } from './request-target.ts';
 
 /** Checks requests before they are served. */
 export interface Guard {
@@ -243,12 +243,13 @@ class HttpDispatcher implements Dispatcher {
   }
 
   #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
-    splitTarget(exchange);
+    const { path, search } = splitTarget(exchange.request);
+    exchange.path = path;
+    exchange.search = search;
     // A listener of our own is closed by its owner; another program's server goes on accepting.
     if (this.#isClosed || (this.#context.isDraining && exchange.entrance === 'embedded')) {
       throw new AppError('unavailable', 'this service is closed');
     }
-    const { path } = exchange;
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
     const hasRoute = endpoint !== undefined;
@@ -258,7 +259,7 @@ class HttpDispatcher implements Dispatcher {
     if (admission === 'responded') return undefined;
     if (!hasRoute) return respondUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
-    if (exchange.search !== '') checkQuery(route, exchange.search);
+    if (search !== '') checkQuery(route, search);
     // After the guard: only who may call makes this node wait for the others.
     const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
     return readable === null ? route.handle(exchange)

@@ -116,26 +116,10 @@ function collectMethods<T>(
   if (node.rest !== null) for (const method of node.rest.methods.keys()) methods.add(method);
 }
 
-/**
- * Decodes the percent-encoding of unreserved characters (RFC 3986 §6.2.2.2), so that equivalent
- * paths become equal. Fixed segments hold such characters alone: from here on router and guard
- * compare a path as it stands. Encoded slashes stay.
- */
-export function normalizePath(path: string): string {
-  if (!path.includes('%')) return path;
-  return path.replace(ENCODED, (encoded, digits: string) => {
-    const character = String.fromCharCode(Number.parseInt(digits, 16));
-    return UNRESERVED.test(character) ? character : encoded;
-  });
-}
-
 /** Whether the percent-encoding of a path is valid and makes UTF-8. */
 export function isDecodable(path: string): boolean {
   return tryDecode(path) !== null;
 }
-
-const ENCODED = /%([0-9A-Fa-f]{2})/g;
-const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 function findSegmentEnd(path: string, start: number): number {
   const slash = path.indexOf('/', start);

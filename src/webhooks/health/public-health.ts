@@ -4,7 +4,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
 import type { CollectionFilter } from '../../resources/collection-route.ts';
-import type { Observation } from '../../resources/representation.ts';
+import type { Observation } from '../../resources/resource.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import type { WebhookDirection } from '../webhook-label.ts';

@@ -16,7 +16,7 @@ import type { Repository } from '../../resources/repository.ts';
 import type { NamedSchema, Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
-import { announcesBody } from '../../server/exchange/mounted-request.ts';
+import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { keepSecrets, showRecord } from './mask-secrets.ts';

@@ -8,7 +8,7 @@ import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
-import { announcesBody } from '../../server/exchange/mounted-request.ts';
+import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';

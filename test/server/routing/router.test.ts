@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Router, isDecodable, normalizePath } from '../../../src/server/routing/router.ts';
+import { splitTarget } from '../../../src/server/exchange/request-head.ts';
+import { Router, isDecodable } from '../../../src/server/routing/router.ts';
 
 function routerOf(...templates: readonly string[]): Router<string> {
   return new Router(templates.map((template) => {
@@ -45,13 +46,12 @@ const cases: readonly [string, string, string | undefined, readonly string[]][] 
   ['GET', '/files/list', 'GET /files/list', []],
   ['GET', '/files/list/x', 'GET /files/{rest...}', ['list/x']],
   ['POST', '/files/list', undefined, []],
-  ['GET', '', undefined, []],
 ];
 
 test('a path is served by the most fixed form that has the method', () => {
   for (const [method, path, expected, expectedParams] of cases) {
     const params: string[] = [];
-    const found = router.find(method, normalizePath(path), params);
+    const found = router.find(method, splitTarget({ url: path }).path, params);
     assert.deepEqual({ found, params }, { found: expected, params: expectedParams }, path);
   }
 });
@@ -62,8 +62,8 @@ test('equivalent paths are normalized to one form, other paths stay as they are'
     ['/a%2Fb', '/a%2Fb'], ['/a%2fb', '/a%2fb'], ['/%2561pi', '/%2561pi'], ['/%00', '/%00'],
     ['/%', '/%'], ['/%zz', '/%zz'], ['/%6', '/%6'], ['/%E6%9C%AC', '/%E6%9C%AC'],
   ] as const) {
-    assert.equal(normalizePath(path), expected);
-    assert.equal(normalizePath(expected), expected, 'twice is once');
+    assert.equal(splitTarget({ url: path }).path, expected);
+    assert.equal(splitTarget({ url: expected }).path, expected, 'twice is once');
   }
 });
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { formatHeaders, parseHeaderText } from '../../../src/server/exchange/header-text.ts';
 import {
   createResponseClass, type WholeResponse,
-} from '../../../src/server/exchange/single-write-response.ts';
+} from '../../../src/server/exchange/whole-response.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 const DATE = 'Sun, 22 Nov 2026 06:23:50 GMT';

@@ -13,9 +13,10 @@
  * of several lines each line is a row that has, by itself, as many cells as the first row.
  */
 import { isUtf8 } from 'node:buffer';
-import { CSV_SEPARATORS, parseSeparatorLine } from './csv-separator.ts';
-import type { CsvSeparator } from './csv-separator.ts';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
+
+const CSV_SEPARATORS = [',', ';', '\t'] as const;
+type CsvSeparator = (typeof CSV_SEPARATORS)[number];
 
 export type CsvCell = { readonly text: string; readonly isQuoted: boolean };
 
@@ -58,8 +59,6 @@ export class CsvRowSplitter {
   #separator: CsvSeparator | null;
   /** How many cells the first row with text has; 0: none has come. */
   #columnCount = 0;
-  /** Whether no row with text has come. */
-  #isBeforeText = true;
   #state: CsvState = 'cell-start';
   #line = 1;
   #rowLine = 1;
@@ -76,24 +75,29 @@ export class CsvRowSplitter {
 
   push(chunk: Buffer): readonly CsvRow[] {
     const rows: CsvRow[] = [];
-    if (this.#rowEnd === NOT_FOUND) this.#findRowEnd(chunk, rows);
-    const rowEnd = this.#rowEnd === NOT_FOUND ? LINE_FEED : this.#rowEnd;
     let start = 0;
     let state = this.#state;
     let separatorCode = this.#separatorCode();
-    for (let offset = start; offset < chunk.length; offset += 1) {
+    const endRow = (end: number): void => {
+      this.#rowBytes.add(chunk.subarray(start, end));
+      this.#finish(rows);
+      separatorCode = this.#separatorCode();
+      state = 'cell-start';
+    };
+    for (let offset = 0; offset < chunk.length; offset += 1) {
       const byte = chunk[offset] ?? 0;
-      if (byte === rowEnd) {
-        this.#line += 1;
-        if (state === 'quoted') continue;
-        this.#rowBytes.add(chunk.subarray(start, offset));
-        this.#finish(rows);
-        separatorCode = this.#separatorCode();
-        start = offset + 1;
-        state = 'cell-start';
-      } else {
-        state = getNextState(state, byte, separatorCode, this.#hasQuotes);
+      if (this.#rowEnd === NOT_FOUND && this.#findRowEnd(byte, state)) {
+        endRow(offset);
+        start = offset;
       }
+      if (byte !== this.#rowEnd) {
+        state = getNextState(state, byte, separatorCode, this.#hasQuotes);
+        continue;
+      }
+      this.#line += 1;
+      if (state === 'quoted') continue;
+      endRow(offset);
+      start = offset + 1;
     }
     const rest = chunk.subarray(start);
     const isBroken = state === 'quoted' && this.#rowBytes.hasNoRoomFor(rest.length)
@@ -123,7 +127,8 @@ export class CsvRowSplitter {
 
   /** A row; of a broken one also the lines behind its first that are records by themselves. */
   #splitRow(text: string, line: number): readonly CsvRow[] {
-    const syntax = { separator: this.#separator ?? ',', hasQuotes: this.#hasQuotes } as const;
+    const separator = this.#separator ?? findSeparator(text);
+    const syntax = { separator, hasQuotes: this.#hasQuotes };
     const row = parseRow(line, text, syntax);
     const lineEnd = this.#rowEnd === CARRIAGE_RETURN ? '\r' : '\n';
     // With one column each line would be a record.
@@ -152,27 +157,21 @@ export class CsvRowSplitter {
     return rows;
   }
 
-  /** The first CR outside of quotes tells, by what follows it, unless an LF comes before. */
-  #findRowEnd(chunk: Buffer, rows: CsvRow[]): void {
-    // The row has ended with the chunk before, which could not know.
-    const isEnded = this.#isAfterReturn && chunk.length > 0 && chunk[0] !== LINE_FEED;
-    const separatorCode = this.#separatorCode();
-    let state = this.#state;
-    let returns = 0;
-    for (const byte of chunk) {
-      if (byte === LINE_FEED) this.#rowEnd = LINE_FEED;
-      else if (this.#isAfterReturn) this.#rowEnd = CARRIAGE_RETURN;
-      if (this.#rowEnd !== NOT_FOUND) break;
-      if (byte === CARRIAGE_RETURN && state === 'quoted') returns += 1;
-      this.#isAfterReturn = byte === CARRIAGE_RETURN && state !== 'quoted';
-      state = getNextState(state, byte, separatorCode, this.#hasQuotes);
+  /**
+   * The first LF is the row end, or the first CR outside of quotes, if no LF follows it. Returns
+   * whether a row has ended with the byte before.
+   */
+  #findRowEnd(byte: number, state: CsvState): boolean {
+    if (byte === LINE_FEED) {
+      this.#rowEnd = LINE_FEED;
+    } else if (this.#isAfterReturn) {
+      this.#rowEnd = CARRIAGE_RETURN;
+      this.#line += this.#quotedReturns + 1;
+    } else if (byte === CARRIAGE_RETURN) {
+      if (state === 'quoted') this.#quotedReturns += 1;
+      else this.#isAfterReturn = true;
     }
-    if (this.#rowEnd === NOT_FOUND) this.#quotedReturns += returns;
-    if (this.#rowEnd === CARRIAGE_RETURN) this.#line += this.#quotedReturns;
-    if (!isEnded) return;
-    this.#line += 1;
-    this.#finish(rows);
-    this.#state = 'cell-start';
+    return this.#rowEnd === CARRIAGE_RETURN;
   }
 
   #separatorCode(): number {
@@ -195,20 +194,24 @@ export class CsvRowSplitter {
   }
 
   #readRow(row: string, line: number, rows: CsvRow[]): void {
-    const statedSeparator = this.#isBeforeText ? parseSeparatorLine(row) : null;
-    const separator = statedSeparator ?? this.#separator ?? findSeparator(row);
+    const isFirst = this.#columnCount === 0 && NOT_BLANK.test(row);
+    const statedSeparator = isFirst ? parseSeparatorLine(row) : null;
     // A row of blanks before the first is no header: it may have another row's separators.
-    if (NOT_BLANK.test(row)) {
-      this.#separator = separator;
-      this.#isBeforeText = false;
-    }
+    if (isFirst) this.#separator = statedSeparator ?? this.#separator ?? findSeparator(row);
     if (statedSeparator !== null) return;
     const found = this.#splitRow(row, line);
-    if (this.#columnCount === 0 && NOT_BLANK.test(row)) {
-      this.#columnCount = found[0]?.cells.length ?? 0;
-    }
+    if (isFirst) this.#columnCount = found[0]?.cells.length ?? 0;
     for (const one of found) rows.push(one);
   }
+}
+
+// A spreadsheet that saves the file again may put the line in quotes, or blank cells behind it.
+const SEPARATOR_LINE = /^"?sep=([,;\t])"?\1*$/i;
+
+/** The separator that a first line such as `sep=;` says; null for another line. */
+function parseSeparatorLine(line: string): CsvSeparator | null {
+  const stated = SEPARATOR_LINE.exec(line)?.[1];
+  return CSV_SEPARATORS.find((separator) => separator === stated) ?? null;
 }
 
 /** Says of the last row, which is broken, or of a row of its own which lines are no records. */

@@ -1,22 +1,21 @@
 /**
  * Books as rows of comma-separated values, or as a spreadsheet saves them, with semicolons or tabs
  * between them. The header row names the members. Text is written as it is (but for
- * `formula-guard.ts`), a number in digits, and a nested value as JSON, except for authors of whom
+ * `guardText`), a number in digits, and a nested value as JSON, except for authors of whom
  * only the names are known: `Terry Pratchett; Neil Gaiman`. Keywords may be given in the same way
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
  */
-import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import type { Schema } from '../../base/schema.ts';
 import { bookSchema, decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
-import { CsvRowSplitter, encodeCsvRow } from './csv-rows.ts';
-import type { CsvCell, CsvRow } from './csv-rows.ts';
-import { guardText, unguardText } from './formula-guard.ts';
+import { encodeCsvRow } from './csv-rows.ts';
+import type { CsvCell } from './csv-rows.ts';
 import type { FormatCodec } from './format-codec.ts';
-import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
+import { TableSplitter } from './grammars/delimited-text.ts';
+import type { SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
 
@@ -34,7 +33,7 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
-  createReader: () => new CsvSplitter(),
+  createReader: createCsvReader,
   createWriter: ({ isForSpreadsheet = false }) => ({
     leftOutCount: 0,
     begin: () => csvHeader,
@@ -57,52 +56,30 @@ export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
   }));
 }
 
-/** Turns rows into JSON records. Both methods throw `invalid` for an unusable header. */
-export class CsvSplitter implements RecordSplitter {
-  readonly #rows = new CsvRowSplitter();
-  #columns: readonly string[] | null = null;
-
-  push(chunk: Buffer): readonly SourceRecord[] {
-    return this.#read(this.#rows.push(chunk));
-  }
-
-  end(): readonly SourceRecord[] {
-    const records = this.#read(this.#rows.end());
-    if (this.#columns === null) throw badHeader(1, 'it is missing: name the columns there');
-    return records;
-  }
-
-  #read(rows: readonly CsvRow[]): readonly SourceRecord[] {
-    const records: SourceRecord[] = [];
-    for (const row of rows) {
-      if (isBlank(row)) continue;
-      if (this.#columns === null) this.#columns = parseHeader(row);
-      else records.push(toRecord(this.#columns, row));
-    }
-    return records;
-  }
+/** Turns rows into JSON records. */
+export function createCsvReader(): TableSplitter<SourceRecord> {
+  return new TableSplitter({
+    title: 'the csv',
+    missingHeader: ': name the columns there',
+    // Spreadsheets may begin and end a table with rows that are only commas.
+    isBlank: ({ text, isQuoted }) => text === '' && !isQuoted,
+    readHeader, readRow,
+  });
 }
 
-// Spreadsheets may begin and end a table with rows that are only commas.
-function isBlank({ cells, problem }: CsvRow): boolean {
-  return problem === undefined && cells.every(({ text, isQuoted }) => text === '' && !isQuoted);
-}
-
-/** The members that the columns hold. Throws `invalid` with everything that is wrong. */
-function parseHeader(row: CsvRow): readonly string[] {
-  if (row.problem !== undefined) throw badHeader(row.line, row.problem);
-  const columns = row.cells.map(({ text }) => findColumn(text.trim()) ?? text.trim());
+/** The members that the columns hold, or everything that is wrong with them. */
+function readHeader(names: readonly string[]): readonly string[] | string {
+  const columns = names.map((name) => findColumn(name) ?? name);
   const unknownColumns = columns.filter((name) => !CSV_COLUMNS.includes(name));
   if (columns.length === 1 && unknownColumns.some((name) => /[|:^]/.test(name))) {
-    throw badHeader(row.line, 'cells must be separated by commas, semicolons or tabs');
+    return 'cells must be separated by commas, semicolons or tabs';
   }
   const problems = [...describeUnknown(unknownColumns)];
   const repeatedColumns = CSV_COLUMNS.filter((name) =>
     columns.indexOf(name) !== columns.lastIndexOf(name));
   for (const name of repeatedColumns) problems.push(`the column \`${name}\` stands twice`);
   if (!columns.includes('title')) problems.push('there is no column `title`');
-  if (problems.length > 0) throw badHeader(row.line, problems.join('; '));
-  return columns;
+  return problems.length > 0 ? problems.join('; ') : columns;
 }
 
 function findColumn(name: string): string | undefined {
@@ -128,21 +105,13 @@ function describeUnknown(names: readonly string[]): readonly string[] {
     `unknown ${noun} ${strangeNames.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
 }
 
-function badHeader(line: number, problem: string): AppError {
-  return new AppError('invalid', `line ${line}, the header of the csv: ${problem}`);
-}
-
-function toRecord(columns: readonly string[], row: CsvRow): SourceRecord {
-  const { line } = row;
-  if (row.problem !== undefined) return { line, problem: row.problem };
-  if (row.cells.length > columns.length) {
-    const detail = `${row.cells.length} cells, but the header names ${columns.length}`;
-    return { line, problem: detail };
-  }
+function readRow(
+  columns: readonly string[], cells: readonly CsvCell[], line: number,
+): SourceRecord {
   const members: string[] = [];
-  for (const [index, cell] of row.cells.entries()) {
-    const name = columns[index] ?? '';
-    if (cell.text === '' && !cell.isQuoted) continue;
+  for (const [index, cell] of cells.entries()) {
+    const name = columns[index];
+    if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
     const value = toJson(name, cell);
     if (value.problem !== undefined) return { line, problem: value.problem };
     members.push(`"${name}":${value.json}`);
@@ -200,4 +169,23 @@ function encodeAuthorNames(text: string): string {
 
 function splitList(text: string): string[] {
   return text.split(';').map((item) => item.trim()).filter((item) => item !== '');
+}
+
+/**
+ * Spreadsheets run a cell of csv as a formula where it begins with one of a few characters. A `'`
+ * before it makes it a text; the reader of csv takes that `'` off again. A text that begins with
+ * `'` and such a character by itself gets another one, in every csv, so that no text is changed.
+ */
+const FORMULA = /^[=+\-@\t\r]/;
+const GUARDED_TEXT = /^'+[=+\-@\t\r]/;
+
+/** The text as a cell has it; with `isForSpreadsheet` no spreadsheet takes it for a formula. */
+export function guardText(text: string, isForSpreadsheet: boolean): string {
+  const needsGuard = GUARDED_TEXT.test(text) || (isForSpreadsheet && FORMULA.test(text));
+  return needsGuard ? `'${text}` : text;
+}
+
+/** The text of a cell, as `guardText` was given it. */
+export function unguardText(cell: string): string {
+  return GUARDED_TEXT.test(cell) ? cell.slice(1) : cell;
 }

@@ -1,7 +1,6 @@
 /**
  * By what a file is known whose ending or media type several formats share. A person adds a source
- * by a row: the names that its files have are enough. A name is telling, spelt as it is here, that
- * no other row of the family has in any case.
+ * by a row: the headings that its files have are enough.
  */
 import { bookSchema } from '../book.ts';
 import type { FormatName } from './format-list.ts';
@@ -9,33 +8,30 @@ import type { FormatName } from './format-list.ts';
 export type FormatSignature = {
   readonly format: FormatName;
   /** The names of the columns, or of the members of each record. */
-  readonly names: readonly string[];
+  readonly names?: readonly string[];
   /** The beginning of other names of the format, such as a person's own columns. */
   readonly namePrefix?: string;
   /** A name that no file of the format lacks. */
   readonly requiredName?: string;
-  /** Whether a single telling name is enough, among others that are not the format's. */
-  readonly isToldByOne?: true;
+  /** How much a telling name counts, where they are no ordinary words; absent: 1. */
+  readonly nameScore?: number;
+  /** What a text of the format begins with, or has at the beginning of a line. */
+  readonly beginning?: RegExp;
 };
-
-/** How the text of a file begins, line by line. */
-type LineSignature = { readonly format: FormatName; readonly line: RegExp };
 
 /** Formats that share endings and media types. */
 export type Family = {
   readonly endings: readonly string[];
   readonly mediaTypes: readonly string[];
-  readonly layout: 'columns' | 'members' | 'lines';
-  /** The format of a file that has the telling names of none: it says what is wrong with it. */
-  readonly otherwise: FormatName;
-  readonly signatures: readonly FormatSignature[];
-  readonly lineSignatures: readonly LineSignature[];
+  readonly layout: 'columns' | 'members' | 'text';
+  /** The first is the format of a file that could be none: it says what is wrong with it. */
+  readonly signatures: readonly [FormatSignature, ...FormatSignature[]];
 };
 
 const OWN_NAMES = Object.keys(bookSchema.members);
 
-const COLUMN_SIGNATURES: readonly FormatSignature[] = [
-  { format: 'csv', names: OWN_NAMES, isToldByOne: true },
+const COLUMN_SIGNATURES: Family['signatures'] = [
+  { format: 'csv', names: OWN_NAMES, nameScore: 2 },
   {
     format: 'goodreads',
     names: [
@@ -81,8 +77,8 @@ const COLUMN_SIGNATURES: readonly FormatSignature[] = [
   },
 ];
 
-const MEMBER_SIGNATURES: readonly FormatSignature[] = [
-  { format: 'json', names: OWN_NAMES, isToldByOne: true },
+const MEMBER_SIGNATURES: Family['signatures'] = [
+  { format: 'json', names: OWN_NAMES, nameScore: 2 },
   {
     format: 'csl', requiredName: 'type',
     names: [
@@ -93,7 +89,8 @@ const MEMBER_SIGNATURES: readonly FormatSignature[] = [
       'citation-key', 'citation-label', 'custom', 'DOI', 'ISBN', 'ISSN', 'URL', 'PMID',
     ],
   },
-  { format: 'jsonld', names: ['@context', '@graph', '@type', '@id'], isToldByOne: true },
+  // Its other names are schema.org's, as are most of ours.
+  { format: 'jsonld', names: ['@context', '@graph', '@type', '@id'], nameScore: 100 },
   // One object by id: the names are those of the records within it.
   {
     format: 'librarything',
@@ -107,26 +104,31 @@ const MEMBER_SIGNATURES: readonly FormatSignature[] = [
       'dateacquired', 'datestarted', 'dateread', 'fromwhere', 'copies', 'volumes', 'barcode',
       'callnumber', 'lccn', 'oclc',
     ],
-    isToldByOne: true,
+    nameScore: 2,
   },
+];
+
+const TEXT_SIGNATURES: Family['signatures'] = [
+  // An ISBN may stand in any text: only the first line tells of a list of them.
+  {
+    format: 'isbn',
+    beginning: /^\s*(?:isbn[-: \t\d]*)?\d[-– \t\d]{8,16}[\dx][ \t]*(?:[\r\n]|$)/i,
+  },
+  { format: 'ris', beginning: /^TY {0,2}-[ \t]*[A-Z]+[ \t]*$/m },
+  { format: 'bibtex', beginning: /^[ \t]*@[a-z]+\s*[{(]/im },
 ];
 
 export const FAMILIES: readonly Family[] = [
   {
     endings: ['.csv', '.tsv'], mediaTypes: ['text/csv', 'text/tab-separated-values'],
-    layout: 'columns', otherwise: 'csv', signatures: COLUMN_SIGNATURES, lineSignatures: [],
+    layout: 'columns', signatures: COLUMN_SIGNATURES,
   },
   {
     endings: ['.json'], mediaTypes: ['application/json'],
-    layout: 'members', otherwise: 'json', signatures: MEMBER_SIGNATURES, lineSignatures: [],
+    layout: 'members', signatures: MEMBER_SIGNATURES,
   },
   {
     endings: ['.txt'], mediaTypes: ['text/plain'],
-    layout: 'lines', otherwise: 'isbn', signatures: [],
-    lineSignatures: [
-      { format: 'isbn', line: /^\s*(isbn[-:\s\d]*)?[\d][-–\s\d]{8,16}[\dx]\s*$/i },
-      { format: 'ris', line: /^TY\s{0,2}-\s*[A-Z]+\s*$/ },
-      { format: 'bibtex', line: /^\s*@[a-z]+\s*[{(]/i },
-    ],
+    layout: 'text', signatures: TEXT_SIGNATURES,
   },
 ];

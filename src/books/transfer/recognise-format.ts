@@ -1,16 +1,18 @@
 /**
  * Which format a file has: the one that is named; else the one whose ending or media type no other
- * has; else one of a family, by the first 64 KiB of the text (`format-signatures.ts`):
+ * has; else one of a family, by the first 64 KiB of the text (`format-signatures.ts`). A file whose
+ * names are all our own is ours. Else each format has a score:
  *
- * - A file whose names are all our own is ours.
- * - Else a format is possible that has a telling name in the file, and a second one or all names of
- *   the file, unless one is enough for it. Where none has a telling name, each is possible that has
- *   all names of the file.
- * - Of one possible format it is that. Several are refused. Where none is possible the family's own
- *   format reads the file, which says what is wrong with it.
+ * - A telling name, which no other format of the family has in any case, counts once, or as often
+ *   as the format's row says.
+ * - That the format has all names of the file counts twice.
+ *
+ * The best score wins where it is two at least, and twice that of any other format; where others
+ * come closer the file is refused. Below two the family's own format reads the file, which says
+ * what is wrong with it.
  */
 import { AppError } from '../../base/errors.ts';
-import { CSV_SEPARATORS, parseSeparatorLine } from './csv-separator.ts';
+import { CsvRowSplitter } from './csv-rows.ts';
 import { FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 import { FAMILIES } from './format-signatures.ts';
@@ -48,117 +50,66 @@ export function findFormatByMediaType(mediaType: string): FormatChoice | null {
   return format?.name ?? null;
 }
 
+const SCORE_MIN = 2;
+/** So many times the score of any other format the best one has. */
+const MARGIN = 2;
+
 /**
  * The format of a file of the family. `head` is its first HEAD_BYTES as UTF-8, or all of it. Throws
  * `invalid` for a file that could be of several formats.
  */
 export function recogniseFormat(family: Family, head: Buffer): FormatName {
-  const text = head.toString('utf8', 0, HEAD_BYTES);
-  const found = family.layout === 'lines'
-    ? findByLines(family, text)
-    : findByNames(family, readNames(family, text));
-  const [format = family.otherwise] = found;
-  if (found.length > 1) throw createAmbiguity(found);
-  return format;
-}
-
-function readNames(family: Family, text: string): readonly string[] {
-  return family.layout === 'columns' ? readColumns(family, text) : readMembers(text);
-}
-
-function createAmbiguity(formats: readonly FormatName[]): AppError {
+  const { signatures } = family;
+  const scores = scoreFormats(family, head.toString('utf8', 0, HEAD_BYTES));
+  const best = Math.max(...scores);
+  const [own] = signatures;
+  if (best < SCORE_MIN) return own.format;
+  const formats = signatures.filter((_, index) => (scores[index] ?? 0) * MARGIN > best)
+    .map(({ format }) => format);
+  const [format = own.format, ...others] = formats;
+  if (others.length === 0) return format;
   const titles = formats.map((name) =>
-    FORMATS.find((format) => format.name === name)?.title ?? name);
-  return new AppError('invalid', `the file could be ${titles.join(' or ')}: `
+    FORMATS.find((candidate) => candidate.name === name)?.title ?? name);
+  throw new AppError('invalid', `the file could be ${titles.join(' or ')}: `
     + `name its format, ${formats.join(' or ')}`);
 }
 
-function findByNames({ signatures, otherwise }: Family, names: readonly string[]): FormatName[] {
-  const own = signatures.find(({ format }) => format === otherwise);
-  if (names.length === 0 || (own !== undefined && hasAll(own, names))) return [otherwise];
-  const telling = signatures.filter((signature) => isTold(signature, signatures, names));
-  if (telling.length > 0) return telling.map(({ format }) => format);
-  return signatures.filter((signature) => signature !== own && hasRequired(signature, names)
-    && hasAll(signature, names)).map(({ format }) => format);
+/** The scores of a family's formats, in their order. */
+function scoreFormats({ layout, signatures }: Family, text: string): readonly number[] {
+  if (layout === 'text') {
+    return signatures.map(({ beginning }) => beginning?.test(text) === true ? SCORE_MIN : 0);
+  }
+  const names = layout === 'columns' ? readColumns(text) : readMembers(text);
+  const lowerNames = new Map(signatures.map((signature) =>
+    [signature, new Set(signature.names?.map((name) => name.toLowerCase()))] as const));
+  const holdersOfNames = names.map((name) => signatures.filter((signature) =>
+    lowerNames.get(signature)?.has(name.toLowerCase()) === true || isNameOf(signature, name)));
+  return signatures.map((signature, index) => {
+    const isWhole = holdersOfNames.every((holders) => holders.includes(signature));
+    if (index === 0 && isWhole) return Infinity;
+    const { requiredName, nameScore = 1 } = signature;
+    if (requiredName !== undefined && !names.includes(requiredName)) return 0;
+    const tellingNames = names.filter((name, nameIndex) => {
+      const [holder, ...others] = holdersOfNames[nameIndex] ?? [];
+      return holder === signature && others.length === 0 && isNameOf(signature, name);
+    });
+    return tellingNames.length * nameScore + (isWhole ? 2 : 0);
+  });
 }
 
-function isTold(
-  signature: FormatSignature, signatures: readonly FormatSignature[], names: readonly string[],
-): boolean {
-  const others = signatures.filter((other) => other !== signature);
-  const tellingCount = names.filter((name) => isNameOf(signature, name)
-    && !others.some((other) => hasAll(other, [name]))).length;
-  if (tellingCount === 0 || !hasRequired(signature, names)) return false;
-  return tellingCount > 1 || signature.isToldByOne === true || hasAll(signature, names);
-}
-
-function hasRequired({ requiredName }: FormatSignature, names: readonly string[]): boolean {
-  return requiredName === undefined || names.includes(requiredName);
-}
-
-function isNameOf({ names, namePrefix }: FormatSignature, name: string): boolean {
+/** Whether the format has the name, spelt so. */
+function isNameOf({ names = [], namePrefix }: FormatSignature, name: string): boolean {
   return names.includes(name) || (namePrefix !== undefined && name.startsWith(namePrefix));
 }
 
-/** Whether the format has all names, whatever their case. */
-function hasAll(signature: FormatSignature, names: readonly string[]): boolean {
-  const lowerNames = findLowerNames(signature);
-  return names.every((name) => lowerNames.has(name.toLowerCase()) || isNameOf(signature, name));
-}
-
-// Made once: each column of a header is looked for in each format.
-const lowerNamesBySignature = new Map<FormatSignature, ReadonlySet<string>>();
-
-function findLowerNames(signature: FormatSignature): ReadonlySet<string> {
-  const known = lowerNamesBySignature.get(signature);
-  if (known !== undefined) return known;
-  const lowerNames = new Set(signature.names.map((name) => name.toLowerCase()));
-  lowerNamesBySignature.set(signature, lowerNames);
-  return lowerNames;
-}
-
-function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
-  const lines = text.split(/\r\n|\r|\n/);
-  const first = lines.find((line) => line.trim() !== '') ?? '';
-  // An ISBN may stand in any text, so only the first line tells of a list of them.
-  return lineSignatures.filter(({ format, line }) =>
-    format === 'isbn' ? line.test(first) : lines.some((one) => line.test(one)))
-    .map(({ format }) => format);
-}
-
-// Exports have about a hundred, and a hostile header 30 000: looking for those takes 50 ms.
-const COLUMNS_MAX = 2000;
-
-// More than the blanks and separators that a spreadsheet writes of a row without text.
-const HAS_TEXT = /[^\s",;]/;
-
-/**
- * The cells of the first line with text, by the separator that the line before says, else by the
- * one that gives the most known.
- */
-function readColumns({ signatures }: Family, text: string): readonly string[] {
-  const [first = '', second = ''] = text.split(/\r\n|\r|\n/)
-    .filter((line) => HAS_TEXT.test(line));
-  const statedSeparator = parseSeparatorLine(first);
-  const header = statedSeparator === null ? first : second;
-  const separators = statedSeparator === null ? CSV_SEPARATORS : [statedSeparator];
-  const known = new Set(signatures.flatMap(({ names }) =>
-    names.map((name) => name.toLowerCase())));
-  let best: readonly string[] = [];
-  let bestCount = -1;
-  for (const separator of separators) {
-    const cells = splitCells(header, separator);
-    const count = cells.filter((cell) => known.has(cell.toLowerCase())).length;
-    if (count > bestCount) [best, bestCount] = [cells, count];
+/** The cells of the first row with text, each once, as a reader would take them. */
+function readColumns(text: string): readonly string[] {
+  const splitter = new CsvRowSplitter();
+  for (const { cells } of [...splitter.push(Buffer.from(text)), ...splitter.end()]) {
+    const columns = cells.map((cell) => cell.text.trim()).filter((column) => column !== '');
+    if (columns.length > 0) return [...new Set(columns)];
   }
-  return best;
-}
-
-/** Each cell once, without the quotes around it. A name has no quote or separator within. */
-function splitCells(header: string, separator: string): readonly string[] {
-  return [...new Set(header.split(separator, COLUMNS_MAX))]
-    .map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
-    .filter((cell) => cell !== '');
+  return [];
 }
 
 /**

@@ -81,10 +81,11 @@ test('a first line such as `sep=;` says the separator, whatever the encoding and
   });
 
 test('a first line that says a separator counts before what the header shows', async () => {
-  const { records } = await read('a.csv', [Buffer.from('sep=;\n"title"\n"A, B"\n1,2;\n')]);
+  const { records } = await read('a.csv', [Buffer.from('sep=;\n"title"\n"A, B"\n1,2;3\n4;;\n')]);
   assert.deepEqual(records, [
     { line: 3, json: '{"title":"A, B"}' },
-    { line: 4, problem: '2 cells, but the header names 1' },
+    { line: 4, key: null, problem: '2 cells, but the header names 1' },
+    { line: 5, json: '{"title":"4"}' },
   ]);
   const again = await read('a.csv', [Buffer.from('title\nsep=;\n')]);
   assert.deepEqual(again.records, [{ line: 2, json: '{"title":"sep=;"}' }]);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { CsvSplitter, csvHeader, encodeCsvBook } from '../../../src/books/transfer/csv.ts';
+import {
+  createCsvReader, csvHeader, encodeCsvBook, guardText, unguardText,
+} from '../../../src/books/transfer/csv.ts';
 import { CsvRowSplitter, encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
-import { guardText, unguardText } from '../../../src/books/transfer/formula-guard.ts';
+import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import type { Book } from '../../../src/books/book.ts';
 
 const STAMPS = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
@@ -206,8 +208,8 @@ test('a guarded text comes back as it was, for spreadsheets and else', () => {
   assert.equal(guardText('=1', false), '=1');
 });
 
-function read(file: string | Buffer) {
-  const splitter = new CsvSplitter();
+function read(file: string | Buffer): readonly SourceRecord[] {
+  const splitter = createCsvReader();
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];
 }
 

@@ -76,12 +76,20 @@ test('a file that could be two things is refused with both names', () => {
   }
 });
 
+test('a few names of another program do not make an export ambiguous', () => {
+  for (const [header, format] of [
+    ['Book Id,Title,Author,Author l-f,Bookshelves,My Rating,Exclusive Shelf,Moods', 'goodreads'],
+    ['title,authors,author_sort,uuid,timestamp,size,datePublished', 'calibre'],
+  ] as const) assert.equal(recognise('a.csv', header), format, header);
+});
+
 test('bibliographies are known by their members and lines, also under a common ending', () => {
   assert.deepEqual(['a.csl.json', 'a.jsonld', 'a.bib', 'a.ris'].map(findFormatByEnding),
     ['csl', 'jsonld', 'bibtex', 'ris']);
   assert.equal(recognise('a.json', '[{"id":"x","type":"book","title":"A","author":[]}]'), 'csl');
   assert.equal(recognise('a.json', '{"@context":"https://schema.org","name":"A"}'), 'jsonld');
   assert.equal(recognise('a.json', '[{"@type":["http://schema.org/Book"],"http'), 'jsonld');
+  assert.equal(recognise('a.json', '[{"@type":"Book","isbn":"1","datePublished":"2"}]'), 'jsonld');
   assert.equal(recognise('a.txt', 'TY  - BOOK\r\nTI  - A\r\nER  - '), 'ris');
   assert.equal(recognise('a.txt', '% mine\n@book{x, title = {A}}'), 'bibtex');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CsvSplitter } from '../../../src/books/transfer/csv.ts';
+import { createCsvReader } from '../../../src/books/transfer/csv.ts';
 import { JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
 import { JsonLinesSplitter } from '../../../src/books/transfer/record-splitter.ts';
 import type { RecordSplitter } from '../../../src/books/transfer/record-splitter.ts';
@@ -14,7 +14,7 @@ const RECORDS: Readonly<Record<BookFileFormat,
   readonly [make: () => RecordSplitter, start: string, end: string]>> = {
   json: [() => new JsonSplitter(), '[{"title":"', '"}]'],
   jsonl: [() => new JsonLinesSplitter(), '{"title":"', '"}\n'],
-  csv: [() => new CsvSplitter(), 'title\n"', '"\n'],
+  csv: [createCsvReader, 'title\n"', '"\n'],
 };
 
 for (const [format, [make, start, end]] of Object.entries(RECORDS)) {

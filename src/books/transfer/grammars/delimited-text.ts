@@ -11,92 +11,114 @@
 import { AppError } from '../../../base/errors.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
 import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
-import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
+import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
 
-type DelimitedLayout = {
+/** How the rows behind a header are read. */
+type TableLayout<Item> = {
   /** The words for a file of the layout, in messages. */
   readonly title: string;
-  readonly syntax: CsvSyntax;
-  /** The columns that a file cannot do without, each with its older names. */
-  readonly requiredColumns: readonly (readonly string[])[];
-  /** The column of the own id, with its older names. */
-  readonly keyColumns: readonly string[];
-  /** Whether a text that is not blank stands for none. */
-  isEmpty(column: string, text: string): boolean;
+  /** Absent: commas, semicolons or tabs, and quotes. */
+  readonly syntax?: CsvSyntax;
+  /** The advice where no header has come. */
+  readonly missingHeader: string;
+  /** Whether a row of such cells alone is a blank line. */
+  isBlank(cell: CsvCell): boolean;
+  /** The columns of a header, or what is wrong with it. */
+  readHeader(names: readonly string[]): readonly string[] | string;
+  readRow(columns: readonly string[], cells: readonly CsvCell[], line: number): Item;
 };
 
-export class DelimitedTextSplitter implements FieldSplitter {
-  readonly #layout: DelimitedLayout;
+/** The rows behind a header. Both methods throw `invalid` for an unusable one. */
+export class TableSplitter<Item extends { readonly line: number; readonly key?: string | null }> {
+  readonly #layout: TableLayout<Item>;
   readonly #rows: CsvRowSplitter;
   #columns: readonly string[] | null = null;
 
-  constructor(layout: DelimitedLayout) {
+  constructor(layout: TableLayout<Item>) {
     this.#layout = layout;
     this.#rows = new CsvRowSplitter(layout.syntax);
   }
 
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+  push(chunk: Buffer): readonly (Item | BrokenRecord)[] {
     return this.#read(this.#rows.push(chunk));
   }
 
-  end(): readonly (FieldRecord | BrokenRecord)[] {
+  end(): readonly (Item | BrokenRecord)[] {
     const records = this.#read(this.#rows.end());
-    if (this.#columns === null) throw badHeader(this.#layout, 1, `it is missing${AS_EXPORTED}`);
+    if (this.#columns === null) throw this.#refuse(1, `it is missing${this.#layout.missingHeader}`);
     return records;
   }
 
-  #read(rows: readonly CsvRow[]): readonly (FieldRecord | BrokenRecord)[] {
-    const records: (FieldRecord | BrokenRecord)[] = [];
+  #read(rows: readonly CsvRow[]): readonly (Item | BrokenRecord)[] {
+    const records: (Item | BrokenRecord)[] = [];
     for (const row of rows) {
-      if (isBlank(row)) continue;
-      if (this.#columns === null) this.#columns = readColumns(this.#layout, row);
+      if (row.problem === undefined && row.cells.every(this.#layout.isBlank)) continue;
+      if (this.#columns === null) this.#columns = this.#readHeader(row);
       else records.push(this.#readRow(this.#columns, row));
     }
     return records;
   }
 
-  #readRow(
-    columns: readonly string[], { line, cells, problem }: CsvRow,
-  ): FieldRecord | BrokenRecord {
-    const fields = readFields(this.#layout, columns, cells);
-    const keyColumn = this.#layout.keyColumns.find((name) => fields.has(name)) ?? '';
-    const key = fields.get(keyColumn)?.trim() ?? null;
-    if (problem !== undefined) return { line, key, problem };
-    if (cells.slice(columns.length).some(({ text }) => text.trim() !== '')) {
-      const counts = `${cells.length} cells, but the header names ${columns.length}`;
-      return { line, key, problem: counts };
-    }
-    return { line, key, type: '', fields };
+  #readHeader({ line, cells, problem }: CsvRow): readonly string[] {
+    const columns = problem ?? this.#layout.readHeader(cells.map(({ text }) => text.trim()));
+    if (typeof columns === 'string') throw this.#refuse(line, columns);
+    return columns;
+  }
+
+  #refuse(line: number, problem: string): AppError {
+    return new AppError('invalid', `line ${line}, the header of ${this.#layout.title}: ${problem}`);
+  }
+
+  #readRow(columns: readonly string[], { line, cells, problem }: CsvRow): Item | BrokenRecord {
+    const record = this.#layout.readRow(columns, cells, line);
+    const isTooLong = cells.slice(columns.length).some(({ text }) => text.trim() !== '');
+    if (problem === undefined && !isTooLong) return record;
+    const counts = `${cells.length} cells, but the header names ${columns.length}`;
+    return { line, key: record.key ?? null, problem: problem ?? counts };
   }
 }
 
-function isBlank({ cells, problem }: CsvRow): boolean {
-  return problem === undefined && cells.every(({ text }) => text.trim() === '');
-}
+type DelimitedLayout = Pick<TableLayout<never>, 'title' | 'syntax'> & {
+  /** The columns that a file cannot do without, each with its older names. */
+  readonly requiredColumns: readonly (readonly string[])[];
+  /** The column of the own id, with its older names. */
+  readonly keyColumns: readonly string[];
+  /** Whether a text that is not blank stands for none; absent: none does. */
+  readonly isEmpty?: (column: string, text: string) => boolean;
+};
 
 const AS_EXPORTED = '; import the file as it was exported, or name the format that it has';
 
-function badHeader({ title }: DelimitedLayout, line: number, problem: string): AppError {
-  return new AppError('invalid', `line ${line}, the header of ${title}: ${problem}`);
-}
-
-function readColumns(layout: DelimitedLayout, { line, cells, problem }: CsvRow): readonly string[] {
-  if (problem !== undefined) throw badHeader(layout, line, problem);
-  const columns = cells.map(({ text }, index) => text.trim() || `column ${index + 1}`);
-  const missing = layout.requiredColumns
-    .filter((names) => !names.some((name) => columns.includes(name)));
-  if (missing.length === 0) return columns;
-  const names = missing.map(([name = '']) => `\`${name}\``).join(', ');
-  throw badHeader(layout, line, `there is no column ${names}${AS_EXPORTED}`);
+export function createDelimitedTextSplitter(
+  { requiredColumns, keyColumns, isEmpty = () => false, ...layout }: DelimitedLayout,
+): TableSplitter<FieldRecord> {
+  return new TableSplitter({
+    ...layout,
+    missingHeader: AS_EXPORTED,
+    isBlank: ({ text }) => text.trim() === '',
+    readHeader(names) {
+      const missing = requiredColumns.filter((column) =>
+        !column.some((name) => names.includes(name)));
+      const list = missing.map(([name = '']) => `\`${name}\``).join(', ');
+      if (missing.length > 0) return `there is no column ${list}${AS_EXPORTED}`;
+      return names.map((name, index) => name || `column ${index + 1}`);
+    },
+    readRow(columns, cells, line) {
+      const fields = readFields(columns, cells, isEmpty);
+      const keyColumn = keyColumns.find((name) => fields.has(name)) ?? '';
+      return { line, key: fields.get(keyColumn)?.trim() ?? null, type: '', fields };
+    },
+  });
 }
 
 function readFields(
-  layout: DelimitedLayout, columns: readonly string[], cells: readonly CsvCell[],
+  columns: readonly string[], cells: readonly CsvCell[],
+  isEmpty: (column: string, text: string) => boolean,
 ): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const [index, { text }] of cells.entries()) {
     const column = columns[index];
-    if (column === undefined || text.trim() === '' || layout.isEmpty(column, text.trim())) continue;
+    if (column === undefined || text.trim() === '' || isEmpty(column, text.trim())) continue;
     let name = column;
     // Only a header that has such a name itself makes it go round twice.
     while (fields.has(name)) name += ` (column ${index + 1})`;

@@ -7,7 +7,7 @@
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
-import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
 import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
@@ -54,9 +54,8 @@ const calibreTable: FormatTable = {
 export const calibreCodec: FormatCodec = createTableCodec(calibreTable, createCalibreSplitter);
 
 function createCalibreSplitter(): FieldSplitter {
-  return new DelimitedTextSplitter({
+  return createDelimitedTextSplitter({
     title: 'a Calibre catalog',
-    syntax: { separator: null, hasQuotes: true },
     requiredColumns: [['title']],
     keyColumns: ['uuid'],
     isEmpty: (column, text) => column === 'pubdate' && NO_DATE.test(text),

@@ -6,7 +6,7 @@
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
-import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
 import { makeTextRow, readPages, textOf } from '../mapping/field-text.ts';
@@ -58,9 +58,8 @@ export const goodreadsCodec: FormatCodec =
   createTableCodec(goodreadsTable, createGoodreadsSplitter);
 
 function createGoodreadsSplitter(): FieldSplitter {
-  return new DelimitedTextSplitter({
+  return createDelimitedTextSplitter({
     title: 'a Goodreads export',
-    syntax: { separator: null, hasQuotes: true },
     requiredColumns: [['Book Id'], ['Title'], ['Author']],
     keyColumns: ['Book Id'],
     isEmpty: (_column, text) => text === EMPTY_FORMULA,

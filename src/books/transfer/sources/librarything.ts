@@ -12,7 +12,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { FormatCodec } from '../format-codec.ts';
-import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
@@ -142,7 +142,7 @@ class LibrarythingSplitter implements FieldSplitter {
 
 /** A file without tabs has been saved by a spreadsheet, which writes quotes. */
 function createTextSplitter(hasTabs: boolean): FieldSplitter {
-  return new DelimitedTextSplitter({
+  return createDelimitedTextSplitter({
     title: 'a LibraryThing export',
     syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
     requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],

@@ -6,7 +6,7 @@
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
-import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
@@ -41,12 +41,10 @@ export const storygraphCodec: FormatCodec =
   createTableCodec(storygraphTable, createStorygraphSplitter);
 
 function createStorygraphSplitter(): FieldSplitter {
-  return new DelimitedTextSplitter({
+  return createDelimitedTextSplitter({
     title: 'a StoryGraph export',
-    syntax: { separator: null, hasQuotes: true },
     requiredColumns: [['Title'], ['Authors', 'Author'], OWN_ID_COLUMNS],
     keyColumns: OWN_ID_COLUMNS,
-    isEmpty: () => false,
   });
 }
 

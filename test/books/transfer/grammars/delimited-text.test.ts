@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { DelimitedTextSplitter } from '../../../../src/books/transfer/grammars/delimited-text.ts';
+import {
+  createDelimitedTextSplitter,
+} from '../../../../src/books/transfer/grammars/delimited-text.ts';
 import type {
   BrokenRecord, FieldRecord,
 } from '../../../../src/books/transfer/mapping/format-table.ts';
@@ -58,8 +60,8 @@ test('a header without the columns that tell of a record is refused', () => {
 });
 
 function read(file: string): readonly (FieldRecord | BrokenRecord)[] {
-  const splitter = new DelimitedTextSplitter({
-    title: 'a test', syntax: { separator: null, hasQuotes: true }, requiredColumns: [['Name']],
+  const splitter = createDelimitedTextSplitter({
+    title: 'a test', requiredColumns: [['Name']],
     keyColumns: ['Id'], isEmpty: (_column, text) => text === '-',
   });
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];

@@ -1,40 +1,51 @@
 /**
- * Splits a stream of JSON into records: the items of a top-level array, or values one after
- * another. It only finds where each record ends; the JSON parser checks the inside. Where brackets
- * or quotes do not match, it reports that and resumes at the next line that begins with `{`. It
- * overwrites line feeds within records in the chunks it is given.
+ * Cuts a stream of JSON into records, wherever its chunks end. It finds where each record ends, and
+ * leaves the inside to the JSON parser.
  *
- * Where it splits objects too, each member of a top-level object is a record, with its name, and so
- * is each item of the array in the member that is named for this; the end of an object is told.
+ *   file   = array / *value              ; read by `JsonSplitter`
+ *   array  = "[" [ value *( "," value ) ] "]"
+ *   object = "{" [ member *( "," member ) ] "}"
+ *   lines  = *( [value] ( LF / CRLF / CR ) )   ; JSON Lines, read by `JsonLinesSplitter`
+ *
+ * A record is a value; where objects are split, it is a member of an object at the top of the file,
+ * as `"name": value`, and an item of the array in the one member that is named for this.
+ *
+ * Where brackets or quotes do not match, or a comma is missing or too much, the mistake is told
+ * once, and reading goes on at the next line that begins with `{`. Among the members of an object
+ * no such line tells a record from what is in it: there the rest of the file is not read, unless
+ * the objects themselves are lines. A record of more than 2 MiB is told, and not held. A broken
+ * line of JSON Lines is a record for the parser to refuse.
+ *
+ * A record is one line: line feeds within it are overwritten, in the chunks that are given.
  */
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
-import type { RecordSplitter } from './record-splitter.ts';
+import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
+
+/**
+ * A value of its own; a member of an object; an item of its named array; the begin or the end of an
+ * object, whose text is empty.
+ */
+type ElementPart = 'value' | 'member' | 'item' | 'objectStart' | 'objectEnd';
 
 export type SplitElement =
   | {
-    readonly line: number;
-    /** One line; empty for the end of an object. */
-    readonly json: Buffer;
-    /** The name of the member, as JSON text; null for an item, and for a value of its own. */
-    readonly name: Buffer | null;
-    /** The number of the object that it stands in, from 1; 0: in none. */
-    readonly object: number;
-    readonly isObjectEnd: boolean;
+    readonly line: number; readonly json: Buffer; readonly part: ElementPart;
     readonly problem?: never;
   }
   | { readonly line: number; readonly problem: string; readonly json?: never };
 
 type JsonSplitterOptions = {
-  /** Whether the members of top-level objects are records; else these objects are. */
+  /** Whether objects at the top of the file are split. */
   readonly splitsObjects?: boolean;
   /** A member whose items are records, where it is an array; with it a mistake ends its object. */
   readonly arrayMember?: string;
 };
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const ARRAY_OPEN = 0x5b;
 const ARRAY_CLOSE = 0x5d;
@@ -43,18 +54,14 @@ const OBJECT_CLOSE = 0x7d;
 const DEPTH_MAX = 1024;
 // The rest of a file that is one line goes unread: its owner, who counts records, has to know.
 const RESUMES = '; reading goes on at the next line that begins with `{`';
-// Between the members of one object no line tells a record from what is in it.
 const ENDS = '; the rest of the file is not read';
 
 type JsonSplitterState =
   | 'start' // before everything: the file may turn out to be an array, or one value after another
   | 'before' // a record, or in an array or object its end, may come
   | 'after' // a record ended: in an array or object a comma or the end must come
-  | 'colon' // must come after the name of a member
-  | 'value' // of a member must come
-  | 'scalar' // in a number or word
-  | 'nested' // in an object or array
-  | 'string' | 'escape' // in a string: a record of its own, or within one
+  | 'record' // in a record, but in no string
+  | 'string' | 'escape' // in a string of a record
   | 'lost' // after a mistake: resumes at the next line that begins with `{`
   | 'done'; // after the array
 
@@ -66,19 +73,12 @@ const CLOSERS: Readonly<Record<JsonContainer, number>> =
 
 export class JsonSplitter implements RecordSplitter {
   readonly #splitsObjects: boolean;
-  readonly #arrayMember: Buffer | null;
+  readonly #arrayMember: string | null;
   readonly #recordBytes = new RecordBytes();
   #state: JsonSplitterState = 'start';
   /** The containers around the record: at most an object, and the array in its member. */
   readonly #containers: JsonContainer[] = [];
-  #objectCount = 0;
-  /** On which the object begins whose members are records. */
-  #objectLine = 1;
-  /** The name of the member that is being read. */
-  #name: Buffer | null = null;
-  /** The string that is being read is the name of a member. */
-  #isName = false;
-  /** A comma came, so the array must not end before another record. */
+  /** A comma came, so the container must not end before another record. */
   #needsItem = false;
   /** A mistake was reported, and no whole record has come since: further ones follow from it. */
   #isReported = false;
@@ -86,19 +86,21 @@ export class JsonSplitter implements RecordSplitter {
   #isLineStart = true;
   #line = 1;
   #recordLine = 1;
+  /** The line on which the object begins that is split. */
+  #objectLine = 1;
   /** The record's first byte in this chunk, 0 when it began in an earlier one; -1 outside. */
   #recordStart = -1;
-  /** The closing brackets that are still expected, the innermost last. */
+  /** The closing brackets that the record still expects, the innermost last. */
   readonly #closers: number[] = [];
-  #records: SplitElement[] = [];
+  #elements: SplitElement[] = [];
 
   constructor({ splitsObjects = false, arrayMember }: JsonSplitterOptions = {}) {
     this.#splitsObjects = splitsObjects;
-    this.#arrayMember = arrayMember === undefined ? null : Buffer.from(JSON.stringify(arrayMember));
+    this.#arrayMember = arrayMember === undefined ? null : JSON.stringify(arrayMember);
   }
 
   push(chunk: Buffer): readonly SplitElement[] {
-    this.#records = [];
+    this.#elements = [];
     this.#recordStart = this.#isInRecord() ? 0 : -1;
     for (let offset = 0; offset < chunk.length; offset += 1) {
       const byte = chunk[offset] ?? 0;
@@ -108,23 +110,25 @@ export class JsonSplitter implements RecordSplitter {
       else if (!isSpace(byte)) this.#isLineStart = false;
     }
     if (this.#recordStart >= 0) this.#recordBytes.add(chunk.subarray(this.#recordStart));
-    if (this.#recordBytes.isTooLong && this.#isInRecord()) this.#abandonRecord(TOO_LONG);
-    return this.#records;
+    if (this.#recordBytes.isTooLong && this.#isInRecord()) this.#abandon(TOO_LONG);
+    return this.#elements;
   }
 
   end(): readonly SplitElement[] {
-    this.#records = [];
-    if (this.#state === 'scalar') {
-      this.#endRecord();
+    this.#elements = [];
+    const [container] = this.#containers;
+    if (this.#state === 'record' && this.#closers.length === 0) {
+      // A number or word is whole; of a member nobody knows.
+      if (this.#containers.at(-1) !== 'object') this.#endRecord();
       this.#state = 'after';
     }
-    if (this.#isInRecord()) this.#abandonRecord('the file ends within this record', '');
-    else if (this.#containers.length > 0 && !this.#isReported) {
-      const [container = 'array'] = this.#containers;
+    if (this.#isInRecord()) this.#abandon('the file ends within this record', '');
+    else if (container !== undefined && !this.#isReported) {
       const closer = String.fromCharCode(CLOSERS[container]);
-      this.#report(`the file ends before its ${container} does: \`${closer}\` is missing`);
+      const line = this.#state === 'lost' ? this.#line : this.#recordLine;
+      this.#report(line, `the file ends before its ${container} does: \`${closer}\` is missing`);
     }
-    return this.#records;
+    return this.#elements;
   }
 
   #step(chunk: Buffer, offset: number, byte: number): void {
@@ -132,84 +136,100 @@ export class JsonSplitter implements RecordSplitter {
       case 'string':
         if (byte === BACKSLASH) this.#state = 'escape';
         else if (byte === QUOTE) this.#leaveString(chunk, offset);
-        else if (byte === LINE_FEED) this.#abandonRecord('a string does not end on its line');
+        else if (byte === LINE_FEED) this.#abandon('a string does not end on its line');
         return;
       case 'escape':
         this.#state = 'string';
-        if (byte === LINE_FEED) this.#abandonRecord('a string does not end on its line');
+        if (byte === LINE_FEED) this.#abandon('a string does not end on its line');
         return;
-      case 'nested': return this.#stepNested(chunk, offset, byte);
-      case 'scalar':
-        if (!isSpace(byte) && byte !== COMMA && byte !== ARRAY_CLOSE
-          && (byte !== OBJECT_CLOSE || this.#containers.length === 0)) return;
-        this.#finish(chunk, offset);
-        return this.#stepBetween(offset, byte);
+      case 'record': return this.#stepRecord(chunk, offset, byte);
       case 'lost':
-        if (byte !== OBJECT_OPEN || !this.#isLineStart) return;
-        return this.#beginValue(offset, byte);
-      case 'done':
-        if (!isSpace(byte) && !this.#isReported) this.#report('text follows the end of the array');
+        if (byte === OBJECT_OPEN && this.#isLineStart) this.#resume(offset, byte);
         return;
+      case 'done':
+        if (isSpace(byte) || this.#isReported) return;
+        return this.#report(this.#line, 'text follows the end of the array');
       default: return this.#stepBetween(offset, byte);
     }
   }
 
-  #stepNested(chunk: Buffer, offset: number, byte: number): void {
+  #stepRecord(chunk: Buffer, offset: number, byte: number): void {
+    if (this.#closers.length === 0) {
+      const isMember = this.#containers.at(-1) === 'object';
+      const isEnd = byte === COMMA || byte === ARRAY_CLOSE
+        || (byte === OBJECT_CLOSE && this.#containers.length > 0) || (isSpace(byte) && !isMember);
+      if (isEnd) {
+        this.#finish(chunk, offset);
+        return this.#stepBetween(offset, byte);
+      }
+      // Of a number or word nothing but its end is looked for.
+      if (!isMember) return;
+    }
     if (byte === QUOTE) {
       this.#state = 'string';
     } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
-      this.#closers.push(closingBracket(byte));
-      if (this.#closers.length > DEPTH_MAX) this.#abandonRecord('the record is nested too deep');
+      if (byte === ARRAY_OPEN && this.#isArrayMember(chunk, offset)) this.#open('array');
+      else this.#openBracket(byte);
     } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
-      if (this.#closers.pop() !== byte) {
-        this.#abandonRecord('the brackets of this record do not match');
-      } else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
+      if (this.#closers.pop() !== byte) this.#abandon('the brackets of this record do not match');
+      else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
     } else if (byte === LINE_FEED) {
       // Allowed between the tokens of JSON, but a record must be one line.
-      chunk[offset] = 0x20;
+      chunk[offset] = SPACE;
     }
+  }
+
+  #openBracket(byte: number): void {
+    this.#closers.push(byte === OBJECT_OPEN ? OBJECT_CLOSE : ARRAY_CLOSE);
+    if (this.#closers.length > DEPTH_MAX) this.#abandon('the record is nested too deep');
+  }
+
+  /** Whether the array that opens is the value of the member whose items are records. */
+  #isArrayMember(chunk: Buffer, offset: number): boolean {
+    const isMemberValue = this.#arrayMember !== null && this.#closers.length === 0
+      && this.#containers.at(-1) === 'object';
+    if (!isMemberValue) return false;
+    this.#recordBytes.add(chunk.subarray(this.#recordStart, offset));
+    this.#recordStart = offset;
+    const begin = this.#recordBytes.take() ?? Buffer.alloc(0);
+    const isNamed = begin.toString().replace(/\s*:\s*$/, ':') === `${this.#arrayMember}:`;
+    if (isNamed) this.#recordStart = -1;
+    else this.#recordBytes.add(begin);
+    return isNamed;
   }
 
   #stepBetween(offset: number, byte: number): void {
     if (isSpace(byte)) return;
     const container = this.#containers.at(-1);
-    if (this.#state === 'start' && byte === ARRAY_OPEN) {
-      this.#open('array');
-    } else if (this.#state === 'colon' || this.#state === 'value') {
-      this.#stepMember(offset, byte);
-    } else if (container !== undefined && byte === CLOSERS[container] && !this.#needsItem) {
+    if (container !== undefined && byte === CLOSERS[container] && !this.#needsItem) {
       this.#close(container);
-    } else if (container !== undefined && byte === COMMA && this.#state === 'after') {
-      this.#state = 'before';
-      this.#needsItem = true;
     } else if (container !== undefined && this.#state === 'after') {
-      const isResumed = container === 'array' && byte === OBJECT_OPEN;
-      const closer = String.fromCharCode(CLOSERS[container]);
-      this.#recordLine = this.#line;
-      this.#abandonRecord(`expected "," or "${closer}" before this`, isResumed ? '' : undefined);
-      if (isResumed) this.#begin(offset, byte);
-    } else if (container === 'object' ? byte === QUOTE : isValueStart(byte)) {
-      this.#beginValue(offset, byte);
+      this.#stepAfter(container, offset, byte);
+    } else if (this.#state === 'start' && byte === ARRAY_OPEN) {
+      this.#open('array');
+    } else if (isValueStart(byte)) {
+      this.#begin(offset, byte);
     } else {
       this.#recordLine = this.#line;
-      this.#abandonRecord(
-        container === 'object' ? 'expected the name of a member here' : 'expected a record here');
+      this.#abandon(`expected a ${container === 'object' ? 'member' : 'record'} here`);
     }
   }
 
-  #stepMember(offset: number, byte: number): void {
-    const isArray = byte === ARRAY_OPEN && this.#name !== null
-      && this.#arrayMember?.equals(this.#name) === true;
-    if (this.#state === 'colon' && byte === COLON) this.#state = 'value';
-    else if (this.#state === 'colon') this.#abandonRecord('expected ":" after the member\'s name');
-    else if (isArray) this.#open('array');
-    else if (isValueStart(byte)) this.#begin(offset, byte);
-    else this.#abandonRecord('expected the value of a member');
+  #stepAfter(container: JsonContainer, offset: number, byte: number): void {
+    if (byte === COMMA) {
+      this.#state = 'before';
+      this.#needsItem = true;
+      return;
+    }
+    const isResumed = container === 'array' && byte === OBJECT_OPEN;
+    const closer = String.fromCharCode(CLOSERS[container]);
+    this.#recordLine = this.#line;
+    this.#abandon(`expected "," or "${closer}" before this`, isResumed ? '' : undefined);
+    if (isResumed) this.#begin(offset, byte);
   }
 
   #open(container: JsonContainer): void {
     this.#containers.push(container);
-    this.#name = null;
     this.#needsItem = false;
     this.#state = 'before';
   }
@@ -218,55 +238,39 @@ export class JsonSplitter implements RecordSplitter {
     this.#containers.pop();
     this.#isReported = false;
     this.#state = this.#containers.length === 0 && container === 'array' ? 'done' : 'after';
-    if (container !== 'object') return;
-    this.#recordLine = this.#objectLine;
-    this.#records.push(this.#makeElement(Buffer.alloc(0), true));
+    if (container === 'object') this.#add(this.#objectLine, NOTHING, 'objectEnd');
   }
 
-  /** Begins a record or the name of one, or opens an object whose members are records. */
-  #beginValue(offset: number, byte: number): void {
-    const container = this.#containers.at(-1);
-    if (container === 'object' && byte === QUOTE) {
-      this.#isName = true;
-      this.#begin(offset, byte);
-    } else if (container === 'array' || !this.#splitsObjects || byte !== OBJECT_OPEN) {
-      this.#begin(offset, byte);
-    } else {
-      // A mistake within an object has ended it.
-      this.#containers.length = 0;
-      this.#objectCount += 1;
-      this.#objectLine = this.#line;
-      this.#recordLine = this.#line;
-      this.#open('object');
-    }
-  }
-
+  /** Begins a record, or an object that is split. */
   #begin(offset: number, byte: number): void {
-    if (this.#name === null) this.#recordLine = this.#line;
+    this.#recordLine = this.#line;
+    if (this.#splitsObjects && byte === OBJECT_OPEN && this.#containers.length === 0) {
+      this.#objectLine = this.#line;
+      this.#add(this.#line, NOTHING, 'objectStart');
+      this.#open('object');
+      return;
+    }
     this.#recordStart = offset;
     this.#closers.length = 0;
-    this.#state = 'scalar';
-    if (byte === QUOTE) this.#state = 'string';
-    if (byte !== OBJECT_OPEN && byte !== ARRAY_OPEN) return;
-    this.#closers.push(closingBracket(byte));
-    this.#state = 'nested';
+    this.#state = byte === QUOTE ? 'string' : 'record';
+    if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) this.#openBracket(byte);
+  }
+
+  #resume(offset: number, byte: number): void {
+    // A mistake among the members of an object has ended it.
+    if (this.#containers.at(-1) === 'object') this.#containers.length = 0;
+    this.#begin(offset, byte);
   }
 
   #leaveString(chunk: Buffer, offset: number): void {
-    if (this.#closers.length > 0) this.#state = 'nested';
-    else this.#finish(chunk, offset + 1);
+    this.#state = 'record';
+    const isWhole = this.#closers.length === 0 && this.#containers.at(-1) !== 'object';
+    if (isWhole) this.#finish(chunk, offset + 1);
   }
 
   #finish(chunk: Buffer, end: number): void {
     this.#recordBytes.add(chunk.subarray(this.#recordStart, end));
     this.#recordStart = -1;
-    if (this.#isName) {
-      this.#isName = false;
-      this.#name = this.#recordBytes.take();
-      this.#state = 'colon';
-      if (this.#name === null) this.#abandonRecord(TOO_LONG);
-      return;
-    }
     this.#endRecord();
     this.#state = 'after';
     this.#needsItem = false;
@@ -275,24 +279,20 @@ export class JsonSplitter implements RecordSplitter {
 
   #endRecord(): void {
     const json = this.#recordBytes.take();
-    const element = json === null
-      ? { line: this.#recordLine, problem: TOO_LONG } : this.#makeElement(json, false);
-    this.#records.push(element);
-    this.#name = null;
+    if (json === null) this.#elements.push({ line: this.#recordLine, problem: TOO_LONG });
+    else if (this.#containers[0] !== 'object') this.#add(this.#recordLine, json, 'value');
+    else this.#add(this.#recordLine, json, this.#containers.length === 1 ? 'member' : 'item');
   }
 
-  #makeElement(json: Buffer, isObjectEnd: boolean): SplitElement {
-    const object = this.#containers.includes('object') || isObjectEnd ? this.#objectCount : 0;
-    return { line: this.#recordLine, json, name: this.#name, object, isObjectEnd };
+  #add(line: number, json: Buffer, part: ElementPart): void {
+    this.#elements.push({ line, json, part });
   }
 
   /** Drops the record and says why, unless that follows from a mistake that was reported. */
-  #abandonRecord(problem: string, consequence = this.#resumesAtLine() ? RESUMES : ENDS): void {
-    if (!this.#isReported) this.#report(problem + consequence);
+  #abandon(problem: string, consequence = this.#resumesAtLine() ? RESUMES : ENDS): void {
+    if (!this.#isReported) this.#report(this.#recordLine, problem + consequence);
     this.#recordBytes.take();
     this.#recordStart = -1;
-    this.#name = null;
-    this.#isName = false;
     this.#state = 'lost';
     if (this.#resumesAtLine()) return;
     this.#containers.length = 0;
@@ -304,30 +304,88 @@ export class JsonSplitter implements RecordSplitter {
     return this.#arrayMember !== null || this.#containers.at(-1) !== 'object';
   }
 
-  #report(problem: string): void {
-    const state = this.#state;
-    const line = this.#isInRecord() || state === 'after' || state === 'before'
-      ? this.#recordLine : this.#line;
-    this.#records.push({ line, problem });
+  #report(line: number, problem: string): void {
+    this.#elements.push({ line, problem });
     this.#isReported = true;
   }
 
   #isInRecord(): boolean {
-    const state = this.#state;
-    return state === 'scalar' || state === 'nested' || state === 'string' || state === 'escape';
+    return this.#state === 'record' || this.#state === 'string' || this.#state === 'escape';
   }
 }
 
-function closingBracket(openingBracket: number): number {
-  return openingBracket === OBJECT_OPEN ? OBJECT_CLOSE : ARRAY_CLOSE;
-}
+const NOTHING = Buffer.alloc(0);
 
 function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
+  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === 0x09;
 }
 
 /** Whether a value may begin so: `{ [ "`, a digit, a minus or a letter. The parser checks it. */
 function isValueStart(byte: number): boolean {
   return byte === OBJECT_OPEN || byte === ARRAY_OPEN || byte === QUOTE || byte === 0x2d
     || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a);
+}
+
+/**
+ * Blank lines are skipped. Lines end in CR where one stands between two objects before the first
+ * LF: no JSON value has `}`, a CR and `{` within.
+ */
+export class JsonLinesSplitter implements RecordSplitter {
+  readonly #lineBytes = new RecordBytes();
+  #line = 1;
+  /** Null: the first line has not ended yet, as far as is known. */
+  #lineEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN | null = null;
+  /** The end of the first line so far, but for blanks. */
+  #ending: '' | '}' | '}\r' = '';
+
+  push(chunk: Buffer): readonly SourceRecord[] {
+    const records: SourceRecord[] = [];
+    const bytes = this.#lineEnd === null ? this.#findLineEnd(chunk) : chunk;
+    const lineEnd = this.#lineEnd ?? LINE_FEED;
+    let start = 0;
+    for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
+      this.#lineBytes.add(bytes.subarray(start, end));
+      this.#finish(records);
+      this.#line += 1;
+      start = end + 1;
+    }
+    this.#lineBytes.add(bytes.subarray(start));
+    return records;
+  }
+
+  /** Looks for the end of the first line; returns the bytes that are to be split. */
+  #findLineEnd(chunk: Buffer): Buffer {
+    for (const byte of chunk) {
+      if (byte === LINE_FEED) this.#lineEnd = LINE_FEED;
+      else if (byte === OBJECT_OPEN && this.#ending === '}\r') this.#lineEnd = CARRIAGE_RETURN;
+      if (this.#lineEnd !== null) break;
+      if (byte === OBJECT_CLOSE) this.#ending = '}';
+      else if (byte === CARRIAGE_RETURN && this.#ending === '}') this.#ending = '}\r';
+      else if (!isSpace(byte)) this.#ending = '';
+    }
+    if (this.#lineEnd !== CARRIAGE_RETURN || this.#lineBytes.isTooLong) return chunk;
+    // The CR may have come with an earlier chunk.
+    const held = this.#lineBytes.take();
+    return held === null ? chunk : Buffer.concat([held, chunk]);
+  }
+
+  end(): readonly SourceRecord[] {
+    const records: SourceRecord[] = [];
+    this.#finish(records);
+    return records;
+  }
+
+  #finish(records: SourceRecord[]): void {
+    const bytes = this.#lineBytes.take();
+    const line = this.#line;
+    if (bytes === null) records.push({ line, problem: TOO_LONG });
+    else if (!isBlank(bytes)) records.push({ line, json: bytes });
+  }
+}
+
+// On a blank line a byte order mark is ignored here, on others by the JSON parser.
+function isBlank(bytes: Buffer): boolean {
+  let offset = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (offset < bytes.length && isSpace(bytes[offset] ?? 0)) offset += 1;
+  return offset === bytes.length;
 }

@@ -1,7 +1,6 @@
 /** Books as JSON: one array (json), or one book a line (jsonl), as the catalog stores them. */
 import type { BookWriter, FormatCodec } from './format-codec.ts';
-import { JsonSplitter } from './json-splitter.ts';
-import { JsonLinesSplitter } from './record-splitter.ts';
+import { JsonLinesSplitter, JsonSplitter } from './json-splitter.ts';
 
 export const jsonCodec: FormatCodec = {
   createReader: () => new JsonSplitter(),

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCsvReader } from '../../../src/books/transfer/csv.ts';
-import { JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
-import { JsonLinesSplitter } from '../../../src/books/transfer/record-splitter.ts';
+import { JsonLinesSplitter, JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
 import type { RecordSplitter } from '../../../src/books/transfer/record-splitter.ts';
 import { heldBytes, heldBytesMax } from '../../support/memory.ts';
 import type { BookFileFormat } from './book-file-formats.ts';

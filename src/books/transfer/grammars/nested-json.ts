@@ -1,12 +1,11 @@
 /**
- * Records that stand deeper in a JSON file than `JsonSplitter` looks by itself: the members of one
- * object (`{"123": {…}, "124": {…}}`), and the nodes of JSON-LD, which are an array, one object,
- * several values one after another, or what the `@graph` of an object holds.
+ * Records that stand deeper in a JSON file than its values: the members of one object
+ * (`{"123": {…}, "124": {…}}`), and the nodes of JSON-LD, which are an array, one object, several
+ * values one after another, or what the `@graph` of an object holds.
  *
- * A record is valid when it is JSON (RFC 8259) and an object. One that is no JSON within matching
- * brackets is told, and reading goes on behind it; where brackets or quotes do not match, at the
- * next line that begins with `{`, and among the members of one object not at all. No more is held
- * than a record, and as much of a `@graph` before its `@context`.
+ * A record is valid when it is JSON (RFC 8259) and an object. Others are told, and reading goes on
+ * as `json-splitter.ts` says. No more is held than a record, and as much of a `@graph` before its
+ * `@context`.
  */
 import { messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -22,22 +21,23 @@ export class KeyedObjectSplitter implements FieldSplitter {
   readonly #splitter = new JsonSplitter({ splitsObjects: true });
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.push(chunk).flatMap(readMember);
+    return this.#splitter.push(chunk).flatMap(readElement);
   }
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.end().flatMap(readMember);
+    return this.#splitter.end().flatMap(readElement);
   }
 }
 
-function readMember(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
-  if (element.json === undefined) return [{ ...element, key: null }];
-  if (element.isObjectEnd) return [];
-  const { line } = element;
-  const key = element.name === null ? null : readName(element.name);
-  const record = parseRecord(element.json);
-  if ('problem' in record) return [{ line, key, problem: record.problem }];
-  return [{ line, key, type: '', fields: new Map(Object.entries(record.value)) }];
+function readElement(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
+  const { line, json } = element;
+  if (json === undefined) return [{ line, key: null, problem: element.problem }];
+  if (json.length === 0) return [];
+  const { name: key, value, problem } =
+    element.part === 'member' ? parseMember(json) : { name: null, ...parseText(json) };
+  if (problem !== undefined) return [{ line, key, problem }];
+  if (!isJsonObject(value)) return [{ line, key, problem: NO_OBJECT }];
+  return [{ line, key, type: '', fields: new Map(Object.entries(value)) }];
 }
 
 /** A context around nodes, which share it, and the one that is around it. */
@@ -63,114 +63,104 @@ const GRAPH_DEPTH_MAX = 8;
 export class JsonNodeSplitter {
   readonly #splitter = new JsonSplitter({ splitsObjects: true, arrayMember: '@graph' });
   /** The object that is being read. */
-  #object = new GraphObject(0);
+  #object = new GraphObject();
 
   push(chunk: Buffer): readonly NodeOrProblem[] {
     return this.#read(this.#splitter.push(chunk));
   }
 
   end(): readonly NodeOrProblem[] {
-    const nodes = [...this.#read(this.#splitter.end())];
+    const nodes = this.#read(this.#splitter.end());
     this.#object.release(nodes);
     return nodes;
   }
 
-  #read(elements: readonly SplitElement[]): readonly NodeOrProblem[] {
+  #read(elements: readonly SplitElement[]): NodeOrProblem[] {
     const nodes: NodeOrProblem[] = [];
     for (const element of elements) {
-      if (element.json === undefined) {
-        nodes.push({ ...element, key: null });
-      } else if (element.object === 0) {
-        readNode(element, null, nodes);
+      const { line, json } = element;
+      if (json === undefined) {
+        nodes.push({ line, key: null, problem: element.problem });
+      } else if (element.part === 'value') {
+        readNode(line, json, null, nodes);
+      } else if (element.part === 'objectStart') {
+        // A mistake may have ended the object before: what is known of its graph is read.
+        this.#object.release(nodes);
+        this.#object = new GraphObject();
+      } else if (element.part === 'item') {
+        this.#object.addNode(line, json, nodes);
+      } else if (element.part === 'member') {
+        this.#object.addMember(line, json, nodes);
       } else {
-        if (element.object !== this.#object.number) {
-          // A mistake has ended the object before. What is known of its graph is read all the same.
-          this.#object.release(nodes);
-          this.#object = new GraphObject(element.object);
-        }
-        this.#object.add(element, nodes);
+        this.#object.end(line, nodes);
       }
     }
     return nodes;
   }
 }
 
-type JsonElement = SplitElement & { readonly json: Buffer };
-
 /** An object at the top of a file: a node itself, or around the nodes of its `@graph`. */
 class GraphObject {
-  readonly number: number;
-  readonly #members: [name: string, value: JsonValue][] = [];
+  /** Null after a broken member, or where all are too long, which has been told. */
+  #members: [name: string, value: JsonValue][] | null = [];
   #membersBytes = 0;
-  /** Whether a member is broken, or all are too long, which has been told. */
-  #isBroken = false;
   /** Null until its context has come. */
   #scope: JsonScope | null = null;
   #hasGraph = false;
   /** The nodes of the graph that wait for the context; null: none does any more. */
-  #waiting: JsonElement[] | null = [];
+  #waiting: { readonly line: number; readonly json: Buffer }[] | null = [];
   #waitingBytes = 0;
 
-  constructor(number: number) {
-    this.number = number;
+  addNode(line: number, json: Buffer, nodes: NodeOrProblem[]): void {
+    this.#hasGraph = true;
+    if (this.#waiting === null) {
+      readNode(line, json, this.#scope, nodes);
+      return;
+    }
+    this.#waiting.push({ line, json });
+    this.#waitingBytes += json.length + NODE_BYTES;
+    if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);
   }
 
-  add(element: JsonElement, nodes: NodeOrProblem[]): void {
-    if (element.isObjectEnd) this.#end(element.line, nodes);
-    else if (element.name === null) this.#addNode(element, nodes);
-    else this.#addMember(element, readName(element.name), nodes);
+  addMember(line: number, json: Buffer, nodes: NodeOrProblem[]): void {
+    const { name, value, problem } = parseMember(json);
+    this.#membersBytes += json.length;
+    if (problem !== undefined) {
+      this.#break(line, name === null ? problem : `in \`${name}\`: ${problem}`, nodes);
+      return;
+    }
+    if (name === '@context') this.#setContext(line, value, nodes);
+    if (this.#membersBytes > RECORD_BYTES_MAX) this.#break(line, TOO_LONG, nodes);
+    else this.#members?.push([name, value]);
+  }
+
+  end(line: number, nodes: NodeOrProblem[]): void {
+    this.release(nodes);
+    if (this.#members === null) return;
+    const names = this.#members.map(([name]) => name);
+    const isFrame = this.#hasGraph ? names.every((name) => FRAME_MEMBERS.has(name))
+      : names.length > 0 && names.every((name) => name === '@context');
+    if (!isFrame) expandNode({ line, node: Object.fromEntries(this.#members), scope: null }, nodes);
   }
 
   /** Reads the nodes that wait for a context, by what has come of it. */
   release(nodes: NodeOrProblem[]): void {
-    for (const element of this.#waiting ?? []) readNode(element, this.#scope, nodes);
+    for (const { line, json } of this.#waiting ?? []) readNode(line, json, this.#scope, nodes);
     this.#waiting = null;
   }
 
-  #addNode(element: JsonElement, nodes: NodeOrProblem[]): void {
-    this.#hasGraph = true;
-    if (this.#waiting === null) {
-      readNode(element, this.#scope, nodes);
-      return;
+  #setContext(line: number, context: JsonValue, nodes: NodeOrProblem[]): void {
+    // A name alone says nothing that is not supposed without it.
+    if (this.#waiting === null && typeof context !== 'string') {
+      nodes.push({ line, key: null, problem: LATE_CONTEXT });
     }
-    this.#waiting.push(element);
-    this.#waitingBytes += element.json.length + NODE_BYTES;
-    if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);
-  }
-
-  #addMember({ line, json }: JsonElement, name: string, nodes: NodeOrProblem[]): void {
-    const member = parseMember(json);
-    if ('problem' in member) {
-      this.#break(line, `in \`${name}\`: ${member.problem}`, nodes);
-      return;
-    }
-    if (name === '@context') {
-      // A name alone says nothing that is not supposed without it.
-      if (this.#waiting === null && typeof member.value !== 'string') {
-        nodes.push({ line, key: null, problem: LATE_CONTEXT });
-      }
-      this.#scope = { outer: null, context: member.value };
-      this.release(nodes);
-    }
-    this.#membersBytes += name.length + json.length;
-    if (this.#membersBytes > RECORD_BYTES_MAX) this.#break(line, TOO_LONG, nodes);
-    else if (!this.#isBroken) this.#members.push([name, member.value]);
+    this.#scope = { outer: null, context };
+    this.release(nodes);
   }
 
   #break(line: number, problem: string, nodes: NodeOrProblem[]): void {
-    if (!this.#isBroken) nodes.push({ line, key: null, problem });
-    this.#isBroken = true;
-    this.#members.length = 0;
-  }
-
-  #end(line: number, nodes: NodeOrProblem[]): void {
-    this.release(nodes);
-    if (this.#isBroken) return;
-    const names = this.#members.map(([name]) => name);
-    const isFrame = this.#hasGraph ? names.every((name) => FRAME_MEMBERS.has(name))
-      : names.length > 0 && names.every((name) => name === '@context');
-    if (isFrame) return;
-    expandNode({ line, node: Object.fromEntries(this.#members), scope: null }, nodes, 0);
+    if (this.#members !== null) nodes.push({ line, key: null, problem });
+    this.#members = null;
   }
 }
 
@@ -181,17 +171,16 @@ const LATE_CONTEXT = 'this @context stands behind more than 2 MiB of its @graph,
 const FRAME_MEMBERS: ReadonlySet<string> = new Set(['@context', '@id']);
 
 function readNode(
-  { line, json }: JsonElement, scope: JsonScope | null, nodes: NodeOrProblem[],
+  line: number, json: Buffer, scope: JsonScope | null, nodes: NodeOrProblem[],
 ): void {
-  const record = parseRecord(json);
-  if ('problem' in record) nodes.push({ line, key: null, problem: record.problem });
-  else expandNode({ line, node: record.value, scope }, nodes, 0);
+  const { value, problem } = parseText(json);
+  if (problem !== undefined) nodes.push({ line, key: null, problem });
+  else if (!isJsonObject(value)) nodes.push({ line, key: null, problem: NO_OBJECT });
+  else expandNode({ line, node: value, scope }, nodes);
 }
 
 /** Adds the node, or the nodes of its `@graph` where it has one. */
-function expandNode(
-  { line, node, scope }: JsonNode, nodes: NodeOrProblem[], depth: number,
-): void {
+function expandNode({ line, node, scope }: JsonNode, nodes: NodeOrProblem[], depth = 0): void {
   const { '@graph': graph, ...members } = node;
   if (graph === undefined || graph === null) {
     nodes.push({ line, node, scope });
@@ -213,16 +202,11 @@ function expandNode(
 
 const NO_OBJECT = 'the record is no JSON object';
 
-type ValueOrProblem = { readonly value: JsonValue } | { readonly problem: string };
-type ObjectOrProblem = { readonly value: JsonObject } | { readonly problem: string };
+type ParsedText =
+  | { readonly value: JsonValue; readonly problem?: never }
+  | { readonly value?: never; readonly problem: string };
 
-function parseRecord(json: Buffer): ObjectOrProblem {
-  const member = parseMember(json);
-  if ('problem' in member) return member;
-  return isJsonObject(member.value) ? { value: member.value } : { problem: NO_OBJECT };
-}
-
-function parseMember(json: Buffer): ValueOrProblem {
+function parseText(json: Buffer): ParsedText {
   try {
     return { value: parseJson(json) as JsonValue };
   } catch (error) {
@@ -230,8 +214,20 @@ function parseMember(json: Buffer): ValueOrProblem {
   }
 }
 
-/** The name that the JSON text of a string gives; the text itself where it is broken. */
-function readName(json: Buffer): string {
-  const name = parseMember(json);
-  return 'value' in name && typeof name.value === 'string' ? name.value : json.toString();
+type ParsedMember =
+  | { readonly name: string; readonly value: JsonValue; readonly problem?: never }
+  | { readonly name: string | null; readonly value?: never; readonly problem: string };
+
+/** `json` is the name and the value; the name of a broken member as it stands. */
+function parseMember(json: Buffer): ParsedMember {
+  const { value, problem } = parseText(Buffer.concat([OBJECT_OPEN, json, OBJECT_CLOSE]));
+  const [member] = isJsonObject(value) ? Object.entries(value) : [];
+  if (member !== undefined) return { name: member[0], value: member[1] };
+  const name = /^"([^"\\]+)"/.exec(json.toString('utf8', 0, NAME_BYTES_MAX))?.[1] ?? null;
+  return { name, problem: problem ?? NO_OBJECT };
 }
+
+const OBJECT_OPEN = Buffer.from('{');
+const OBJECT_CLOSE = Buffer.from('}');
+/** Enough for the name of a broken member. */
+const NAME_BYTES_MAX = 400;

@@ -1,6 +1,8 @@
-/** An order of books that follows a collection at once, with its naive model. */
+/**
+ * An order of books that follows a collection, at once or when `apply` is called, with its naive
+ * model.
+ */
 import { SlotOrder } from '../../src/books/engine/slot-order.ts';
-import type { OrderPosition } from '../../src/books/engine/slot-order.ts';
 import type { SortOrder } from '../../src/books/query/book-sort.ts';
 import { FakeCollection } from './fake-collection.ts';
 import { naiveList } from './naive-list.ts';
@@ -8,6 +10,7 @@ import type { NaiveBook } from './naive-list.ts';
 import { below } from './random.ts';
 import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
+import { runAll } from './turns.ts';
 
 export const ORDER_KEYS = ['title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
 
@@ -15,23 +18,33 @@ export class OrderHarness {
   readonly collection = new FakeCollection();
   readonly books = new Map<string, NaiveBook>();
   readonly order: SlotOrder;
-  /** How often the order has read a book. */
+  /** How often a book was read. */
   reads = 0;
-  /** The books as the order knows them. */
-  readonly #bytes = new Map<number, Buffer>();
+  /** Whether changes wait for `apply`. */
+  isHeld = false;
+  readonly pending = new Set<number>();
 
   constructor(key: SortOrder['key']) {
-    this.order = new SlotOrder(key, (slot) => {
-      this.reads += 1;
-      return this.#bytes.get(slot);
+    this.order = new SlotOrder(key, this.collection, this.readBook);
+    runAll(this.order.settle());
+    this.collection.onChange((_, slot) => {
+      this.pending.add(slot);
+      if (!this.isHeld) this.apply();
     });
-    this.collection.onChange(({ before, after }, slot) => {
-      if (before !== null) this.order.remove(slot);
-      this.#bytes.delete(slot);
-      if (after === null) return;
-      this.#bytes.set(slot, after);
-      this.order.insert(slot);
-    });
+  }
+
+  /** The book in a slot, unless a change of it is pending. */
+  readonly readBook = (slot: number): Buffer | undefined => {
+    this.reads += 1;
+    return this.pending.has(slot) ? undefined : this.collection.bytesAt(slot);
+  };
+
+  apply(): void {
+    for (const slot of this.pending) {
+      this.order.set(slot, this.collection.bytesAt(slot));
+      this.pending.delete(slot);
+    }
+    runAll(this.order.settle());
   }
 
   put(book: NaiveBook): void {
@@ -61,18 +74,18 @@ export class OrderHarness {
 
   get size(): number { return this.ids.length; }
 
-  /** How many slots stand before a position of the order. */
-  countBefore({ block, position }: OrderPosition): number {
-    let count = position;
-    for (let index = 0; index < block; index += 1) count += this.order.countOf(index);
-    return count;
+  /** The slots of the order, up to a position, but those that are pending. */
+  slotsBefore(position: number): readonly number[] {
+    const slots: number[] = [];
+    this.order.snapshot().findFirst(0, position, (slot) => {
+      if (!this.pending.has(slot)) slots.push(slot);
+      return false;
+    });
+    return slots;
   }
 
+  get slots(): readonly number[] { return this.slotsBefore(this.order.snapshot().end); }
   get ids(): readonly string[] {
-    const ids: string[] = [];
-    for (let block = 0; block < this.order.end.block; block += 1) {
-      for (const slot of this.order.slotsIn(block)) ids.push(this.collection.idAt(slot) ?? '');
-    }
-    return ids;
+    return this.slots.map((slot) => this.collection.idAt(slot) ?? '');
   }
 }

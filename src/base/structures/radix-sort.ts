@@ -10,22 +10,18 @@ const HALF = 2 ** (2 * DIGIT_BITS);
 const KEYS_PER_YIELD = 2048;
 
 /**
- * The indexes of `keys`, which are safe integers from 0 on, by rising key. Those of one key keep
- * their order, which is that of `indexes`; without these, their own.
+ * Some indexes of `keys`, which are safe integers from 0 on, by rising key; those of one key keep
+ * their order. What `indexes` holds is lost.
  */
-export function* sortByKeys(
-  keys: Float64Array, indexes: Uint32Array | null = null,
-): Steps<Uint32Array> {
-  let from: Uint32Array = indexes ?? new Uint32Array(keys.length);
+export function* sortByKeys(keys: Float64Array, indexes: Uint32Array): Steps<Uint32Array> {
+  let from = indexes;
   let isSorted = true;
-  for (let start = 0; start < keys.length; start += KEYS_PER_YIELD) {
-    const end = chunkEnd(keys, start);
-    if (indexes === null) setIndexes(from, start, end);
-    isSorted = isSorted && areRising(keys, from, start, end);
+  for (let start = 0; start < from.length; start += KEYS_PER_YIELD) {
+    isSorted = isSorted && areRising(keys, from, start, chunkEnd(from, start));
     yield;
   }
   if (isSorted) return from;
-  let into: Uint32Array = new Uint32Array(keys.length);
+  let into: Uint32Array = new Uint32Array(from.length);
   // Each half holds two digits.
   const half = new Uint32Array(keys.length);
   for (const divisor of [1, HALF]) {
@@ -46,11 +42,11 @@ function* sortByDigit(
   from: Uint32Array, into: Uint32Array, half: Uint32Array, shift: number,
 ): Steps<boolean> {
   const starts = new Uint32Array(DIGIT_MASK + 1);
-  for (let start = 0; start < half.length; start += KEYS_PER_YIELD) {
-    countDigits(starts, half, shift, start, chunkEnd(half, start));
+  for (let start = 0; start < from.length; start += KEYS_PER_YIELD) {
+    countDigits(starts, from, half, shift, start, chunkEnd(from, start));
     yield;
   }
-  const isAlike = starts[((half[0] ?? 0) >>> shift) & DIGIT_MASK] === half.length;
+  const isAlike = starts[((half[from[0] ?? 0] ?? 0) >>> shift) & DIGIT_MASK] === from.length;
   if (isAlike) return false;
   let sum = 0;
   for (let digit = 0; digit < starts.length; digit += 1) {
@@ -58,19 +54,15 @@ function* sortByDigit(
     starts[digit] = sum;
     sum += count;
   }
-  for (let start = 0; start < half.length; start += KEYS_PER_YIELD) {
+  for (let start = 0; start < from.length; start += KEYS_PER_YIELD) {
     yield;
-    moveIndexes(from, into, half, shift, starts, start, chunkEnd(half, start));
+    moveIndexes(from, into, half, shift, starts, start, chunkEnd(from, start));
   }
   return true;
 }
 
 function chunkEnd(list: { readonly length: number }, start: number): number {
   return Math.min(start + KEYS_PER_YIELD, list.length);
-}
-
-function setIndexes(indexes: Uint32Array, start: number, end: number): void {
-  for (let index = start; index < end; index += 1) indexes[index] = index;
 }
 
 /** Whether no key is smaller than the one before it. */
@@ -96,10 +88,11 @@ function setHalf(
 }
 
 function countDigits(
-  counts: Uint32Array, half: Uint32Array, shift: number, start: number, end: number,
+  counts: Uint32Array, indexes: Uint32Array, half: Uint32Array, shift: number, start: number,
+  end: number,
 ): void {
-  for (let index = start; index < end; index += 1) {
-    const digit = ((half[index] ?? 0) >>> shift) & DIGIT_MASK;
+  for (let at = start; at < end; at += 1) {
+    const digit = ((half[indexes[at] ?? 0] ?? 0) >>> shift) & DIGIT_MASK;
     counts[digit] = (counts[digit] ?? 0) + 1;
   }
 }

@@ -5,23 +5,21 @@
  * An index is made in the background when a query first asks for it, and queries do without it
  * until it is ready. From then on the indexes follow the changes that the collection applies. A
  * slot that changes is pending until a later turn has told the indexes. Until then they know its
- * book as it was: a copy of that is kept, as an order finds the place of a slot by its book.
- * Queries look at the books of pending slots by themselves.
+ * book as it was: a copy of that is kept, by which the value tables take its values away. Queries
+ * look at the books of pending slots by themselves.
  *
  * The indexes share one part of the memory with the word index, which comes first. While all
  * together take more, the index that was used longest ago is dropped. A new one is made where it
  * has room: others are dropped for it if nothing has asked for them in the last minute. If more
  * changes are pending than an eighth of the catalog, or more than 16 MiB of copies, as in a large
  * import, it takes less to make all of the indexes anew, so they are dropped. What was dropped is
- * made again at the next need. While an order is made it takes six times its memory, which no limit
- * counts.
+ * made again at the next need. While an order is made it takes seven times its memory, which no
+ * limit counts.
  */
 import type { Clock } from '../../base/clock.ts';
-import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Turns, Steps } from '../../base/turns.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import type { SortOrder } from '../query/book-sort.ts';
-import { buildOrder } from './build-order.ts';
 import { createColumn } from './columns.ts';
 import type { BookColumn, ColumnName } from './book-column.ts';
 import type { IndexReport } from './index-report.ts';
@@ -43,12 +41,7 @@ export type CatalogIndexesOptions = {
 type OrderName = SortOrder['key'];
 type IndexName = OrderName | `${ColumnName}-column` | `${TableName}-values`;
 
-type OrderEntry = EntryState & {
-  readonly order: SlotOrder;
-  /** Slots that the order has not taken in: those that changed while it was made. */
-  readonly missedSlots: Set<number>;
-  isSorting: boolean;
-};
+type OrderEntry = EntryState & { readonly order: SlotOrder };
 type ColumnEntry = EntryState & { readonly column: BookColumn };
 type ValuesEntry = EntryState & {
   readonly table: ValueTable;
@@ -60,7 +53,7 @@ type IndexEntry = OrderEntry | ColumnEntry | ValuesEntry;
 type EntryState = { isReady: boolean; usedMs: number; readonly bytesExpected: number };
 
 // What an index is expected to take of memory for each book.
-const ORDER_BYTES = 5;
+const ORDER_BYTES = 4.5;
 const COLUMN_BYTES = 4;
 const TABLE_BYTES = 32;
 // For so long an index is not dropped for another one: both would be made again and again.
@@ -117,11 +110,6 @@ export class CatalogIndexes {
     return this.#use(this.#orders.get(key) ?? this.#makeOrder(key))?.order ?? null;
   }
 
-  /** Whether an order still follows the changes; one that was dropped must not be walked. */
-  keepsOrder(order: SlotOrder): boolean {
-    return this.#orders.get(order.key)?.order === order;
-  }
-
   /** The values of a member by slot; null while there is no such index. */
   findColumn(name: ColumnName): BookColumn | null {
     return this.#use(this.#columns.get(name) ?? this.#makeColumn(name))?.column ?? null;
@@ -166,27 +154,23 @@ export class CatalogIndexes {
     const bytesExpected = this.#reserve(ORDER_BYTES);
     if (bytesExpected === null) return null;
     const entry: OrderEntry = {
-      order: new SlotOrder(key, (slot) => this.#readKnown(slot)), missedSlots: new Set(),
-      isSorting: true, isReady: false, usedMs: this.#nowMs(), bytesExpected,
+      order: new SlotOrder(key, this.#options.collection, (slot) => this.#readSettled(slot)),
+      isReady: false, usedMs: this.#nowMs(), bytesExpected,
     };
     this.#orders.set(key, entry);
-    this.#runInBackground(this.#fillOrder(key, entry), () => this.#orders.get(key) === entry);
+    this.#runInBackground(this.#fillOrder(entry), () => this.#orders.get(key) === entry);
     return entry;
   }
 
-  * #fillOrder(key: OrderName, entry: OrderEntry): Steps<void> {
-    const { order, missedSlots } = entry;
-    const collectMissed = (): BitSet => {
-      for (const slot of this.#pending.keys()) missedSlots.add(slot);
-      return BitSet.of(missedSlots);
-    };
-    order.replaceAll(yield* buildOrder(this.#options.collection, key, collectMissed));
-    entry.isSorting = false;
-    for (const slot of missedSlots) {
-      missedSlots.delete(slot);
-      if (this.#readKnown(slot) !== undefined) order.insert(slot);
-      yield;
+  * #fillOrder(entry: OrderEntry): Steps<void> {
+    yield* entry.order.prepare();
+    // Books that are added meanwhile become pending, and the order gets them from there.
+    const { slotBound } = this.#options.collection;
+    for (let slot = 0; slot < slotBound; slot += 1) {
+      entry.order.set(slot, this.#options.collection.bytesAt(slot));
+      if (slot % SLOTS_PER_YIELD === 0) yield;
     }
+    yield* entry.order.settle();
     entry.isReady = true;
     this.fit();
   }
@@ -284,6 +268,11 @@ export class CatalogIndexes {
     return this.#options.collection.bytesAt(slot);
   }
 
+  /** The book in a slot, unless a change of it is pending. */
+  #readSettled(slot: number): Buffer | undefined {
+    return this.#pending.has(slot) ? undefined : this.#options.collection.bytesAt(slot);
+  }
+
   /** Runs inside a commit, so it does as little as possible. */
   #onChange({ before }: Change, slot: number): void {
     if (this.#pending.has(slot)) return;
@@ -308,20 +297,15 @@ export class CatalogIndexes {
       yield;
     }
     this.#isApplying = false;
+    for (const { order, isReady } of this.#orders.values()) if (isReady) yield* order.settle();
     this.fit();
   }
 
   #apply(slot: number, known: Buffer | null): void {
-    const following = [...this.#orders.values()].filter(({ isSorting, missedSlots }) => {
-      if (isSorting) missedSlots.add(slot);
-      return !missedSlots.has(slot);
-    });
-    // The orders find a slot by the book that they know, so first without it, then with it.
-    if (known !== null) for (const { order } of following) order.remove(slot);
+    const bytes = this.#options.collection.bytesAt(slot);
+    for (const { order } of this.#orders.values()) order.set(slot, bytes);
     this.#pending.delete(slot);
     this.#copiedBytes -= known?.length ?? 0;
-    const bytes = this.#options.collection.bytesAt(slot);
-    if (bytes !== undefined) for (const { order } of following) order.insert(slot);
     for (const { column } of this.#columns.values()) column.set(slot, bytes);
     for (const { table, filledEnd, slotBound } of this.#tables.values()) {
       if (slot >= filledEnd && slot < slotBound) continue;

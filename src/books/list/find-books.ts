@@ -55,7 +55,7 @@ const SPARSE_MAX = 16_384;
 export function fitsInMemory(search: ListSearch): boolean {
   const { slotCount, unsettled } = search;
   if (slotCount === null || slotCount + (unsettled?.count() ?? 0) > SPARSE_MAX) return false;
-  return !isListedInOrder(search) || choosePlan(search, Infinity, true).name !== 'order-walk';
+  return !isListedInOrder(search) || choosePlan(search, Infinity).name !== 'order-walk';
 }
 
 /** Whether an index has every match in the asked order, and nothing is pending or has changed. */
@@ -69,7 +69,7 @@ function isListedInOrder(
 /** The books of a page; with the limit null all that match, which have to be few. */
 export function* findPage(search: ListSearch, limit: number | null): Steps<PageResult> {
   const wantedCount = limit === null ? Infinity : limit + 1;
-  let plan = choosePlan(search, wantedCount, true);
+  let plan = choosePlan(search, wantedCount);
   for (;;) {
     const isWalk = plan.name === 'order-walk' || plan.name === 'page-by-id';
     const source = isWalk ? createOrderSource(search) : null;
@@ -77,7 +77,6 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
     const top = new TopEntries(search.query, wantedCount, comesInOrder(usedSource, search));
     const end = yield* findMatches(search, usedSource, top, plan.looksMax);
     if (end === 'left') plan = replanPage(plan);
-    else if (end === 'lost') plan = choosePlan(search, wantedCount, false);
     else return { entries: yield* top.finish(), total: end.total, plan };
   }
 }
@@ -88,14 +87,13 @@ function comesInOrder({ kind }: SlotSource, { query: { sort } }: ListSearch): bo
 
 function choosePlan(
   { collection, query: { sort }, order, isExact, slotCount }: ListSearch, wantedCount: number,
-  mayWalkOrder: boolean,
 ): Plan {
   const { orders: [firstOrder] } = sort;
   const bookCount = collection.size;
   if (!isExact) return planScan(bookCount, slotCount);
   return planPage({
     bookCount, matchCount: slotCount, wantedCount, orderText: firstOrder?.key ?? 'id',
-    hasOrder: mayWalkOrder && (firstOrder === undefined || order !== null),
+    hasOrder: firstOrder === undefined || order !== null,
   });
 }
 

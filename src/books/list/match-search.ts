@@ -17,8 +17,7 @@
  * while the query ran. All books as a source can be relied on without an index: they are the scan.
  *
  * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
- * between two turns when nobody waits any more; it holds nothing that needs closing. An order may
- * be dropped while it is walked: then its caller looks for another source.
+ * between two turns when nobody waits any more; it holds nothing that needs closing.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -59,7 +58,9 @@ export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInpu
   readonly slotCount: number | null;
   /** Whether all of these slots match, so that no book is read to know it. */
   readonly isExact: boolean;
-  /** The slots that were unsettled at the start; null: none was. */
+  /** The slots that were pending at the start; null: none was. */
+  readonly pending: BitSet | null;
+  /** The slots that were unsettled at the start, those pending among them; null: none was. */
   readonly unsettled: BitSet | null;
   /** Whether an index is relied on, so that slots that change are unsettled. */
   readonly isIndexed: boolean;
@@ -76,8 +77,6 @@ export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInpu
 export type SlotSource = {
   readonly kind: 'order' | 'slots' | 'books';
   readonly walk: SlotWalk;
-  /** The index that it walks through; null for others. */
-  readonly order: SlotOrder | null;
 };
 
 interface SlotWalk {
@@ -98,8 +97,8 @@ export interface MatchSink {
   take(bytes: Buffer, slot: number, isLate: boolean): boolean;
 }
 
-/** `lost`: the order was dropped; `left`: it took more looks than it may. */
-type SearchEnd = 'lost' | 'left' | { readonly total: number };
+/** `left`: it took more looks than it may. */
+type SearchEnd = 'left' | { readonly total: number };
 
 const LOOKS_PER_STEP = 4096;
 // The work between two looks at the clock: as much as to read some 20 books.
@@ -121,7 +120,8 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
   const order = firstOrder === undefined ? null : indexes?.findOrder(firstOrder.key) ?? null;
   const knownColumns = columns.filter((column) => column !== null);
   const hasPending = knownColumns.length > 0 || order !== null;
-  const unsettled = collectUnsettled(hasPending ? indexes : null, candidates);
+  const pending = hasPending ? collectPending(indexes) : null;
+  const unsettled = collectUnsettled(pending, candidates?.unindexed ?? null);
   let slots = candidates?.slots ?? null;
   for (const column of knownColumns) {
     const matching = yield* column.match(filter);
@@ -136,18 +136,19 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
     order, slots, slotCount: slots?.count() ?? null,
     // To the word index an ISBN is a word, which may stand in a title, too.
     isExact: isTextKnown && knownColumns.length === columns.length && filter.isbns.length === 0,
-    unsettled, isIndexed: hasPending || candidates !== null,
+    pending, unsettled, isIndexed: hasPending || candidates !== null,
   };
 }
 
-function collectUnsettled(
-  indexes: CatalogIndexes | null, candidates: Candidates | null,
-): BitSet | null {
+function collectPending(indexes: CatalogIndexes | null): BitSet | null {
   const pending = indexes?.pendingSlots;
-  const unindexed = candidates?.unindexed ?? null;
-  if (pending === undefined || pending.size === 0) return unindexed;
-  const unsettled = unindexed?.copy() ?? new BitSet();
-  for (const slot of pending.keys()) unsettled.add(slot);
+  return pending === undefined || pending.size === 0 ? null : BitSet.of(pending.keys());
+}
+
+function collectUnsettled(pending: BitSet | null, unindexed: BitSet | null): BitSet | null {
+  if (pending === null || unindexed === null) return pending ?? unindexed;
+  const unsettled = unindexed.copy();
+  for (let slot = pending.next(0); slot >= 0; slot = pending.next(slot + 1)) unsettled.add(slot);
   return unsettled;
 }
 
@@ -156,7 +157,7 @@ export function* findMatches(
   search: MatchSearch, source: SlotSource, sink: MatchSink, looksMax = Infinity,
 ): Steps<SearchEnd> {
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
-  const { walk, kind, order } = source;
+  const { walk, kind } = source;
   const check = createBookCheck(search.query.filter);
   const isTextExact = search.candidates?.isExact === true;
   const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
@@ -190,7 +191,6 @@ export function* findMatches(
     return sink.take(bytes, slot, isLate);
   };
   for (let isWanted = true; isWanted || kind !== 'order';) {
-    if (order !== null && search.indexes?.keepsOrder(order) !== true) return 'lost';
     const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) break;
     if (walk.reads > looksMax) return 'left';
@@ -222,34 +222,37 @@ export function* findMatches(
 
 /** The first key's order, or the ids, from the cursor on; null where there is no such order. */
 export function createOrderSource(
-  { collection, query: { sort, after }, order }: MatchSearch<BookQuery>,
+  { collection, query: { sort, after }, order, pending, changes }: MatchSearch<BookQuery>,
 ): SlotSource | null {
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
   if (firstOrder !== undefined && order === null) return null;
   const kind = 'order';
   if (firstOrder === undefined || order === null) {
-    return { kind, order: null, walk: new IdWalk(collection, isIdDescending, after?.id ?? null) };
+    return { kind, walk: new IdWalk(collection, isIdDescending, after?.id ?? null) };
   }
   // Where further keys sort, it begins with the first book of the cursor's value.
   const from = after === null ? null : {
     value: after.sortValues[0] ?? null, id: furtherOrders.length === 0 ? after.id : null,
   };
+  const { changedSlots } = changes;
+  const readBook = (slot: number): Buffer | undefined =>
+    pending?.has(slot) === true || changedSlots.has(slot) ? undefined : collection.bytesAt(slot);
   const { isDescending } = firstOrder;
-  return { kind, order, walk: new OrderWalk(order, { isDescending, isIdDescending, from }) };
+  return { kind, walk: new OrderWalk(order, { isDescending, isIdDescending, from, readBook }) };
 }
 
 /** The slots that may match or, where no index says which, all books. */
 export function createSlotSource(search: MatchSearch): SlotSource {
   const { slots } = search;
   if (slots === null) return createBookSource(search);
-  return { kind: 'slots', walk: new SlotSetWalk(slots), order: null };
+  return { kind: 'slots', walk: new SlotSetWalk(slots) };
 }
 
 /** All books, in the order of ids that ties have. */
 export function createBookSource(
   { collection, query: { sort: { isIdDescending } } }: MatchSearch,
 ): SlotSource {
-  return { kind: 'books', walk: new IdWalk(collection, isIdDescending, null), order: null };
+  return { kind: 'books', walk: new IdWalk(collection, isIdDescending, null) };
 }
 
 class IdWalk implements SlotWalk {

@@ -15,16 +15,18 @@ test('numbers of any size are sorted, and the same ones keep their order', () =>
       const indexes = Array.from(keys, (_, index) => index);
       const byKey = (left: number, right: number): number =>
         (keys[left] ?? 0) - (keys[right] ?? 0);
-      assert.deepEqual(finish(sortByKeys(keys)), indexes.toSorted(byKey));
-      const start = indexes.toReversed();
-      assert.deepEqual(finish(sortByKeys(keys, Uint32Array.from(start))), start.toSorted(byKey));
+      for (const some of [indexes, indexes.toReversed(), indexes.filter(() => random() < 0.5)]) {
+        const sorted = finish(sortByKeys(keys, Uint32Array.from(some)));
+        assert.deepEqual(sorted, some.toSorted(byKey));
+      }
     }
   }
 });
 
 test('what is sorted already stays as it is', () => {
   const keys = Float64Array.from({ length: 5000 }, (_, index) => Math.floor(index / 3));
-  assert.deepEqual(finish(sortByKeys(keys)), Array.from(keys, (_, index) => index));
+  const indexes = Uint32Array.from(keys, (_, index) => index);
+  assert.deepEqual(finish(sortByKeys(keys, indexes.slice())), [...indexes]);
 });
 
 function finish(steps: Steps<Uint32Array>): readonly number[] {

@@ -47,7 +47,7 @@ test('whatever changes before, while and after they are made, indexes are as if 
   assert.ok(madeAmidChanges > SEEDS, `${madeAmidChanges} were made`);
 });
 
-test('a book is pending from its change until a later turn, and known as it was', () => {
+test('a book is pending from its change until a later turn, and stands where it did', () => {
   const shelf = createMadeShelf(50);
   const order = shelf.indexes.findOrder('title');
   const slotsBefore = slotsOf(order);
@@ -193,7 +193,7 @@ test('no index is dropped for one that has no room even so', () => {
 
 test('without room nothing is made, and nobody listens to the collection for it', () => {
   const shelf = createShelf(2000);
-  shelf.bytesMax = 9999;
+  shelf.bytesMax = 8999;
   askForAll(shelf);
   assert.deepEqual(namesOf(shelf).filter((name) => !name.endsWith('-column')), []);
   shelf.bytesMax = 100;
@@ -214,16 +214,6 @@ test('after close none is there, and none is made', () => {
   assert.deepEqual([shelf.indexes.reports(), shelf.indexes.bytes], [[], 0]);
   assert.equal(shelf.indexes.pendingSlots.size, 0);
   assert.equal(shelf.collection.listenerCount, 0);
-});
-
-test('an order that was dropped and made again is another one', () => {
-  const shelf = createMadeShelf(50);
-  const order = shelf.indexes.findOrder('title');
-  assert.ok(order !== null && shelf.indexes.keepsOrder(order));
-  shelf.dropAll();
-  assert.equal(shelf.indexes.keepsOrder(order), false);
-  useOrder(shelf, 'title');
-  assert.equal(shelf.indexes.keepsOrder(order), false);
 });
 
 function createShelf(count: number): EngineHarness {
@@ -298,6 +288,7 @@ function checkReady(shelf: EngineHarness, told = ''): number {
 function slotsOf(order: SlotOrder | null): readonly number[] {
   assert.ok(order !== null);
   const slots: number[] = [];
-  for (let block = 0; block < order.end.block; block += 1) slots.push(...order.slotsIn(block));
+  const all = order.snapshot();
+  all.findFirst(0, all.end, (slot) => slots.push(slot) < 0);
   return slots;
 }

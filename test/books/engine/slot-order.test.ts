@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SlotOrder } from '../../../src/books/engine/slot-order.ts';
 import { readSortValue } from '../../../src/books/query/sort-keys.ts';
 import { IS_LONG } from '../../support/long.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
 import { ORDER_KEYS, OrderHarness } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
-import { pick } from '../../support/random-books.ts';
+import type { Random } from '../../support/random.ts';
+import { pick, randomBook } from '../../support/random-books.ts';
+import { runAll } from '../../support/turns.ts';
 
 const ROUNDS = IS_LONG ? 40 : 2;
 const ID_RANGE = 100_000;
@@ -16,67 +20,130 @@ for (const key of ORDER_KEYS) {
     for (let round = 0; round < ROUNDS; round += 1) {
       // It grows to thousands of books, shrinks to hardly any, and grows again.
       shelf.change(random, 1500, round % 3 === 2 ? 0.97 : 0.1);
-      const sorted = shelf.sorted(key);
-      assert.deepEqual(shelf.ids, sorted.map(({ id }) => id), `round ${round}`);
-      assert.equal(shelf.size, sorted.length);
+      assert.deepEqual(shelf.ids, shelf.sorted(key).map(({ id }) => id), `round ${round}`);
+      shelf.isHeld = true;
+      shelf.change(random, 200, 0.5);
+      assert.deepEqual(shelf.ids, settledIds(shelf, key), `round ${round}, some are pending`);
+      shelf.isHeld = false;
+      shelf.apply();
+      assert.deepEqual(shelf.ids, shelf.sorted(key).map(({ id }) => id), `round ${round}`);
     }
     for (const id of shelf.collection.ids.slice()) shelf.delete(id);
-    assert.deepEqual([shelf.ids, shelf.size], [[], 0]);
+    assert.deepEqual(shelf.ids, []);
   });
 
   test(`by ${key}, any value and id has the position that a naive list has`, () => {
     const random = createRandom(key.length);
     const shelf = new OrderHarness(key);
-    const { order, collection } = shelf;
-    assert.equal(order.slotAt(order.seek(null, null)), -1);
+    assert.equal(shelf.order.snapshot().end, 0);
     shelf.change(random, 2500, 0.2);
-    const sorted = shelf.sorted(key);
-    const values = sorted.map((book) =>
-      readSortValue(key, Buffer.from(JSON.stringify(book))));
-    const withoutKey = values.indexOf(null);
-    const firstWithoutKey = withoutKey < 0 ? sorted.length : withoutKey;
-    assert.equal(shelf.countBefore(order.firstWithoutKey()), firstWithoutKey);
-    assert.equal(shelf.countBefore(order.end), sorted.length);
-    for (let round = 0; round < 200; round += 1) {
-      const value = pick(random, values);
-      const first = values.indexOf(value);
-      const end = values.lastIndexOf(value) + 1;
-      assert.equal(shelf.countBefore(order.seek(value, null)), first);
-      assert.equal(shelf.countBefore(order.seekAfter(value, null)), end);
-      const isThere = random() < 0.5;
-      const id = isThere ? sorted[first + below(random, end - first)]?.id ?? ''
-        : `id-${below(random, ID_RANGE)}`;
-      const same = sorted.slice(first, end);
-      const rank = first + same.filter((book) => book.id < id).length;
-      const position = order.seek(value, id);
-      assert.equal(shelf.countBefore(position), rank);
-      assert.equal(collection.idAt(order.slotAt(position)), sorted[rank]?.id);
-      assert.equal(shelf.countBefore(order.seekAfter(value, id)),
-        first + same.filter((book) => book.id <= id).length);
-      const place = order.seekAfter(value, id);
-      if (order.slotAt(place) < 0) continue;
-      const at = shelf.countBefore(place);
-      assert.equal(shelf.countBefore(order.findFirstEqual(place)),
-        values.indexOf(values[at] ?? null));
-      assert.equal(shelf.countBefore(order.findEqualEnd(place)),
-        values.lastIndexOf(values[at] ?? null) + 1);
+    shelf.isHeld = true;
+    for (let round = 0; round < 20; round += 1) {
+      shelf.change(random, 20, 0.4);
+      checkPositions(shelf, key, random);
+      if (random() < 0.2) shelf.apply();
     }
   });
 
-  test(`by ${key}, a position just past its block is the first one of the next`, () => {
-    const shelf = new OrderHarness(key);
-    shelf.change(createRandom(key.length), 2500, 0.1);
-    const { order } = shelf;
-    let looks = 0;
-    for (let block = 0; block + 1 < order.end.block; block += 1) {
-      const past = { block, position: order.countOf(block) };
-      const first = { block: block + 1, position: 0 };
-      assert.equal(order.slotAt(past), order.slotAt(first));
-      assert.equal(shelf.countBefore(past), shelf.countBefore(first));
-      assert.deepEqual(order.findFirstEqual(past), order.findFirstEqual(first));
-      assert.deepEqual(order.findEqualEnd(past), order.findEqualEnd(first));
-      looks += 1;
+  test(`by ${key}, the order that is made is what setting each book gives`, () => {
+    const random = createRandom(1);
+    const shelf = createShelfOfLikeTitles(key, random);
+    const order = new SlotOrder(key, shelf.collection, shelf.readBook);
+    runAll(order.prepare());
+    for (let slot = 0; slot < shelf.collection.slotBound; slot += 1) {
+      order.set(slot, shelf.collection.bytesAt(slot));
     }
-    assert.ok(looks > 4, `${looks} blocks`);
+    runAll(order.settle());
+    assert.deepEqual(listSlots(order), shelf.slots);
   });
+
+  test(`by ${key}, an order is right whatever changes while it is made, and merged`, () => {
+    const random = createRandom(2);
+    const shelf = new OrderHarness(key);
+    shelf.change(random, 600, 0);
+    const pending = new Set<number>();
+    const order = new SlotOrder(key, shelf.collection, (slot) =>
+      pending.has(slot) ? undefined : shelf.collection.bytesAt(slot));
+    shelf.collection.onChange((_, slot) => pending.add(slot));
+    const change = (count = 1 + below(random, 3)): void => {
+      shelf.change(random, count, 0.4);
+      for (const slot of pending) {
+        order.set(slot, shelf.collection.bytesAt(slot));
+        pending.delete(slot);
+      }
+    };
+    const changeSometimes = (): void => { if (random() < 0.3) change(); };
+    runAll(order.prepare(), changeSometimes);
+    for (let slot = 0; slot < shelf.collection.slotBound; slot += 1) {
+      order.set(slot, shelf.collection.bytesAt(slot));
+      if (slot % 50 === 0) change();
+    }
+    runAll(order.settle(), changeSometimes);
+    assert.deepEqual(listSlots(order), shelf.slots);
+    for (let round = 0; round < 4; round += 1) {
+      for (let count = 0; count < 4; count += 1) change(500);
+      const { bytes } = order;
+      runAll(order.settle(), changeSometimes);
+      assert.deepEqual(listSlots(order), shelf.slots);
+      assert.ok(order.bytes < bytes, `${bytes}, then ${order.bytes} bytes`);
+    }
+  });
+}
+
+/** The ids of the books, but those of pending slots, as the order has them. */
+function settledIds(shelf: OrderHarness, sort: string): readonly string[] {
+  return shelf.sorted(sort).map(({ id }) => id)
+    .filter((id) => !shelf.pending.has(shelf.collection.findSlot(id)));
+}
+
+function checkPositions(
+  shelf: OrderHarness, key: (typeof ORDER_KEYS)[number], random: Random,
+): void {
+  const { order, collection } = shelf;
+  const valueOf = (book: NaiveBook): ReturnType<typeof readSortValue> =>
+    readSortValue(key, Buffer.from(JSON.stringify(book)));
+  const sorted = shelf.sorted(key);
+  const settled = sorted.filter(({ id }) => !shelf.pending.has(collection.findSlot(id)));
+  const values = sorted.map(valueOf);
+  const settledValues = settled.map(valueOf);
+  const seek = (value: (typeof values)[number], id: string | null, isPast: boolean): number =>
+    shelf.slotsBefore(order.snapshot().seek({ value, id, isPast }, shelf.readBook)).length;
+  for (let round = 0; round < 20; round += 1) {
+    const book = pick(random, sorted);
+    const value = random() < 0.1 ? null : pick(random, values);
+    const rank = settled.filter((_, index) => isBefore(settledValues[index] ?? null, value)).length;
+    const same = settled.filter((_, index) => settledValues[index] === value);
+    assert.equal(seek(value, null, false), rank);
+    assert.equal(seek(value, null, true), rank + same.length);
+    const id = random() < 0.5 ? book.id : `id-${below(random, ID_RANGE)}`;
+    assert.equal(seek(value, id, false), rank + same.filter((one) => one.id < id).length);
+    assert.equal(seek(value, id, true), rank + same.filter((one) => one.id <= id).length);
+  }
+}
+
+function isBefore(left: string | number | null, right: string | number | null): boolean {
+  if (left === null || right === null) return left !== null;
+  return left < right;
+}
+
+/** Books of which some have long titles that begin alike, and some the same title. */
+function createShelfOfLikeTitles(
+  key: (typeof ORDER_KEYS)[number], random: Random,
+): OrderHarness {
+  const shelf = new OrderHarness(key);
+  shelf.change(random, IS_LONG ? 20_000 : 2000, 0.1);
+  for (let count = 0; count < 300; count += 1) {
+    const word = pick(random, ['war', 'war\0', 'É', 'wars']);
+    const title = `A history of the river and its ${word} ${below(random, 100)}`;
+    const id = `id-${below(random, ID_RANGE)}`;
+    shelf.put({ ...randomBook(random, id), title, authors: [{ name: title }] });
+  }
+  return shelf;
+}
+
+function listSlots(order: SlotOrder): readonly number[] {
+  const slots: number[] = [];
+  const all = order.snapshot();
+  all.findFirst(0, all.end, (slot) => slots.push(slot) < 0);
+  return slots;
 }

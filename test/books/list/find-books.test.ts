@@ -173,7 +173,7 @@ test('a book that changes after it was taken for a page stays as it was found', 
   }
 });
 
-test('an index that is dropped in the midst of a walk is not walked through any more', async () => {
+test('a walk through an index that is dropped meanwhile goes on as the index was', async () => {
   for (const sort of ['title', 'updatedAt', '-updatedAt', '-updatedAt,-id']) {
     const shelf = createSortedShelf(600);
     const sorted = naiveList([...shelf.books.values()], { sort });
@@ -183,11 +183,11 @@ test('an index that is dropped in the midst of a walk is not walked through any 
       between() {
         steps += 1;
         if (steps === 3) shelf.dropAll();
-        // It does not follow any more, and could not read the books that it holds.
+        // It does not follow any more.
         for (const { id } of sorted.slice(20 * (steps + 1), 20 * (steps + 2))) shelf.delete(id);
       },
     }, sort);
-    assert.equal(page.plan, 'scan', sort);
+    assert.equal(page.plan, 'order-walk', sort);
   }
 });
 

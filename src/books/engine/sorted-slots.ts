@@ -1,0 +1,289 @@
+/**
+ * The slots of books in the order of one sort key: by rising value, then by rising id. Books
+ * without the key come after all others. The values are not kept, but read from the books, except
+ * of every 64th place, once it was needed: so a search reads few books.
+ *
+ * Most slots stand in one sorted array, four bytes a book. A slot whose book changes is stale
+ * there: it keeps its place in the array, which counts no more, and is added beside it, where its
+ * book belongs now. So nobody has to know a book as it was. `merge` makes one array of both.
+ *
+ * A position counts all places of the array and all added slots before it, stale ones, too.
+ */
+import { BitSet } from '../../base/structures/bit-set.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { SortOrder } from '../query/book-sort.ts';
+import type { SortValue } from '../query/cursor.ts';
+import { compareKeys, readSortValue } from '../query/sort-keys.ts';
+import { compareId, readId } from '../query/stored-fields.ts';
+
+/** The book in a slot; undefined where it is not as it was when the slot was set. */
+export type ReadSettledBook = (slot: number) => Buffer | undefined;
+
+/** With `id` null all books of the value; `isPast`: the position after it, else the first of it. */
+type OrderTarget = {
+  readonly value: SortValue; readonly id: string | null; readonly isPast: boolean;
+};
+
+export type AcceptsSlot = (slot: number) => boolean;
+/** Whether what stands at an index sorts before what is looked for; null: it cannot be told. */
+type IsBefore = (index: number) => boolean | null;
+
+const PLACES_PER_YIELD = 4096;
+const MARK_PLACES = 64;
+// Estimates: an added slot, in two lists; a string besides its characters; a number.
+const ADDED_BYTES = 16;
+const STRING_BYTES = 20;
+const NUMBER_BYTES = 16;
+
+/** The values of every 64th place; undefined until it is needed. They stay when it is stale. */
+type Marks = { readonly values: (SortValue | undefined)[]; bytes: number };
+
+export class SortedSlots {
+  readonly #key: SortOrder['key'];
+  readonly #array: Uint32Array;
+  /** Slots that count no more where they stand in the array. Each added slot is among them. */
+  readonly #stale: BitSet;
+  readonly #marks: Marks;
+  #addedSlots: number[] = [];
+  /** For each of them the place in the array that it stands before. */
+  #addedPlaces: number[] = [];
+  /** Whether another one has the same lists of what is added, which must then stay as they are. */
+  #isShared = false;
+  /** How often a slot was set. */
+  changeCount = 0;
+
+  constructor(
+    key: SortOrder['key'], array: Uint32Array, stale: BitSet, marks = createMarks(array.length),
+  ) {
+    this.#key = key;
+    this.#array = array;
+    this.#stale = stale;
+    this.#marks = marks;
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#array.byteLength + this.#stale.words.byteLength + this.#marks.bytes
+      + this.#addedSlots.length * ADDED_BYTES;
+  }
+
+  /** The position after all books. */
+  get end(): number {
+    return this.#array.length + this.#addedSlots.length;
+  }
+
+  get placeCount(): number {
+    return this.#array.length;
+  }
+
+  /** The same slots, for a reader while others are set. A slot that is set may be missing there. */
+  snapshot(): SortedSlots {
+    const copy = new SortedSlots(this.#key, this.#array, this.#stale, this.#marks);
+    copy.#addedSlots = this.#addedSlots;
+    copy.#addedPlaces = this.#addedPlaces;
+    copy.#isShared = true;
+    this.#isShared = true;
+    return copy;
+  }
+
+  /** Puts a slot where its book belongs; undefined: it has none. */
+  set(slot: number, bytes: Buffer | undefined, readBook: ReadSettledBook): void {
+    this.changeCount += 1;
+    if (this.#isShared) {
+      this.#addedSlots = this.#addedSlots.slice();
+      this.#addedPlaces = this.#addedPlaces.slice();
+      this.#isShared = false;
+    }
+    if (!this.#stale.add(slot)) this.#removeAdded(slot);
+    if (bytes === undefined) return;
+    const value = readSortValue(this.#key, bytes);
+    const position = this.seek({ value, id: readId(bytes), isPast: false }, readBook);
+    const added = this.#countAdded(position);
+    this.#addedSlots.splice(added, 0, slot);
+    this.#addedPlaces.splice(added, 0, position - added);
+  }
+
+  /** The position of the target between `low` and `high`. */
+  seek(target: OrderTarget, readBook: ReadSettledBook, low = 0, high = this.end): number {
+    const [lowAdded, highAdded] = [this.#countAdded(low), this.#countAdded(high)];
+    const [firstPlace, endPlace] =
+      this.#seekPlace(target, readBook, low - lowAdded, high - highAdded);
+    // What is added between two places that can be read may stand on either side of the target.
+    const first = countBelow(this.#addedPlaces, lowAdded, highAdded, firstPlace);
+    const end = countBelow(this.#addedPlaces, first, highAdded, endPlace + 1);
+    const [added] = bisect(first, end, target.isPast, (index) =>
+      isBefore(this.#key, readBook(this.#addedSlots[index] ?? -1), target));
+    const placeBefore = added > first ? this.#addedPlaces[added - 1] ?? 0 : 0;
+    return Math.max(firstPlace, placeBefore) + added;
+  }
+
+  /** As `bisect`: between two places of the array. */
+  #seekPlace(
+    target: OrderTarget, readBook: ReadSettledBook, low: number, high: number,
+  ): readonly [number, number] {
+    const { value, id, isPast } = target;
+    const isPlaceBefore = (place: number): boolean | null =>
+      isBefore(this.#key, this.#readPlace(place, readBook), target);
+    const firstMark = Math.ceil(low / MARK_PLACES);
+    const endMark = Math.max(firstMark, Math.ceil(high / MARK_PLACES));
+    const [mark, nextMark] = bisect(firstMark, endMark, isPast, (index) => {
+      const markValue = this.#readMark(index, readBook);
+      if (markValue === undefined) return null;
+      const order = compareKeys(markValue, value, false);
+      if (order !== 0) return order < 0;
+      return id === null ? isPast : isPlaceBefore(index * MARK_PLACES);
+    });
+    return bisect(mark === firstMark ? low : (mark - 1) * MARK_PLACES + 1,
+      nextMark === endMark ? high : nextMark * MARK_PLACES, isPast, isPlaceBefore);
+  }
+
+  /** undefined where the place is stale, and its value was not needed before. */
+  #readMark(index: number, readBook: ReadSettledBook): SortValue | undefined {
+    const { values } = this.#marks;
+    const known = values[index];
+    if (known !== undefined) return known;
+    const bytes = this.#readPlace(index * MARK_PLACES, readBook);
+    if (bytes === undefined) return undefined;
+    const value = readSortValue(this.#key, bytes);
+    values[index] = value;
+    this.#marks.bytes += typeof value === 'string' ? STRING_BYTES + value.length : NUMBER_BYTES;
+    return value;
+  }
+
+  #readPlace(place: number, readBook: ReadSettledBook): Buffer | undefined {
+    const slot = this.#array[place] ?? -1;
+    return this.#stale.has(slot) ? undefined : readBook(slot);
+  }
+
+  /** The first position from `low` to before `high` whose slot is accepted, or -1. */
+  findFirst(low: number, high: number, accepts: AcceptsSlot): number {
+    let added = this.#countAdded(low);
+    for (let position = low; position < high; position += 1) {
+      const slot = this.#array[position - added] ?? -1;
+      if (this.#addedPlaces[added] === position - added) {
+        added += 1;
+        if (accepts(this.#addedSlots[added - 1] ?? -1)) return position;
+      } else if (!this.#stale.has(slot) && accepts(slot)) {
+        return position;
+      }
+    }
+    return -1;
+  }
+
+  /** The last position from `low` to before `high` whose slot is accepted, or -1. */
+  findLast(low: number, high: number, accepts: AcceptsSlot): number {
+    let added = this.#countAdded(high);
+    for (let position = high - 1; position >= low; position -= 1) {
+      const slot = this.#array[position - added] ?? -1;
+      if (added > 0 && this.#addedPlaces[added - 1] === position - added + 1) {
+        added -= 1;
+        if (accepts(this.#addedSlots[added] ?? -1)) return position;
+      } else if (!this.#stale.has(slot) && accepts(slot)) {
+        return position;
+      }
+    }
+    return -1;
+  }
+
+  /** The slot at a position, stale or not. */
+  slotAt(position: number): number {
+    const added = this.#countAdded(position);
+    const isAdded = this.#addedPlaces[added] === position - added;
+    return (isAdded ? this.#addedSlots[added] : this.#array[position - added]) ?? -1;
+  }
+
+  /** All slots in one array. Those that are set meanwhile are in it or not. */
+  * merge(): Steps<Uint32Array> {
+    const { end } = this;
+    const all = this.snapshot();
+    const slots = new Uint32Array(end);
+    let count = 0;
+    const add = (slot: number): boolean => {
+      slots[count] = slot;
+      count += 1;
+      return false;
+    };
+    for (let position = 0; position < end; position += PLACES_PER_YIELD) {
+      all.findFirst(position, Math.min(end, position + PLACES_PER_YIELD), add);
+      yield;
+    }
+    return slots.subarray(0, count);
+  }
+
+  #removeAdded(slot: number): void {
+    const added = this.#addedSlots.indexOf(slot);
+    if (added < 0) return;
+    this.#addedSlots.splice(added, 1);
+    this.#addedPlaces.splice(added, 1);
+  }
+
+  /** How many added slots stand before a position. */
+  #countAdded(position: number): number {
+    let low = 0;
+    for (let high = this.#addedPlaces.length; low < high;) {
+      const middle = (low + high) >>> 1;
+      if ((this.#addedPlaces[middle] ?? 0) + middle < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function createMarks(placeCount: number): Marks {
+  const length = Math.ceil(placeCount / MARK_PLACES);
+  return { values: Array.from({ length }, () => undefined), bytes: 0 };
+}
+
+/** Whether a book sorts before the target; null: it cannot be read. */
+function isBefore(
+  key: SortOrder['key'], bytes: Buffer | undefined, { value, id, isPast }: OrderTarget,
+): boolean | null {
+  if (bytes === undefined) return null;
+  const order = compareKeys(readSortValue(key, bytes), value, false);
+  if (order !== 0) return order < 0;
+  if (id === null) return isPast;
+  const orderById = compareId(bytes, id);
+  return orderById < 0 || (isPast && orderById === 0);
+}
+
+/**
+ * Of what stands at the indexes from `start` to before `end`: what stands before the first result
+ * sorts before the target, what stands from the second one on does not, and what stands between
+ * cannot be told. It looks at an end first: values that rise with time belong at the last, and the
+ * end of what is equal is mostly near.
+ */
+function bisect(
+  start: number, end: number, isFromStart: boolean, isIndexBefore: IsBefore,
+): readonly [number, number] {
+  let low = start;
+  let high = end;
+  let middle = isFromStart ? start : end - 1;
+  for (let bound = end; low < bound; middle = (low + bound) >>> 1) {
+    let index = middle;
+    let answer = isIndexBefore(index);
+    while (answer === null && index + 1 < bound) {
+      index += 1;
+      answer = isIndexBefore(index);
+    }
+    if (answer === true) {
+      low = index + 1;
+    } else {
+      if (answer === false) high = index;
+      bound = middle;
+    }
+  }
+  return [low, high];
+}
+
+/** The first index from `start` to `end` whose number, of those that rise, is not below `bound`. */
+function countBelow(
+  numbers: readonly number[], start: number, end: number, bound: number,
+): number {
+  let low = start;
+  for (let high = end; low < high;) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -52,26 +52,30 @@ type EpochDeps = {
   /** The last sequence that is committed. */
   readonly sequence: () => number;
   readonly makeId: () => string;
+  /** Calls `onStaged`, while it is set, with each transaction that has staged something. */
+  readonly commit: { onStaged: ((transaction: Transaction) => void) | null };
 };
 
 /** The epoch of this process: staged with the first transaction that writes something. */
 export class Epoch {
   readonly #deps: EpochDeps;
   #id: string | null = null;
-  #isDue: boolean;
 
   constructor(deps: EpochDeps) {
     this.#deps = deps;
-    this.#isDue = deps.collection.size > 0;
+    if (deps.collection.size > 0) this.#stageWithNext();
   }
 
-  /** Called with each transaction that has staged something. */
+  #stageWithNext(): void {
+    this.#deps.commit.onStaged = (transaction) => this.stage(transaction);
+  }
+
+  /** Called with each transaction that has staged something, until the epoch is committed. */
   stage(transaction: Transaction): void {
-    if (!this.#isDue) return;
-    const { collection, sequence, makeId } = this.#deps;
+    const { collection, sequence, makeId, commit } = this.#deps;
     const id = this.#id ??= makeId();
     if (collection.findSlot(id) !== -1) {
-      this.#isDue = false;
+      commit.onStaged = null;
       return;
     }
     // An earlier transaction that is not committed yet may have it: that may still be refused.
@@ -85,7 +89,7 @@ export class Epoch {
   /** Stages the epoch in a log that has none; such a log has not been followed before. */
   begin(transaction: Transaction): void {
     if (this.#deps.collection.size > 0) return;
-    this.#isDue = true;
+    this.#stageWithNext();
     this.stage(transaction);
   }
 }

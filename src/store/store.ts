@@ -207,17 +207,15 @@ export class OpenedStore implements Store {
       follow: (listener) => feed.follow(listener),
       since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
     };
-    const epochs = deps.replica === null ? collections.get(EPOCHS.name) : undefined;
-    const epoch = epochs === undefined ? null : new Epoch({
-      collection: epochs, sequence: () => journal.sequence,
-      makeId: () => loadCrypto().randomUUID(),
-    });
-    this.#epoch = epoch;
     this.commit = new GroupCommit({
       journal, feed, collections,
-      ...epoch === null ? {} : { onStaged: (transaction) => epoch.stage(transaction) },
       stagedBytesMax: limits.stagedBytesMax,
       staging: new Staging(collections.values()),
+    });
+    const epochs = deps.replica === null ? collections.get(EPOCHS.name) : undefined;
+    this.#epoch = epochs === undefined ? null : new Epoch({
+      collection: epochs, sequence: () => journal.sequence,
+      makeId: () => loadCrypto().randomUUID(), commit: this.commit,
     });
   }
 

@@ -12,9 +12,3 @@ export function diskError(what: string, error: unknown): AppError {
   const message = `${what} (${cause})${hint}`;
   return new AppError(isFull ? 'storage_full' : 'unavailable', message, {}, error);
 }
-
-/** Returns the count of bytes that a write took. Throws ENOSPC for 0: the disk found no room. */
-export function checkBytesWritten(count: number): number {
-  if (count > 0) return count;
-  throw Object.assign(new Error('the file system took no bytes'), { code: 'ENOSPC' });
-}

@@ -1,6 +1,5 @@
 /** Reads and writes files over several calls, as a call may do less than it was asked for. */
 import { dirname } from 'node:path';
-import { checkBytesWritten } from './disk-error.ts';
 import type { Descriptor, Files, OpenMode } from './files.ts';
 import { temporaryName } from './inventory.ts';
 
@@ -74,6 +73,12 @@ export async function writeFully(
     const remainder = source.subarray(total);
     total += checkBytesWritten(await files.write(descriptor, remainder, position + total));
   }
+}
+
+/** Returns the count of bytes that a write took. Throws ENOSPC for 0: the disk found no room. */
+export function checkBytesWritten(count: number): number {
+  if (count > 0) return count;
+  throw Object.assign(new Error('the file system took no bytes'), { code: 'ENOSPC' });
 }
 
 /** Opens a file for `use`, and closes it once that has ended. */

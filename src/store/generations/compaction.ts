@@ -64,8 +64,6 @@ export class Compaction implements Snapshots {
   #closedBytes: number;
   writtenMs: number | null = null;
   #running: Promise<void> | null = null;
-  /** When the last compaction ended, on the monotonic clock. */
-  #endedMs = -Infinity;
 
   constructor(options: CompactionOptions) {
     this.#options = options;
@@ -76,11 +74,6 @@ export class Compaction implements Snapshots {
 
   get isRunning(): boolean {
     return this.#running !== null;
-  }
-
-  /** Whether a compaction keeps the disk busy, so that a sync on the loop would block for long. */
-  get isDiskBusy(): boolean {
-    return this.isRunning || this.#options.clock.monotonicMs() < this.#endedMs + SETTLE_MS;
   }
 
   /** The newest complete generation, 0 when there is none. */
@@ -102,16 +95,18 @@ export class Compaction implements Snapshots {
   async write(): Promise<void> {
     // The caller of the compaction under way gets its error; this call makes another one.
     while (this.#running !== null) await this.#running.catch(() => {});
+    const { clock, writer } = this.#options;
+    writer.diskBusyUntilMs = Infinity;
     this.#running = this.#writeGeneration();
     try {
       await this.#running;
-      this.writtenMs = this.#options.clock.now();
+      this.writtenMs = clock.now();
     } catch (error) {
       if (error instanceof AppError) throw error;
       throw diskError('a new generation could not be written', error);
     } finally {
       this.#running = null;
-      this.#endedMs = this.#options.clock.monotonicMs();
+      writer.diskBusyUntilMs = clock.monotonicMs() + SETTLE_MS;
     }
   }
 

@@ -61,7 +61,6 @@ export class FileJournal implements Journal {
     this.#writer = new JournalWriter({
       file, sequence, clock,
       failureLog: this.failureLog,
-      isDiskBusy: () => this.#compaction.isDiskBusy,
       // `unknown`: a sync or the undoing of a write failed, so the bytes may be on disk or not.
       onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#createUnsyncedFile(),
     });
@@ -113,14 +112,9 @@ export class FileJournal implements Journal {
 
   async catchUp(): Promise<void> {}
 
-  append({ collectOperations, onEnded }: AppendRequest): void {
-    void this.#writer.append({
-      collectOperations,
-      onEnded: (error) => {
-        onEnded(error);
-        if (error === null) this.#compactWhenDue();
-      },
-    });
+  async append(request: AppendRequest): Promise<void> {
+    await this.#writer.append(request);
+    this.#compactWhenDue();
   }
 
   read(sequence: number): Promise<LogReader | null> {
@@ -145,7 +139,8 @@ export class FileJournal implements Journal {
 
   #compactWhenDue(): void {
     const { clock } = this.#options;
-    if (this.#compaction.isRunning || clock.monotonicMs() < this.#nextCompactionMs) return;
+    if (this.failure !== null || this.#compaction.isRunning) return;
+    if (clock.monotonicMs() < this.#nextCompactionMs) return;
     if (this.#compaction.isDue) this.#compactInBackground();
   }
 

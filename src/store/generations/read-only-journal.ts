@@ -44,9 +44,9 @@ export class ReadOnlyJournal implements Journal {
 
   async catchUp(): Promise<void> {}
 
-  append({ collectOperations, onEnded }: AppendRequest): void {
-    collectOperations();
-    onEnded(this.failure);
+  append(request: AppendRequest): void {
+    request.collectOperations();
+    request.onEnded(this.failure);
   }
 
   read(sequence: number): Promise<LogReader | null> {

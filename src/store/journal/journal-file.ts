@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { writeFully } from '../disk/read-write.ts';
+import { checkBytesWritten, writeFully } from '../disk/read-write.ts';
 import { AppError } from '../../base/errors.ts';
 import { explainFileError } from '../../base/file-error.ts';
-import { diskError, checkBytesWritten } from '../disk/disk-error.ts';
+import { diskError } from '../disk/disk-error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { JournalLineEncoder } from './journal-line-encoder.ts';
@@ -21,20 +21,17 @@ export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cau
 
 export class JournalFile {
   readonly generation: number;
+  /** The end of the durable part, which only an append moves. */
+  length: number;
   readonly #files: Files;
   readonly #descriptor: Descriptor;
-  #length: number;
   #isClosed = false;
 
   constructor(files: Files, descriptor: Descriptor, generation: number, length: number) {
     this.#files = files;
     this.#descriptor = descriptor;
     this.generation = generation;
-    this.#length = length;
-  }
-
-  get length(): number {
-    return this.#length;
+    this.length = length;
   }
 
   /** Makes `bytes` durable, blocking the loop. Null on success. */
@@ -43,7 +40,7 @@ export class JournalFile {
     try {
       for (let bytesWritten = 0; bytesWritten < bytes.length;) {
         const rest = bytes.subarray(bytesWritten);
-        const position = this.#length + bytesWritten;
+        const position = this.length + bytesWritten;
         const count = this.#files.writeSync(this.#descriptor, rest, position);
         bytesWritten += checkBytesWritten(count);
       }
@@ -55,7 +52,7 @@ export class JournalFile {
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
-    this.#length += bytes.length;
+    this.length += bytes.length;
     return null;
   }
 
@@ -63,7 +60,7 @@ export class JournalFile {
   async append(bytes: Buffer): Promise<AppendFailure | null> {
     this.#assertOpen();
     try {
-      await writeFully(this.#files, this.#descriptor, bytes, this.#length);
+      await writeFully(this.#files, this.#descriptor, bytes, this.length);
     } catch (error) {
       return this.#cut(error);
     }
@@ -72,7 +69,7 @@ export class JournalFile {
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
-    this.#length += bytes.length;
+    this.length += bytes.length;
     return null;
   }
 
@@ -93,7 +90,7 @@ export class JournalFile {
    */
   #cut(cause: unknown): AppendFailure {
     try {
-      this.#files.truncateSync(this.#descriptor, this.#length);
+      this.#files.truncateSync(this.#descriptor, this.length);
       this.#files.datasyncSync(this.#descriptor);
       return { kind: 'refused', cause };
     } catch (cutError) {

@@ -6,7 +6,7 @@
 import type { AppError } from '../../base/errors.ts';
 import type { LogReader, Operation } from '../store-port.ts';
 
-export type AppendRequest = {
+export interface AppendRequest {
   /**
    * Runs the transactions, and returns the operations of each one that writes something. Called
    * when everything that is committed has been applied; called again when another node's
@@ -24,7 +24,7 @@ export type AppendRequest = {
    * Whether later transactions are refused as well, `Journal.failure` says.
    */
   onEnded(error: AppError | null): void;
-};
+}
 
 export interface Journal {
   /** The sequence of the last transaction that is committed and applied; 0 before the first. */

@@ -26,19 +26,22 @@ type JournalWriterOptions = {
   readonly sequence: number;
   readonly clock: Clock;
   readonly failureLog: FailureLog;
-  /** Whether the disk has other work, so that blocking the loop for it would take long. */
-  readonly isDiskBusy: () => boolean;
   /** Called when writing fails; `unknown` is permanent. */
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
 
 export class JournalWriter {
+  /** The file in use. */
+  file: JournalFile;
+  /** The last sequence on disk. */
+  sequence: number;
+  /** See `Journal.failure`. */
+  failure: AppError | null = null;
+  /** Until then, on the monotonic clock, the disk has other work: no sync blocks the loop. */
+  diskBusyUntilMs = -Infinity;
   readonly #options: JournalWriterOptions;
   readonly #blockingPolicy = new BlockingPolicy();
   readonly #encoder = new JournalLineEncoder();
-  #file: JournalFile;
-  #sequence: number;
-  #failure: AppError | null = null;
   #isBusy = false;
   /** Lets the writes that wait begin, one after the other. */
   #queue: (() => void)[] = [];
@@ -49,36 +52,28 @@ export class JournalWriter {
 
   constructor(options: JournalWriterOptions) {
     this.#options = options;
-    this.#file = options.file;
-    this.#sequence = options.sequence;
+    this.file = options.file;
+    this.sequence = options.sequence;
   }
 
-  get sequence(): number { return this.#sequence; }
-
-  /** The file in use. */
-  get file(): JournalFile { return this.#file; }
-
-  /** See `Journal.failure`. */
-  get failure(): AppError | null { return this.#failure; }
-
   /** See `Journal.append`. */
-  async append({ collectOperations, onEnded }: AppendRequest): Promise<void> {
+  async append(request: AppendRequest): Promise<void> {
     await this.runExclusively(async () => {
-      if (this.#failure?.code === 'unknown_outcome') {
-        onEnded(this.#failure);
+      if (this.failure?.code === 'unknown_outcome') {
+        request.onEnded(this.failure);
         return;
       }
-      const transactions = collectOperations();
+      const transactions = request.collectOperations();
       await this.#encode(transactions);
       const failure = await this.#write(this.#encoder.bytes);
       if (failure !== null) {
-        onEnded(this.#fail(failure));
+        request.onEnded(this.#fail(failure));
         return;
       }
-      this.#sequence += transactions.length;
+      this.sequence += transactions.length;
       this.#isMarked = false;
-      this.clearFailure();
-      onEnded(null);
+      if (this.failure !== null) this.clearFailure();
+      request.onEnded(null);
       this.#scheduleMark();
     });
   }
@@ -100,32 +95,32 @@ export class JournalWriter {
   /** Continues in another file. Must be called within `runExclusively`. */
   async switchTo(file: JournalFile): Promise<void> {
     assert(this.#isBusy, 'nothing is written during a switch');
-    assert(file.generation > this.#file.generation, 'generations rise');
+    assert(file.generation > this.file.generation, 'generations rise');
     this.#encoder.clear();
-    this.#encoder.addNext(this.#sequence, file.generation);
-    const failure = await this.#file.append(this.#encoder.bytes);
+    this.#encoder.addNext(this.sequence, file.generation);
+    const failure = await this.file.append(this.#encoder.bytes);
     // A refused note is no reason to stop: a start finds the next journal by its generation. The
     // note only shows that the next journal is missing, should it get lost.
     if (failure?.kind === 'unknown') throw this.#fail(failure);
-    this.#file.close();
-    this.#file = file;
+    this.file.close();
+    this.file = file;
     this.#isMarked = true;
   }
 
   /** Writes a mark: everything before it is on disk. False when that failed. */
   writeMark(): Promise<boolean> {
-    return this.#writeNote(() => this.#encoder.addMark(this.#sequence));
+    return this.#writeNote(() => this.#encoder.addMark(this.sequence));
   }
 
   /** Notes that the generation of the file in use has all its snapshots. False when that failed. */
   writeSnapshotsNote(collections: readonly string[]): Promise<boolean> {
-    return this.#writeNote(() => this.#encoder.addSnapshots(this.#sequence, collections));
+    return this.#writeNote(() => this.#encoder.addSnapshots(this.sequence, collections));
   }
 
   /** Resumes writing: the disk has room again. */
   clearFailure(): void {
-    if (this.#failure === null || this.#failure.code === 'unknown_outcome') return;
-    this.#failure = null;
+    if (this.failure === null || this.failure.code === 'unknown_outcome') return;
+    this.failure = null;
     this.#options.failureLog.setFailure(null);
   }
 
@@ -135,7 +130,7 @@ export class JournalWriter {
     this.#isClosed = true;
     this.#markTimer?.cancel();
     if (!this.#isMarked) await this.writeMark();
-    await this.runExclusively(async () => this.#file.close());
+    await this.runExclusively(async () => this.file.close());
     this.#options.failureLog.close();
   }
 
@@ -149,27 +144,27 @@ export class JournalWriter {
         turnEnd = this.#encoder.length + TURN_BYTES_MAX;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      this.#encoder.addTransaction(this.#sequence + index + 1, this.#sequence, operations);
+      this.#encoder.addTransaction(this.sequence + index + 1, this.sequence, operations);
     }
   }
 
   async #write(bytes: Buffer): Promise<AppendFailure | null> {
-    const { clock, isDiskBusy } = this.#options;
-    if (isDiskBusy() || !this.#blockingPolicy.mayBlock(bytes.length)) {
-      return this.#file.append(bytes);
-    }
+    const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    const failure = this.#file.appendBlocking(bytes);
+    if (startedMs < this.diskBusyUntilMs || !this.#blockingPolicy.mayBlock(bytes.length)) {
+      return this.file.append(bytes);
+    }
+    const failure = this.file.appendBlocking(bytes);
     this.#blockingPolicy.recordDuration(clock.monotonicMs() - startedMs);
     return failure;
   }
 
   #writeNote(encode: () => void): Promise<boolean> {
     return this.runExclusively(async () => {
-      if (this.#failure !== null) return false;
+      if (this.failure !== null) return false;
       this.#encoder.clear();
       encode();
-      const failure = await this.#file.append(this.#encoder.bytes);
+      const failure = await this.file.append(this.#encoder.bytes);
       if (failure === null) this.#isMarked = true;
       else this.#fail(failure);
       return failure === null;
@@ -178,7 +173,7 @@ export class JournalWriter {
 
   #fail(failure: AppendFailure): AppError {
     const error = toAppError(failure);
-    this.#failure = error;
+    this.failure = error;
     this.#options.failureLog.setFailure(error);
     this.#options.onFailure(failure.kind);
     return error;
@@ -187,11 +182,11 @@ export class JournalWriter {
   /** Writes a mark once nothing has been written for a while. */
   #scheduleMark(): void {
     if (this.#markTimer !== null || this.#isClosed) return;
-    const sequence = this.#sequence;
+    const sequence = this.sequence;
     this.#markTimer = this.#options.clock.startTimer(MARK_DELAY_MS, () => {
       this.#markTimer = null;
-      if (this.#isMarked || this.#isClosed || this.#failure !== null) return;
-      if (this.#sequence !== sequence) this.#scheduleMark();
+      if (this.#isMarked || this.#isClosed || this.failure !== null) return;
+      if (this.sequence !== sequence) this.#scheduleMark();
       else void this.writeMark();
     });
   }

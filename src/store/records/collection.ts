@@ -38,7 +38,7 @@ export class StoredCollection implements Collection {
   readonly table: RecordTable;
   readonly order: KeyOrder;
   readonly unique: UniqueIndex;
-  #bytesTotal = 0;
+  bytesTotal = 0;
   readonly #cache: LruCache;
   #listeners: ((change: Change, slot: number) => void)[] = [];
   /** The key that is searched for, and its position: allocated once, overwritten by each search. */
@@ -59,10 +59,6 @@ export class StoredCollection implements Collection {
 
   get size(): number {
     return this.order.size;
-  }
-
-  get bytesTotal(): number {
-    return this.#bytesTotal;
   }
 
   get slotBound(): number {
@@ -123,13 +119,13 @@ export class StoredCollection implements Collection {
     if (this.order.seek(this.#key, 0, this.#keyPosition)) {
       slot = this.order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
       if (this.#listeners.length > 0) before = this.bytesAt(slot) ?? null;
-      this.#bytesTotal -= this.table.lengthOf(slot);
+      this.bytesTotal -= this.table.lengthOf(slot);
       this.table.move(slot, span);
     } else {
       slot = this.table.add(span);
       this.order.insert(this.#keyPosition, slot);
     }
-    this.#bytesTotal += span.length;
+    this.bytesTotal += span.length;
     this.#cache.replace(id, record);
     if (this.unique.isUsed) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length === 0) return;
@@ -142,7 +138,7 @@ export class StoredCollection implements Collection {
     assert(isFound, `delete of an unknown ${this.spec.name} record`);
     const slot = this.order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
     const before = this.bytesAt(slot) ?? null;
-    this.#bytesTotal -= this.table.lengthOf(slot);
+    this.bytesTotal -= this.table.lengthOf(slot);
     this.order.remove(this.#keyPosition);
     this.table.remove(slot);
     this.#cache.delete(id);
@@ -164,7 +160,7 @@ export class StoredCollection implements Collection {
     const length = this.table.addRun(chunk, spans, count);
     arena.retain(chunk, length, count);
     this.order.append(first, count);
-    this.#bytesTotal += length;
+    this.bytesTotal += length;
     if (!this.unique.isUsed) return true;
     for (let slot = first; slot < first + count; slot += 1) {
       this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));

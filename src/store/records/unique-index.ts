@@ -8,20 +8,18 @@ import { isJsonObject } from '../../base/fields.ts';
 
 export type UniqueValue = { readonly member: string; readonly value: string };
 
-const NO_VALUES: readonly UniqueValue[] = [];
+export const NO_VALUES: readonly UniqueValue[] = [];
 
 export class UniqueIndex {
+  /** False for a collection without unique members: the index stays empty. */
+  readonly isUsed: boolean;
   readonly #members: readonly string[];
   readonly #idByValue = new Map<string, string>();
   readonly #valuesById = new Map<string, readonly UniqueValue[]>();
 
   constructor(members: readonly string[] = []) {
     this.#members = members;
-  }
-
-  /** False for a collection without unique members: the index stays empty. */
-  get isUsed(): boolean {
-    return this.#members.length > 0;
+    this.isUsed = members.length > 0;
   }
 
   /** The id of the record that holds each value. */
@@ -58,7 +56,6 @@ export class UniqueIndex {
 
   /** Parses the unique values from a record's JSON. */
   parseValues(json: string | Buffer): readonly UniqueValue[] {
-    if (!this.isUsed) return NO_VALUES;
     const record: unknown = JSON.parse(json.toString());
     if (!isJsonObject(record)) return NO_VALUES;
     return this.#members.flatMap((member) => {

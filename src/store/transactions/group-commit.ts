@@ -10,7 +10,7 @@
  * when the journal asks for the batch.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Journal } from '../journal/journal-port.ts';
+import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { Operation, Transaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -30,15 +30,15 @@ type GroupCommitOptions = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly feed: ChangeFeed;
   readonly stagedBytesMax: number;
-  /** Called with each transaction that has staged something, to stage more with it. */
-  readonly onStaged?: (transaction: Transaction) => void;
 };
 
-export class GroupCommit {
+export class GroupCommit implements AppendRequest {
   /** How many appends have been committed, and how many transactions in them. */
   batchCount = 0;
   transactions = 0;
   readonly feed: ChangeFeed;
+  /** Called with each transaction that has staged something, to stage more with it. */
+  onStaged: ((transaction: Transaction) => void) | null = null;
   readonly #options: GroupCommitOptions;
   readonly #window = new BatchWindow();
   /** The batch that new transactions join. */
@@ -51,7 +51,7 @@ export class GroupCommit {
   /** Whether the window is open, or a batch is being written. */
   #isBusy = false;
   #isClosed = false;
-  #onIdle: () => void = () => {};
+  #onIdle: (() => void) | null = null;
 
   constructor(options: GroupCommitOptions) {
     this.feed = options.feed;
@@ -77,13 +77,12 @@ export class GroupCommit {
       this.#deferred.push(submission);
       this.#openWindow();
     } else {
-      this.#stageDeferred();
+      if (this.#deferred.length > 0) this.#stageDeferred();
       this.#stage(submission);
     }
   }
 
   #stageDeferred(): void {
-    if (this.#deferred.length === 0) return;
     for (const submission of this.#deferred.splice(0)) this.#stage(submission);
   }
 
@@ -130,7 +129,7 @@ export class GroupCommit {
     const transaction = new StagedTransaction(this.#options.staging, submission);
     try {
       submission.run(transaction);
-      if (transaction.operations.length > 0) this.#options.onStaged?.(transaction);
+      if (transaction.operations.length > 0) this.onStaged?.(transaction);
     } catch (error) {
       transaction.undo();
       this.#completeAfter(transaction.dependsOn, submission, () => submission.reject(error));
@@ -197,27 +196,24 @@ export class GroupCommit {
   #openWindow(): void {
     if (this.#isBusy || this.#waitingCount === 0) return;
     this.#isBusy = true;
-    setImmediate(() => this.#checkWindow());
+    setImmediate(this.#checkWindow);
   }
 
-  #checkWindow(): void {
-    if (this.#window.closesThisTurn(this.#waitingCount, this.#gathering.bytes)) this.#append();
-    else setImmediate(() => this.#checkWindow());
-  }
+  readonly #checkWindow = (): void => {
+    if (this.#window.closesThisTurn(this.#waitingCount, this.#gathering.bytes)) {
+      this.#options.journal.append(this);
+    } else {
+      setImmediate(this.#checkWindow);
+    }
+  };
 
   get #waitingCount(): number {
     return this.#gathering.transactions.length + this.#deferred.length;
   }
 
-  #append(): void {
-    this.#options.journal.append({
-      collectOperations: () => this.#collectOperations(),
-      onEnded: (error) => this.#onAppendEnded(error),
-    });
-  }
-
-  #collectOperations(): readonly (readonly Operation[])[] {
-    if (this.#inFlight === null) this.#stageDeferred();
+  /** Called by the journal, as is `onEnded`: see `AppendRequest`. */
+  collectOperations(): readonly (readonly Operation[])[] {
+    if (this.#inFlight === null && this.#deferred.length > 0) this.#stageDeferred();
     const { transactions } = this.#inFlight ??= this.#startNextBatch();
     this.#appendedCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
     const first = transactions.slice(0, this.#appendedCount);
@@ -231,18 +227,18 @@ export class GroupCommit {
     return batch;
   }
 
-  #onAppendEnded(error: AppError | null): void {
+  onEnded(error: AppError | null): void {
     const batch = this.#inFlight;
     if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
     else if (batch !== null) this.#completeBatch(batch);
     // The rest of a batch that did not fit in one append is appended at once.
     if (this.#inFlight !== null) {
-      this.#append();
+      this.#options.journal.append(this);
       return;
     }
     this.#isBusy = false;
     this.#openWindow();
-    if (!this.#isBusy) this.#onIdle();
+    if (!this.#isBusy) this.#onIdle?.();
   }
 
   #completeBatch(batch: Batch): void {

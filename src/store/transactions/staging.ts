@@ -9,7 +9,7 @@ import type { RecordSpan } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
 import type { Operation, StoredRecord, Transaction } from '../store-port.ts';
-import type { UniqueValue } from '../records/unique-index.ts';
+import { NO_VALUES, type UniqueValue } from '../records/unique-index.ts';
 import type { Submission } from './submission.ts';
 
 // Upper bounds of the bytes in the journal that are not records or removed keys.
@@ -111,9 +111,10 @@ export class StagedTransaction implements Transaction {
   readonly #staging: Staging;
   /**
    * The staged holders of unique values, for a transaction of many records: to look for each of
-   * 10,000 names among all that is staged took 18 s. Others stage nothing while it runs.
+   * 10,000 names among all that is staged took 18 s. Others stage nothing while it runs. Null until
+   * it has that many.
    */
-  readonly #holders = new Map<StagingArea, Map<string, StagedOperation>>();
+  #holders: Map<StagingArea, Map<string, StagedOperation>> | null = null;
   /** By resource, what this transaction reserves; null: nothing. */
   #reserved: Map<string, number> | null = null;
   #isOpen = true;
@@ -169,7 +170,7 @@ export class StagedTransaction implements Transaction {
     assert(isRecordFor(json, area.committedRecords, id));
     const lineFeedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(lineFeedAt === -1, 'a record is one line');
-    const uniqueValues = unique.parseValues(json);
+    const uniqueValues = unique.isUsed ? unique.parseValues(json) : NO_VALUES;
     for (const uniqueValue of uniqueValues) this.#checkUnique(collection, id, uniqueValue);
     const span = typeof json === 'string' ? arena.append(json)
       : arena.appendBytes(json, 0, json.length);
@@ -188,7 +189,7 @@ export class StagedTransaction implements Transaction {
     if (this.find(collection, id) === undefined) return false;
     this.#stage({
       area: this.#staging.getArea(collection), collection, id, bytes: null, isImplied: false,
-      span: null, record: null, uniqueValues: [], owner: this, replacedOperation: undefined,
+      span: null, record: null, uniqueValues: NO_VALUES, owner: this, replacedOperation: undefined,
     });
     return true;
   }
@@ -217,7 +218,8 @@ export class StagedTransaction implements Transaction {
    */
   join(batch: Batch): void {
     assert(this.#isOpen, 'a transaction joins one batch');
-    this.#end();
+    this.#isOpen = false;
+    this.#holders = null;
     for (const operation of this.operations) operation.replacedOperation = undefined;
     this.batch = batch;
     this.dependsOn = null;
@@ -235,12 +237,8 @@ export class StagedTransaction implements Transaction {
       releaseBytes(operation);
     }
     this.endReservations();
-    this.#end();
-  }
-
-  #end(): void {
     this.#isOpen = false;
-    this.#holders.clear();
+    this.#holders = null;
   }
 
   /** Whether the last operation is a put that may imply others, or is implied itself. */
@@ -289,6 +287,7 @@ export class StagedTransaction implements Transaction {
       }
       return undefined;
     }
+    this.#holders ??= new Map();
     let holders = this.#holders.get(area);
     if (holders === undefined) {
       holders = new Map();
@@ -300,7 +299,7 @@ export class StagedTransaction implements Transaction {
 
   #stage(operation: StagedOperation): void {
     const { area: { stagedRecords }, id } = operation;
-    const holders = this.#holders.get(operation.area);
+    const holders = this.#holders?.get(operation.area);
     if (holders !== undefined) {
       for (const { value } of stagedRecords.get(id)?.uniqueValues ?? []) holders.delete(value);
       addHolder(holders, operation);
@@ -395,6 +394,7 @@ export class StagedRecords<T> {
   /** The batch that gathers is going to be written; another one begins. */
   startNextBatch(): void {
     assert(this.#inFlight.size === 0, 'one batch is written at a time');
+    if (this.#gathering.size === 0) return;
     this.#inFlight = this.#gathering;
     this.#gathering = new Map();
   }

@@ -20,7 +20,7 @@ async function openWriter() {
   const writer = new JournalWriter({
     file: await createJournalFile(files, '/data', 1, 0), sequence: 0, clock,
     failureLog: new FailureLog(clock, silentLogger, 'the disk'),
-    isDiskBusy: () => false, onFailure: (kind) => failures.push(kind),
+    onFailure: (kind) => failures.push(kind),
   });
   return { files, writer, failures, clock };
 }

@@ -7,7 +7,6 @@ import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
 import { encodeJson } from './json/encode.ts';
 import { ExactNumber, isJsonNumber } from './exact-number.ts';
-import { toUniformSchema } from './json/uniform-schema.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quote } from './text/error-message.ts';
 import type {
@@ -373,4 +372,50 @@ function isLongerThan(value: string, codePointsMax: number): boolean {
   let count = 0;
   for (const _ of value) count += 1;
   return count > codePointsMax;
+}
+
+const uniformSchemas = new WeakMap<ObjectSchema, ObjectSchema>();
+
+/**
+ * A copy of the schema, made once: all of a kind have the same members in the same order, undefined
+ * where they are absent. Schemas as they are written have nearly as many shapes as there are
+ * schemas, and V8 looks up each member of an object of many shapes in a table.
+ */
+function toUniformSchema(schema: ObjectSchema): ObjectSchema {
+  return uniformSchemas.get(schema) ?? convertObjectSchema(schema);
+}
+
+function convertSchema(schema: Schema): Schema {
+  switch (schema.kind) {
+    case 'string': {
+      const { kind, minLength, maxLength, bytesMax, isNotBlank, values } = schema;
+      const { pattern, mustBe } = schema;
+      const { canonical, explain, numberHint, format } = schema;
+      return {
+        kind, minLength, maxLength, bytesMax, isNotBlank, values, pattern, mustBe, canonical,
+        explain, numberHint, format,
+      };
+    }
+    case 'array': {
+      const { kind, items, maxItems, isUnique } = schema;
+      return { kind, items: convertSchema(items), maxItems, isUnique };
+    }
+    case 'object': return toUniformSchema(schema);
+    default: return schema;
+  }
+}
+
+function convertObjectSchema(schema: ObjectSchema): ObjectSchema {
+  const { kind, name, isNotEmpty, check, hint } = schema;
+  const members: Record<string, MemberSchema> = {};
+  const result = { kind, name, members, isNotEmpty, check, hint };
+  // Known before its members, as one of them may be of the same schema again.
+  uniformSchemas.set(schema, result);
+  for (const [key, member] of Object.entries(schema.members)) members[key] = convertMember(member);
+  return result;
+}
+
+function convertMember(member: MemberSchema): MemberSchema {
+  const { schema, isRequired, readOnly, isNullKept, default: standard } = member;
+  return { schema: convertSchema(schema), isRequired, readOnly, isNullKept, default: standard };
 }

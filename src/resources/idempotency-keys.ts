@@ -13,9 +13,8 @@ import { formatTimestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import { checkMediaType, findConsumedJson, parseJsonBody } from '../server/exchange/read-body.ts';
+import { parseJsonBody } from '../server/exchange/read-body.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
-import { announcesBody } from '../server/exchange/request-head.ts';
 import type { Exchange, HeaderList, HeaderText, ParameterSpec } from '../server/http-route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
 import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
@@ -41,11 +40,7 @@ const RETENTION_MS = 24 * 3_600_000;
 /** Beyond either limit the oldest records are removed before their day is over. */
 const KEYS_MAX = 100_000;
 const BYTES_MAX = 64 << 20;
-const NO_BYTES = Buffer.alloc(0);
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
-
-/** A request's body as bytes, or as JSON where another program has parsed it before us. */
-export type IdempotentBody = { readonly json: object | undefined; readonly bytes: Buffer };
 
 type IdempotentResponse = {
   readonly status: number;
@@ -60,7 +55,7 @@ type IdempotentResponse = {
 type KeepResponse = (transaction: Transaction | null, response: IdempotentResponse) => void;
 
 /** Commits the effect of a request; calls `keepResponse` once for each run of its transaction. */
-type IdempotentHandler = (body: IdempotentBody, keepResponse: KeepResponse) => Promise<unknown>;
+type IdempotentHandler = (body: Buffer, keepResponse: KeepResponse) => Promise<unknown>;
 
 type StoredResponse = {
   readonly createdAt: string;
@@ -72,22 +67,21 @@ type StoredResponse = {
 };
 
 /**
- * Serves a write whose client may repeat it. With an `Idempotency-Key` the effect happens once; a
- * request without a key is handled each time that it comes. Throws what `handle` throws, what
- * reading the body throws, and with a key: `malformed` for a bad one, `conflict` while another
- * request with it is being served, `invalid` when it came with another body before.
+ * Serves a write with a JSON body whose client may repeat it. With an `Idempotency-Key` the effect
+ * happens once; a request without a key is handled each time that it comes. Throws what `handle`
+ * throws, what `Exchange.readJsonBytes` throws, and with a key: `malformed` for a bad one,
+ * `conflict` while another request with it is being served, `invalid` when it came with another
+ * body before.
  */
 export async function serveOnce(
-  keys: IdempotencyKeys | null, exchange: Exchange, mediaTypes: readonly string[],
-  handle: IdempotentHandler,
+  keys: IdempotencyKeys | null, exchange: Exchange, handle: IdempotentHandler,
 ): Promise<void> {
   if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
-    return keys.serve(exchange, mediaTypes, handle);
+    return keys.serve(exchange, handle);
   }
-  const json = checkBody(exchange, mediaTypes);
-  const bytes = json === undefined ? await exchange.readBody() : NO_BYTES;
+  const body = await exchange.readJsonBytes();
   const result: HandlerResult = { response: null };
-  await handle({ json, bytes }, (_transaction, response) => {
+  await handle(body, (_transaction, response) => {
     result.response = response;
   });
   send(exchange, result.response);
@@ -131,14 +125,10 @@ export class IdempotencyKeys {
   }
 
   /** Does the work of `serveOnce` for a request that has the header. */
-  async serve(
-    exchange: Exchange, mediaTypes: readonly string[], handle: IdempotentHandler,
-  ): Promise<void> {
+  async serve(exchange: Exchange, handle: IdempotentHandler): Promise<void> {
     const identifier = computeIdentifier(exchange);
-    const json = checkBody(exchange, mediaTypes);
-    const bytes = json === undefined
-      ? await exchange.readBody() : Buffer.from(JSON.stringify(json));
-    const request = digest(bytes);
+    const body = await exchange.readJsonBytes();
+    const request = digest(body);
     if (this.#running.has(identifier)) throw underWayError();
     this.#running.add(identifier);
     try {
@@ -146,7 +136,7 @@ export class IdempotencyKeys {
       if (storedResponse !== null) return replay(exchange, storedResponse, request);
       const result: HandlerResult = { response: null };
       try {
-        result.response = await this.#handleOnce(identifier, request, { json, bytes }, handle);
+        result.response = await this.#handleOnce(identifier, request, body, handle);
       } catch (thrown) {
         // Another node that shares the store may have been first.
         const firstResponse = this.#find(identifier);
@@ -161,7 +151,7 @@ export class IdempotencyKeys {
 
   /** The response of `handle`, stored beside its effect. */
   async #handleOnce(
-    identifier: string, request: string, body: IdempotentBody, handle: IdempotentHandler,
+    identifier: string, request: string, body: Buffer, handle: IdempotentHandler,
   ): Promise<IdempotentResponse | null> {
     const nowMs = this.#clock.now();
     const result: HandlerResult = { response: null };
@@ -195,14 +185,9 @@ export class IdempotencyKeys {
   }
 }
 
-/** Throws `malformed`. */
-export function parseBody({ json, bytes }: IdempotentBody): unknown {
-  return json ?? parseJsonBody(bytes);
-}
-
 /** `{}` for an empty body. Throws `malformed`. */
-export function parseOptionalBody(body: IdempotentBody): unknown {
-  return body.json === undefined && body.bytes.length === 0 ? {} : parseBody(body);
+export function parseOptionalBody(body: Buffer): unknown {
+  return body.length === 0 ? {} : parseJsonBody(body);
 }
 
 /** A hash of caller, route, path parameters and key. Throws `malformed` for a bad key. */
@@ -214,14 +199,6 @@ function computeIdentifier({ request, route, params, isControl }: Exchange): str
   const { authorization = '' } = request.headers;
   const caller = isControl ? 'control' : `token ${authorization.replace(/^Bearer +/i, '').trim()}`;
   return digest(Buffer.from([caller, route.operationId, ...params, key].join('\n')));
-}
-
-/** The body where another program has parsed it. Throws for a body of another media type. */
-function checkBody(exchange: Exchange, mediaTypes: readonly string[]): object | undefined {
-  const { route, request } = exchange;
-  const isExpected = route.body?.isOptional !== true || announcesBody(request);
-  if (isExpected) checkMediaType(request, mediaTypes);
-  return findConsumedJson(request);
 }
 
 function replay(exchange: Exchange, storedResponse: StoredResponse, request: string): void {

@@ -149,19 +149,8 @@ class RecordWriter {
     this.#stager = stager;
   }
 
-  /** Not async, which would add a promise to each POST; yet it rejects and does not throw. */
-  add(
-    body: unknown, options: WriteOptions = {}, onAdded?: OnAdded,
-  ): Promise<Representation> {
-    try {
-      return this.#add(body, options, onAdded);
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
-  }
-
-  #add(
-    body: unknown, { hops, onStaged }: WriteOptions, onAdded: OnAdded | undefined,
+  async add(
+    body: unknown, { hops, onStaged }: WriteOptions = {}, onAdded?: OnAdded,
   ): Promise<Representation> {
     const { store, resource: { noun, collection }, makeId } = this.#options;
     const inputs = this.#stager.createInputs(hops);

@@ -5,6 +5,7 @@
 import { CHAIN_HEADER, parseHops } from '../base/webhook-chain.ts';
 import type { StringSchema } from '../base/schema.ts';
 import { formatHeaders } from '../server/exchange/header-text.ts';
+import { parseJsonBody } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import type {
   ResponseSpec, BodySpec, Exchange, Handler, OtherMediaType, ParameterSpec, HttpRoute,
@@ -12,7 +13,7 @@ import type {
 import { logWrite } from './change-log.ts';
 import { createPrecondition } from './conditional-request.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from './idempotency-keys.ts';
 import { notFoundError } from './not-found.ts';
 import type { Repository, WriteOptions } from './repository.ts';
@@ -136,9 +137,9 @@ function postRoute(
         } },
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
-    handle: (exchange) => serveOnce(keys, exchange, BODY_MEDIA_TYPES, (body, keepResponse) =>
+    handle: (exchange) => serveOnce(keys, exchange, (body, keepResponse) =>
       write(exchange, resource, (options) =>
-        repository.add(parseBody(body), options, (transaction, representation) =>
+        repository.add(parseJsonBody(body), options, (transaction, representation) =>
           keepResponse(transaction, {
             status: 201, headers: buildHeaders(exchange, representation),
             body: representation.bytes,
@@ -184,7 +185,7 @@ function changeRoute(
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const value = await exchange.readJson(body.mediaTypes);
+      const value = await exchange.readJson();
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
       const representation = await write(exchange, resource, (options) =>
@@ -224,7 +225,8 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
 function write<T>(
   exchange: Exchange, { noun, access }: RoutedResource, run: (options: WriteOptions) => Promise<T>,
 ): Promise<T> {
-  const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
+  const chain = exchange.request.headers[CHAIN_HEADER];
+  const hops = chain === undefined ? 0 : parseHops(chain);
   if (access?.write !== 'admin') return run({ hops });
   return logWrite(exchange, noun, (options) => run({ ...options, hops }));
 }

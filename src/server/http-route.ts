@@ -171,8 +171,13 @@ export interface Exchange {
    * `timeout` when nothing arrives for 30 s, and `malformed` when it was cut short.
    */
   readChunks(): AsyncIterable<Buffer>;
-  /** The parsed JSON body. Throws what `readBody` throws, and `unsupported_media_type`. */
-  readJson(mediaTypes?: readonly string[]): Promise<unknown>;
+  /**
+   * The bytes of a JSON body, unparsed; none where the route needs no body and there is none.
+   * Throws what `readBody` throws, and `unsupported_media_type` for what the route does not take.
+   */
+  readJsonBytes(): Promise<Buffer>;
+  /** The parsed JSON body. Throws what `readJsonBytes` throws, and `malformed`. */
+  readJson(): Promise<unknown>;
 }
 
 /** The next pieces of a streamed body; null at its end. */

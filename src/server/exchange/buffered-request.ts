@@ -20,14 +20,15 @@ const EMPTY = Buffer.alloc(0);
 
 export class BufferedRequest extends http.IncomingMessage {
   #isStream = false;
-  #buffer: ByteCollector | null = null;
+  /** What has arrived and nobody has read: mostly one piece. */
+  #body: Buffer | ByteCollector | null = null;
   #reader: BodyReader | null = null;
 
   static {
     // Node drops a request that has ended. Its types declare a property, hence no getter below.
     Object.defineProperty(this.prototype, 'readableEnded', {
       get(this: BufferedRequest): unknown {
-        if (!this.#isStream) return this.complete && this.#buffer === null;
+        if (!this.#isStream) return this.complete && this.#body === null;
         return Reflect.get(http.IncomingMessage.prototype, 'readableEnded', this);
       },
     });
@@ -39,7 +40,7 @@ export class BufferedRequest extends http.IncomingMessage {
    */
   readWhole(reader: BodyReader): boolean {
     if (this.#isStream) return false;
-    if (this.complete) reader.resolve(this.#takeBuffer());
+    if (this.complete) reader.resolve(this.#takeBody());
     else this.#reader = reader;
     return true;
   }
@@ -56,16 +57,15 @@ export class BufferedRequest extends http.IncomingMessage {
     if (this.#isStream) return super.push(chunk);
     if (chunk === null) {
       const reader = this.#takeReader();
-      if (reader !== null) deliverBody(reader, this.#takeBuffer());
+      if (reader !== null) deliverBody(reader, this.#takeBody());
       return false;
     }
-    const buffer = this.#buffer ?? new ByteCollector();
-    if (!Buffer.isBuffer(chunk) || buffer.length + chunk.length > BUFFERED_BYTES_MAX) {
+    const body = this.#body;
+    if (!Buffer.isBuffer(chunk) || (body?.length ?? 0) + chunk.length > BUFFERED_BYTES_MAX) {
       this.#becomeStream();
       return super.push(chunk);
     }
-    buffer.add(chunk);
-    this.#buffer = buffer;
+    this.#body = body === null ? chunk : collect(body, chunk);
     return true;
   }
 
@@ -89,21 +89,21 @@ export class BufferedRequest extends http.IncomingMessage {
   /** Node resumes a request that nobody reads. A body that is here whole is dropped then. */
   #isFinished(event: string): boolean {
     if (this.#isStream || !this.complete || this.listenerCount(event) > 0) return false;
-    this.#buffer = null;
+    this.#body = null;
     return true;
   }
 
   #becomeStream(): void {
     if (this.#isStream) return;
     this.#isStream = true;
-    if (this.#buffer !== null) super.push(this.#takeBuffer());
+    if (this.#body !== null) super.push(this.#takeBody());
     if (this.complete) super.push(null);
   }
 
-  #takeBuffer(): Buffer {
-    const bytes = this.#buffer?.take() ?? EMPTY;
-    this.#buffer = null;
-    return bytes;
+  #takeBody(): Buffer {
+    const body = this.#body ?? EMPTY;
+    this.#body = null;
+    return body instanceof ByteCollector ? body.take() : body;
   }
 
   #takeReader(): BodyReader | null {
@@ -111,6 +111,17 @@ export class BufferedRequest extends http.IncomingMessage {
     this.#reader = null;
     return reader;
   }
+}
+
+function collect(body: Buffer | ByteCollector, chunk: Buffer): ByteCollector {
+  if (body instanceof ByteCollector) {
+    body.add(chunk);
+    return body;
+  }
+  const collector = new ByteCollector();
+  collector.add(body);
+  collector.add(chunk);
+  return collector;
 }
 
 type BatchedBody = { readonly reader: BodyReader; readonly bytes: Buffer };

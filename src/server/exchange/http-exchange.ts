@@ -22,7 +22,7 @@ import { discardInput } from './discard-input.ts';
 import { hasFailed } from './failed-connections.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcedLength, endsConnection, mountPathOf } from './request-head.ts';
+import { announcedLength, announcesBody, endsConnection, mountPathOf } from './request-head.ts';
 import { createErrorResponse } from '../problem.ts';
 import type { Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
 import { cutStalledReader, writePulled } from './response-stream.ts';
@@ -175,36 +175,35 @@ export class HttpExchange implements Exchange {
   }
 
   readBody(): Promise<Buffer> {
-    return this.#readConverted((bytes) => bytes);
-  }
-
-  #readConverted<T>(convert: (bytes: Buffer) => T): Promise<T> {
     const { bodyBytesMax } = this.#context;
-    if ((announcedLength(this.request) ?? 0) <= bodyBytesMax) this.#sendContinue();
-    return readWholeBody(this.request, this.#context, convert);
+    if (this.awaitsContinue && (announcedLength(this.request) ?? 0) <= bodyBytesMax) {
+      this.#sendContinue();
+    }
+    return readWholeBody(this.request, this.#context);
   }
 
   readChunks(): AsyncIterable<Buffer> {
     checkUnread(this.request);
-    this.#sendContinue();
+    if (this.awaitsContinue) this.#sendContinue();
     const stallMs = this.isControl ? Infinity : this.#context.bodyStallMs;
     return readBodyChunks(this.request, stallMs, this.#context.clock);
   }
 
   #sendContinue(): void {
-    if (!this.awaitsContinue) return;
     this.awaitsContinue = false;
     this.response.writeContinue();
   }
 
-  readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
-    try {
-      checkMediaType(this.request, mediaTypes);
-      const json = findConsumedJson(this.request);
-      return json === undefined ? this.#readConverted(parseJsonBody) : Promise.resolve(json);
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
+  async readJsonBytes(): Promise<Buffer> {
+    const { request, route: { body } } = this;
+    const isExpected = body?.isOptional !== true || announcesBody(request);
+    if (isExpected) checkMediaType(request, body?.mediaTypes ?? JSON_MEDIA_TYPES);
+    const json = this.entrance === 'embedded' ? findConsumedJson(request) : undefined;
+    return json === undefined ? this.readBody() : Buffer.from(encodeJson(json));
+  }
+
+  async readJson(): Promise<unknown> {
+    return parseJsonBody(await this.readJsonBytes());
   }
 
   /** Responds with the error that was thrown. A bug is logged in full. */

@@ -25,27 +25,15 @@ type BodyLimits = {
 };
 
 /**
- * The raw body, converted. `convert` runs in here, as `await` would add a microtask to each
- * request. Throws what `convert` throws; `too_large` over the limit for one body, before
- * anything is read when the head says so; `unavailable` when the budget is needed for other bodies;
- * `malformed` when the body was cut short; `misconfigured` when a body parser in front of us has
- * read it and not kept its bytes. Bytes that are not read stay with the request, which is paused.
+ * The raw body. Throws `too_large` over the limit for one body, before anything is read when the
+ * head says so; `unavailable` when the budget is needed for other bodies; `malformed` when the body
+ * was cut short; `misconfigured` when a body parser in front of us has read it and not kept its
+ * bytes. Bytes that are not read stay with the request, which is paused.
  */
-export function readWholeBody<T>(
-  request: IncomingMessage, limits: BodyLimits, convert: (bytes: Buffer) => T,
-): Promise<T> {
+export function readWholeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { bodyBytesMax: bytesMax } = limits;
   return new Promise((resolve, reject) => {
-    const reader: BodyReader = {
-      resolve: (bytes) => {
-        try {
-          resolve(convert(bytes));
-        } catch (thrown) {
-          reject(thrown);
-        }
-      },
-      reject,
-    };
+    const reader: BodyReader = { resolve, reject };
     const announcedBytes = announcedLength(request);
     if ((announcedBytes ?? 0) > bytesMax) return reject(tooLargeError(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShortError());
@@ -105,8 +93,11 @@ function collectBody(
  * and not compressed.
  */
 export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
+  const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
+  // Nearly all requests say the media type alone, as we do.
+  if (encoding === undefined && mediaTypes.includes(contentType)) return;
   readMediaType(request, mediaTypes);
-  const charset = findDeclaredCharset(request.headers['content-type']);
+  const charset = findDeclaredCharset(contentType);
   if (charset === null || UTF8_OR_ASCII.test(charset)) return;
   throw new AppError('unsupported_media_type',
     `send the body in UTF-8, not in the charset ${quote(charset)}`);

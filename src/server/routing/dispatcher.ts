@@ -203,7 +203,8 @@ class HttpDispatcher implements Dispatcher {
     entrance: Entrance, request: IncomingMessage, response: ServerResponse,
     awaitsContinue: boolean,
   ): void {
-    if (isPipelined(response)) {
+    // Pipelined: Node gives a response its connection when those before it are sent.
+    if (response.socket === null) {
       waitForTurn(request, response, () =>
         this.#serve(entrance, request, response, awaitsContinue));
     } else {
@@ -317,12 +318,6 @@ function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void
     return;
   }
   throw new AppError('method_not_allowed', `${path} does not take ${method}`, { allow });
-}
-
-/** Whether responses to earlier requests of the connection are still to be sent. */
-function isPipelined(response: ServerResponse): boolean {
-  // Node gives a response its connection when those before it are sent.
-  return response.socket === null;
 }
 
 /** Calls `serve` when it is the request's turn, and never if its connection closes before. */

@@ -2,9 +2,10 @@
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
+import { parseJsonBody } from '../../server/exchange/read-body.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
@@ -62,8 +63,8 @@ export function bulkRoute(
     ],
     handle(exchange) {
       refuseChained(exchange);
-      return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse) => {
-        const parsedBody = parse(parseBody(body));
+      return serveOnce(keys, exchange, async (body, keepResponse) => {
+        const parsedBody = parse(parseJsonBody(body));
         const { isDryRun } = parsedBody;
         const filter = await resolveFilter(parsedBody.filter, exchange.params);
         if (isDryRun) {

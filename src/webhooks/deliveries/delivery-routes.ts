@@ -193,7 +193,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
     handle(exchange) {
       refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+      return serveOnce(keys, exchange, (body, keepResponse) => {
         const mode = parseResendMode(parseOptionalBody(body));
         return service.resend(identifier, mode, (transaction, delivery) =>
           keepResponse(transaction, {

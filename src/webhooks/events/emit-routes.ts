@@ -55,7 +55,7 @@ function emitRoute(
       ...problemResponses(...PROBLEMS),
     ],
     handle(exchange) {
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+      return serveOnce(keys, exchange, (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(eventSchema, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
@@ -126,7 +126,7 @@ function durableSendRoute(
       ...problemResponses(404, ...PROBLEMS),
     ],
     handle(exchange) {
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+      return serveOnce(keys, exchange, (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(durableSendingSchema, body);
         const send = {
           ...readOrigin(exchange, parseEventTerms(members, clock.now())),

@@ -111,7 +111,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange, service) {
-      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
+      const patch = await exchange.readJson();
       const isPinned = parsePinned(parseObject(pinSchema, patch), patch);
       const representation = service.represent(
         await service.pin(exchange.params[0] ?? '', isPinned, createPrecondition(exchange, NOUN)));
@@ -162,7 +162,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
     handle(exchange) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) =>
+      return serveOnce(keys, exchange, (body, keepResponse) =>
         service.replay(id, parseReplayOptions(parseOptionalBody(body)), (transaction, request) => {
           const { headers, bytes } = service.represent(request);
           keepResponse(transaction, { status: 202, headers, body: bytes });

@@ -12,7 +12,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { PreopenedResources } from './app/listening.ts';
 import {
-  buildMetrics, certificateMetric, followerMetrics, indexMetrics, searchMetrics, storeMetrics,
+  buildMetrics, certificateMetric, followerMetrics, indexMetrics, storeMetrics,
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
@@ -37,14 +37,11 @@ import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/book-resource.ts';
 import type { BookShelf } from './books/catalog.ts';
-import { LazyCatalogIndexes } from './books/list/lazy-catalog-indexes.ts';
-import { createIndexReporter } from './books/engine/index-report.ts';
-import type { IndexReport, IndexReporter } from './books/engine/index-report.ts';
-import { createLazyBookList } from './books/list/lazy-book-list.ts';
+import { createBookQueries } from './books/book-queries.ts';
+import type { BookQueries } from './books/book-queries.ts';
 import type { BookList } from './books/list/book-list.ts';
 import { createTurns, type Turns } from './base/turns.ts';
 import { bookRoutes } from './books/book-routes.ts';
-import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { eventCollection, isEvent } from './webhooks/deliveries/event-record.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
@@ -214,7 +211,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     backups?.start();
   };
   return {
-    dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: deps.inFlight,
+    dispatcher, books: books.shelf, bookList: books.queries.list, webhooks, inFlight: deps.inFlight,
     start,
     async listen(address = {}) {
       const urls = await listening.listen(address);
@@ -385,8 +382,8 @@ function composeDomains(
   });
   closers.add(() => client.close());
   const books = composeBooks(deps, webhooks.events, access.verifier);
-  deps.metrics.add(...searchMetrics(books.search), ...indexMetrics(books.indexes));
-  closers.add(() => books.close());
+  deps.metrics.add(...indexMetrics(books.queries.indexes));
+  closers.add(() => books.queries.close());
   const topics = createTopics(webhooks);
   const stream = createEventStream({
     topics: topics.all, find: findCommitted(store),
@@ -430,7 +427,7 @@ function composeRoutes(
     ...maintenanceRoutes(store), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks, listening,
+      ...deps, collections: COLLECTION_NAMES, indexes: books.queries.indexes, webhooks, listening,
       readBackups: () => backups?.status ?? null, listFollowers: () => following.list(),
       startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
@@ -494,36 +491,23 @@ async function openCommands(
 }
 
 function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {
-  readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
-  readonly indexes: IndexReporter; readonly routes: readonly HttpRoute[];
-  readonly close: () => void;
+  readonly shelf: BookShelf; readonly queries: BookQueries; readonly routes: readonly HttpRoute[];
 } {
-  const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
+  const { store, keys, clock, turns, makeId, settings, maxMemoryBytes, logger } = deps;
   const catalog = createCatalog({
     store, turns, clock, makeId,
     ...settings.catalog.events ? { stageWithChange: createBookEvents(events) } : {},
   });
-  const collection = store.collection(bookResource.collection.name);
-  const bytesMax = maxMemoryBytes * INDEX_SHARE;
-  const search = new BoundedWordIndex({
-    collection, turns, clock, bytesMax, onGrowth: () => indexes.fit(),
-  });
-  const indexes = new LazyCatalogIndexes({
-    collection, turns, clock, bytesMax, readWordBytes: () => search.bytes,
-  });
-  const scanDeps = { collection, turns, search, indexes };
-  const list = createLazyBookList({
-    ...scanDeps, clock,
+  const queries = createBookQueries({
+    collection: store.collection(bookResource.collection.name), turns, clock,
+    bytesMax: maxMemoryBytes * INDEX_SHARE,
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
+    onFailure: (index, error) => logger.error(
+      'an index of the catalog has failed: books are read until it is made anew', { index, error }),
   });
-  const routes = bookRoutes({ catalog, list, scanDeps, keys });
-  const words = createIndexReporter('words', search);
-  const reports = (): readonly IndexReport[] => [...words.reports(), ...indexes.reports()];
-  const close = (): void => {
-    search.close();
-    indexes.close();
-  };
-  return { shelf: createBookShelf(catalog), list, search, indexes: { reports }, routes, close };
+  const { list, aggregates } = queries;
+  const routes = bookRoutes({ catalog, list, aggregates, keys });
+  return { shelf: createBookShelf(catalog), queries, routes };
 }
 
 /** Closes what has been opened, in reverse order, once. */

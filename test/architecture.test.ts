@@ -48,7 +48,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   base: ['json', 'text', 'network', 'files', 'structures'],
-  books: ['transfer', 'aggregates', 'list', 'engine', 'index', 'query'],
+  books: ['transfer', 'aggregates', 'list', 'index', 'engine', 'query'],
   cli: ['commands', 'api-client', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
   'cli/commands/webhooks': ['watch'],

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
-import type { IndexReporter } from '../books/engine/index-report.ts';
+import type { IndexStatus } from '../books/book-queries.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
@@ -26,7 +26,7 @@ type MonitoringDeps = {
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
   readonly collections: readonly string[];
-  readonly indexes: IndexReporter;
+  readonly indexes: IndexStatus;
   readonly webhooks: Webhooks;
   /** The settings, and where each came from. */
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;

@@ -1,7 +1,6 @@
 /** The metrics of store, search, client and webhooks, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
-import type { IndexReporter } from '../books/engine/index-report.ts';
-import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
+import type { IndexStatus } from '../books/book-queries.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import {
@@ -36,19 +35,15 @@ export function storeMetrics(
   ];
 }
 
-export function searchMetrics(search: BoundedWordIndex): readonly MetricSource[] {
+export function indexMetrics(indexes: IndexStatus): readonly MetricSource[] {
   return [
     gauge('search_index_bytes', 'Bytes of the search index; 0 until a search needs it.',
-      () => search.bytes),
+      () => indexes.reports().find(({ index }) => index === 'words')?.bytes ?? 0),
     gauge('search_index_outgrown', '1 while the catalog has outgrown its share of --max-memory.',
-      () => Number(search.isTooLarge)),
-  ];
-}
-
-export function indexMetrics({ reports }: IndexReporter): readonly MetricSource[] {
-  return [
+      () => Number(indexes.hasOutgrownWords)),
     gauge('catalog_index_bytes', 'Bytes of each index of the catalog that queries have needed.',
-      () => reports().map(({ index, bytes }) => ({ labels: { index }, value: bytes })), ['index']),
+      () => indexes.reports().map(({ index, bytes }) =>
+        ({ labels: { index }, value: bytes })), ['index']),
   ];
 }
 

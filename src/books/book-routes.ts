@@ -15,11 +15,11 @@ import type {
   Exchange, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
 } from '../server/http-route.ts';
 import { aggregateRoutes } from './aggregates/aggregate-routes.ts';
+import type { Aggregates } from './aggregates/aggregate-routes.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
-import type { AggregateOptions } from './aggregates/match-scan.ts';
 import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
@@ -36,19 +36,16 @@ import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
-/**
- * `list` handles `GET /api/books`; the routes about many books scan with `scanDeps`. Without `keys`
- * an `Idempotency-Key` has no effect.
- */
+/** Without `keys` an `Idempotency-Key` has no effect. */
 export function bookRoutes(options: {
-  readonly catalog: Catalog; readonly list: BookSender; readonly scanDeps: AggregateOptions;
+  readonly catalog: Catalog; readonly list: BookSender; readonly aggregates: Aggregates;
   readonly keys?: IdempotencyKeys;
 }): readonly HttpRoute[] {
-  const { catalog, list, scanDeps, keys = null } = options;
+  const { catalog, list, aggregates, keys = null } = options;
   return [
     listRoute(list),
     importRoute(catalog),
-    ...aggregateRoutes(scanDeps),
+    ...aggregateRoutes(aggregates),
     ...resourceRoutes(
       { ...bookResource, selection: BOOK_SELECTION, formats: RECORD_FORMATS }, catalog, keys),
   ];

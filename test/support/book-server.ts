@@ -11,7 +11,8 @@ import type { Catalog } from '../../src/books/catalog.ts';
 import { createBookList } from '../../src/books/list/book-list.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { bookRoutes } from '../../src/books/book-routes.ts';
-import { WordIndex } from '../../src/books/index/word-index.ts';
+import { createAggregates } from './aggregate-harness.ts';
+import { createIndexes } from './index-all.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
@@ -52,10 +53,9 @@ export async function startBookServer(options: {
       : { stageWithChange: options.stageWithChange },
   });
   const collection = store.collection(bookResource.collection.name);
-  const search = new WordIndex({ collection, turns, clock: systemClock });
-  const list = createBookList({ collection, search, turns });
+  const deps = { collection, turns, indexes: createIndexes({ collection, turns }) };
   const routes = bookRoutes({
-    catalog, list, scanDeps: { collection, search, turns },
+    catalog, list: createBookList(deps), aggregates: createAggregates(deps),
     ...options.keys === undefined ? {} : { keys: options.keys },
   });
   const dispatcher = createDispatcher({

@@ -1,18 +1,15 @@
 /** A catalog of random books that change, beside the same books for a naive model. */
 import { systemClock } from '../../src/base/clock.ts';
 import { createTurns } from '../../src/base/turns.ts';
-import { WordIndex } from '../../src/books/index/word-index.ts';
-import { LazyCatalogIndexes } from '../../src/books/list/lazy-catalog-indexes.ts';
-import type { BookListOptions, IndexOptions } from '../../src/books/list/book-list.ts';
+import type { SearchDeps } from '../../src/books/list/search-books.ts';
 import { FakeCollection } from './fake-collection.ts';
-import { withSomeComplete } from './index-all.ts';
+import { createOftenCompleteIndexes } from './index-all.ts';
 import type { NaiveBook } from './naive-list.ts';
-import { noSearch } from './no-search.ts';
 import { below } from './random.ts';
 import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 
-export type ChangingCatalog = BookListOptions & IndexOptions & {
+export type ChangingCatalog = SearchDeps & {
   readonly collection: FakeCollection;
   readonly books: Map<string, NaiveBook>;
 };
@@ -24,12 +21,9 @@ export type ChangingCatalog = BookListOptions & IndexOptions & {
 export function createChangingCatalog(withIndex: boolean): ChangingCatalog {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const options = { collection, turns, clock: systemClock, memtableBooks: 8 };
-  const search = withIndex ? withSomeComplete(new WordIndex(options)) : noSearch;
-  const indexes = !withIndex ? null : new LazyCatalogIndexes({
-    collection, turns, clock: systemClock, bytesMax: Infinity, readWordBytes: () => 0,
-  });
-  return { collection, turns, search, indexes, books: new Map() };
+  const indexes = !withIndex ? null
+    : createOftenCompleteIndexes({ collection, turns, memtableBooks: 8 });
+  return { collection, turns, indexes, books: new Map() };
 }
 
 /** Adds, replaces and deletes some books. */

@@ -2,8 +2,7 @@
  * A catalog with its indexes, where nothing happens but by the test: each turn does one step of the
  * work that goes on in the background.
  */
-import { CatalogIndexes } from '../../src/books/engine/catalog-indexes.ts';
-import { WordIndex } from '../../src/books/index/word-index.ts';
+import { IndexHost } from '../../src/books/index/index-host.ts';
 import { FakeCollection } from './fake-collection.ts';
 import { ManualTurns } from './manual-turns.ts';
 import type { NaiveBook } from './naive-list.ts';
@@ -14,21 +13,20 @@ import { randomBook } from './random-books.ts';
 export class EngineHarness extends ManualTurns {
   readonly collection = new FakeCollection();
   readonly books = new Map<string, NaiveBook>();
-  readonly indexes: CatalogIndexes;
-  readonly search: WordIndex;
-  /** The memory for all indexes, and what the word index is said to take of it. */
+  readonly indexes: IndexHost;
+  /** The memory for all indexes. */
   bytesMax = Infinity;
-  wordBytes = 0;
+  readonly failures: unknown[] = [];
 
   constructor() {
     super();
     const { collection, clock, turns } = this;
     const harness = this;
-    this.indexes = new CatalogIndexes({
-      collection, clock, turns, readWordBytes: () => this.wordBytes,
+    this.indexes = new IndexHost({
+      collection, clock, turns, memtableBooks: 16,
       get bytesMax() { return harness.bytesMax; },
+      onFailure: (index, error) => this.failures.push([index, error]),
     });
-    this.search = new WordIndex({ collection, clock, turns, memtableBooks: 16 });
   }
 
   put(book: NaiveBook): void {
@@ -50,11 +48,17 @@ export class EngineHarness extends ManualTurns {
     }
   }
 
-  /** Drops all indexes, as there is no memory for a moment. */
+  /** Drops all indexes but the word index, as there is no memory for a moment. */
   dropAll(): void {
-    const { bytesMax } = this;
-    this.bytesMax = -1;
-    this.indexes.fit();
+    const words = this.indexes.reports().find(({ index }) => index === 'words');
+    this.fit(words === undefined ? 0 : words.bytes + 1);
+  }
+
+  /** Has the indexes fit into so much memory, for a moment. */
+  fit(bytesMax: number): void {
+    const before = this.bytesMax;
     this.bytesMax = bytesMax;
+    this.indexes.fit();
+    this.bytesMax = before;
   }
 }

@@ -1,22 +1,46 @@
-/** Word indexes that know every book: `find` does not wait until they do. */
-import type { BookSearch } from '../../src/books/index/book-search.ts';
+/** Hosts of indexes, and how all books are indexed by their words, for which no search waits. */
+import { systemClock } from '../../src/base/clock.ts';
+import { IndexHost } from '../../src/books/index/index-host.ts';
+import type { IndexHostOptions, WordSearch } from '../../src/books/index/index-host.ts';
+import type { BookFilter } from '../../src/books/query/parse-query.ts';
 import { parseBookQuery } from '../../src/books/query/parse-query.ts';
+import { runAll } from './turns.ts';
 
-/** Resolves when every book is indexed. */
-export async function indexAll(search: BookSearch): Promise<void> {
-  // Corrections come from the complete index alone.
-  await search.findCorrections(parseBookQuery('q=nothing').filter, { isWanted: () => true });
+type HostOptions = Pick<IndexHostOptions, 'collection' | 'turns'> & Partial<IndexHostOptions>;
+
+/** Indexes that have all the memory they need; one that fails ends the test. */
+export function createIndexes(options: HostOptions): IndexHost {
+  return new IndexHost(withDefaults(options));
 }
 
-/** The same search, of which every second asks the complete index. */
-export function withSomeComplete(search: BookSearch): BookSearch {
-  let searches = 0;
+/** The same, of which every second search asks the complete word index. */
+export function createOftenCompleteIndexes(options: HostOptions): IndexHost {
+  return new OftenCompleteIndexes(withDefaults(options));
+}
+
+/** Has every book indexed by its words. */
+export function indexAll(indexes: IndexHost): void {
+  indexes.openWords(parseBookQuery('q=nothing').filter);
+  // Corrections come from the complete index alone.
+  runAll(indexes.findCorrections(['nothing']));
+}
+
+class OftenCompleteIndexes extends IndexHost {
+  #searches = 0;
+
+  override openWords(filter: BookFilter): WordSearch | null {
+    this.#searches += 1;
+    if (this.#searches % 2 === 0 && super.openWords(filter) !== null) indexAll(this);
+    return super.openWords(filter);
+  }
+}
+
+function withDefaults(options: HostOptions): IndexHostOptions {
   return {
-    async find(filter, caller) {
-      searches += 1;
-      if (searches % 2 === 0) await indexAll(search);
-      return search.find(filter, caller);
+    clock: systemClock, bytesMax: Infinity,
+    onFailure(index, error) {
+      queueMicrotask(() => { throw new Error(`the index ${index} has failed`, { cause: error }); });
     },
-    findCorrections: (filter, caller) => search.findCorrections(filter, caller),
+    ...options,
   };
 }

@@ -1,7 +1,7 @@
 /** The manual's tables of settings, commands and more, as the program itself has them. */
 import {
   backupMetric, buildMetrics, certificateMetric, clientMetrics, deliveryMetrics, followerMetrics,
-  healthMetrics, incomingMetrics, indexMetrics, searchMetrics, storeMetrics,
+  healthMetrics, incomingMetrics, indexMetrics, storeMetrics,
 } from '../../src/app/service-metrics.ts';
 import { createNodeMetrics } from '../../src/nodes/node-views.ts';
 import type { MetricSource } from '../../src/server/metrics/metric-source.ts';
@@ -51,7 +51,7 @@ export function senderRows(): TableRows {
 export function listMetrics(): readonly MetricSource[] {
   const metrics = new Metrics();
   metrics.add(
-    ...buildMetrics(), ...storeMetrics(nothing(), [], () => true), ...searchMetrics(nothing()),
+    ...buildMetrics(), ...storeMetrics(nothing(), [], () => true),
     ...indexMetrics(nothing()), ...clientMetrics(nothing()), ...deliveryMetrics(nothing()),
     ...incomingMetrics(nothing()), ...healthMetrics(nothing()), ...followerMetrics(nothing()),
     backupMetric(() => null), certificateMetric(() => null), ...createNodeMetrics(nothing()),

@@ -1,11 +1,11 @@
 /** The steps by which a page is found, without turns. */
+import type { BitSet } from '../../src/base/structures/bit-set.ts';
 import type { Steps } from '../../src/base/turns.ts';
-import type { CatalogIndexes } from '../../src/books/engine/catalog-indexes.ts';
-import type { Candidates } from '../../src/books/index/book-search.ts';
 import type { ConcurrentChanges } from '../../src/books/list/concurrent-changes.ts';
 import { findPage } from '../../src/books/list/find-books.ts';
 import type { PageResult } from '../../src/books/list/find-books.ts';
 import { openSearch } from '../../src/books/list/match-search.ts';
+import type { SearchIndexes } from '../../src/books/list/match-search.ts';
 import { parseBookQuery } from '../../src/books/query/parse-query.ts';
 import type { Collection } from '../../src/store/store-port.ts';
 
@@ -15,13 +15,21 @@ type PageInputs = {
   readonly search: string;
   readonly limit: number | null;
   readonly changes: ConcurrentChanges;
-  readonly candidates?: Candidates | null;
-  readonly indexes?: CatalogIndexes | null;
+  readonly indexes?: SearchIndexes | null;
 };
 
 export function* pageSteps(
-  { search, limit, candidates = null, indexes = null, ...inputs }: PageInputs,
+  { search, limit, indexes = null, ...inputs }: PageInputs,
 ): Steps<PageResult> {
   const query = parseBookQuery(search);
-  return yield* findPage(yield* openSearch({ ...inputs, query, candidates, indexes }), limit);
+  return yield* findPage(yield* openSearch({ ...inputs, query, indexes }), limit);
+}
+
+/** Indexes that have found these slots by their words, but have not seen some. */
+export function foundByWords(slots: BitSet, unseen: BitSet | null = null): SearchIndexes {
+  return {
+    openWords: () => ({ isExact: true, unseen, * find() { return slots; } }),
+    findColumn: () => null, findOrder: () => null, copyPending: () => null,
+    attempt: (_, ask) => ask(),
+  };
 }

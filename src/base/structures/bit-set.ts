@@ -52,6 +52,16 @@ export class BitSet {
     return copy;
   }
 
+  /** Adds the numbers of the other set. */
+  unite(other: BitSet): void {
+    const otherWords = other.#words;
+    if (otherWords.length > this.#words.length) this.#grow(otherWords.length);
+    const words = this.#words;
+    for (let index = 0; index < otherWords.length; index += 1) {
+      words[index] = (words[index] ?? 0) | (otherWords[index] ?? 0);
+    }
+  }
+
   /** Removes the numbers that the other set has not. */
   retain(other: BitSet): void {
     const words = this.#words;

@@ -1,14 +1,9 @@
-/**
- * The routes that answer about many books at once. Their handlers are loaded at the first request.
- * Their paths are no book's, as ids are UUIDs.
- */
-import { lazyImport } from '../../base/lazy-import.ts';
-import { createConcurrencyLimiter } from '../../base/turns.ts';
+/** The routes that answer about many books at once. Their paths are no book's, as ids are UUIDs. */
 import type { Schema } from '../../base/schema.ts';
 import {
   TEXT, arraySchema, jsonResponse, objectSchema,
 } from '../../resources/route-specs.ts';
-import type { HttpRoute } from '../../server/http-route.ts';
+import type { Handler, HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
@@ -16,15 +11,11 @@ import {
   DUPLICATE_MEMBERS, FACETS, correctionHeaders, duplicatesParameter, facetParameters,
   typosParameter,
 } from '../query/query-parameters.ts';
-import type { AggregateDeps, AggregateOptions } from './match-scan.ts';
 
-const loadDuplicates = lazyImport(() => import('./duplicates.ts'));
-const loadFacets = lazyImport(() => import('./facets.ts'));
-const loadSuggestions = lazyImport(() => import('./suggestions.ts'));
-
-// Facets and suggestions hold up to 48 MiB while they count: 16 for each of author, keyword and
-// publisher or title, as the others have few values.
-const SCANS_MAX = 2;
+/** What handles these routes. */
+export type Aggregates = {
+  readonly sendFacets: Handler; readonly sendSuggestions: Handler; readonly sendDuplicates: Handler;
+};
 
 const COUNT: Schema = { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
@@ -47,12 +38,13 @@ const duplicatesSchema = objectSchema('DuplicateBooks', {
   }),
 });
 
-export function aggregateRoutes(options: AggregateOptions): readonly HttpRoute[] {
-  const deps = { indexes: null, ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
-  return [facetsRoute(deps), suggestionsRoute(deps), duplicatesRoute(deps)];
+export function aggregateRoutes(aggregates: Aggregates): readonly HttpRoute[] {
+  return [
+    facetsRoute(aggregates), suggestionsRoute(aggregates), duplicatesRoute(aggregates),
+  ];
 }
 
-function facetsRoute(deps: AggregateDeps): HttpRoute {
+function facetsRoute({ sendFacets }: Aggregates): HttpRoute {
   return {
     method: 'GET',
     path: `${bookResource.path}/facets`,
@@ -68,11 +60,11 @@ function facetsRoute(deps: AggregateDeps): HttpRoute {
       },
       ...problemResponses(400, 503),
     ],
-    handle: (exchange) => loadFacets(({ sendFacets }) => sendFacets(deps, exchange)),
+    handle: sendFacets,
   };
 }
 
-function suggestionsRoute(deps: AggregateDeps): HttpRoute {
+function suggestionsRoute({ sendSuggestions }: Aggregates): HttpRoute {
   return {
     method: 'GET',
     path: `${bookResource.path}/suggest`,
@@ -90,11 +82,11 @@ function suggestionsRoute(deps: AggregateDeps): HttpRoute {
       },
       ...problemResponses(400, 503),
     ],
-    handle: (exchange) => loadSuggestions(({ sendSuggestions }) => sendSuggestions(deps, exchange)),
+    handle: sendSuggestions,
   };
 }
 
-function duplicatesRoute(deps: AggregateDeps): HttpRoute {
+function duplicatesRoute({ sendDuplicates }: Aggregates): HttpRoute {
   return {
     method: 'GET',
     path: `${bookResource.path}/duplicates`,
@@ -107,6 +99,6 @@ function duplicatesRoute(deps: AggregateDeps): HttpRoute {
         duplicatesSchema)),
       ...problemResponses(400, 503),
     ],
-    handle: (exchange) => loadDuplicates(({ sendDuplicates }) => sendDuplicates(deps, exchange)),
+    handle: sendDuplicates,
   };
 }

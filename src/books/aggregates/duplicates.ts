@@ -16,10 +16,10 @@ import type { Exchange, Pull } from '../../server/http-route.ts';
 import { readQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
-import { createExchangeCaller } from '../list/exchange-caller.ts';
 import { NumberList } from '../list/sort-columns.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import { searchBooks } from '../list/search-books.ts';
+import { createExchangeCaller } from '../list/search-books.ts';
+import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import { NO_CONDITIONS } from '../query/parse-query.ts';
@@ -28,8 +28,7 @@ import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
 import { readTitleKey } from '../query/title-key.ts';
-import { eachMatch } from './match-scan.ts';
-import type { AggregateDeps } from './match-scan.ts';
+import { eachMatch, searchMatches } from './match-scan.ts';
 
 /** The slots of all groups, one group after the other. */
 type DuplicateGroups = {
@@ -59,17 +58,14 @@ const SLOTS_PER_YIELD = 1024;
 const BYTES_PER_YIELD = 4096;
 
 /** Handles `GET /api/books/duplicates`. Throws `malformed`. */
-export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+export async function sendDuplicates(deps: SearchDeps, exchange: Exchange): Promise<void> {
   const { by } = readQuery(exchange.search, [duplicatesParameter]);
   if (by === null) {
     throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in '
       + 'common');
   }
-  const { result, changes } = await searchBooks(deps, ALL_BOOKS, createExchangeCaller(exchange), {
-    createSteps: (search) => findDuplicates(search, by),
-    finish: (found) => found,
-    isEmpty: () => false,
-  });
+  const { result, changes } = await searchMatches(deps, ALL_BOOKS, createExchangeCaller(exchange),
+    (search) => findDuplicates(search, by), () => false);
   try {
     await exchange.sendStream(200, ['Content-Type', 'application/json'],
       streamGroups(result.groups, result.order, changes));
@@ -126,8 +122,8 @@ function* groupByKey(
       const key = bytes === undefined ? null : readKey(bytes, by);
       // A book that has another key now was changed meanwhile.
       if (key !== null && crc32(key) === hashAt(start)) {
-        // A slot may come twice, with the same book or with two.
-        if (changes.keepUntilTaken(slot)) addToGroup(groupsByKey, key, slot, position);
+        changes.keepUntilTaken(slot);
+        addToGroup(groupsByKey, key, slot, position);
       }
       bytesRead += SLOT_BYTES + (bytes?.length ?? 0);
       if (bytesRead < BYTES_PER_YIELD) continue;

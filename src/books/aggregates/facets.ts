@@ -6,10 +6,10 @@
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Steps } from '../../base/turns.ts';
-import { assertWanted, createExchangeCaller } from '../list/exchange-caller.ts';
 import { createBookCheck } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import { searchBooks } from '../list/search-books.ts';
+import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
+import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
 import { hasConditions } from '../query/match-book.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
@@ -21,8 +21,7 @@ import {
   readAuthors, readBookFormat, readDatePublished, readKeywords, readLanguage, readPublisher,
 } from '../query/stored-fields.ts';
 import type { ValueCount } from '../query/value-count.ts';
-import { countMatches } from './match-scan.ts';
-import type { AggregateDeps } from './match-scan.ts';
+import { countMatches, searchMatches } from './match-scan.ts';
 import { findFacetSources, findTopFacets } from './table-answers.ts';
 import type { FacetSources } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
@@ -72,7 +71,7 @@ const FACET_ROWS: Readonly<Record<Facet, FacetRow>> = {
 };
 
 /** Handles `GET /api/books/facets`. Throws `malformed`. */
-export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+export async function sendFacets(deps: SearchDeps, exchange: Exchange): Promise<void> {
   const values = readFilterString(exchange.search, ['by', 'typos']);
   const facets = parseFacets(values.get('by')?.[0]);
   const filter = parseFilter(values);
@@ -84,18 +83,16 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
     mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
   };
   const caller = createExchangeCaller(exchange);
-  const sources = hasConditions(filter) ? null : findFacetSources(deps, facets);
+  const sources = hasConditions(filter) ? null : findFacetSources(deps.indexes, facets);
   if (sources !== null) {
     const steps = countByTables(deps, sources);
-    exchange.sendJson(200, assertWanted(await deps.turns.run(steps, caller.isWanted)));
-    return;
+    const answer = assertWanted(await deps.turns.run(steps, caller.isWanted));
+    if (answer !== undefined) return exchange.sendJson(200, answer);
   }
-  const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
-    createSteps: (search) => countFacets(search, filter, facets),
-    finish: (found) => found,
-    isEmpty: ({ total, facets: counts }) =>
-      total === 0 && Object.values(counts).every(({ length }) => length === 0),
-  });
+  const { result, query: { corrections }, changes } = await searchMatches(deps, query, caller,
+    (search) => countFacets(search, filter, facets),
+    ({ total, facets: counts }) =>
+      total === 0 && Object.values(counts).every(({ length }) => length === 0));
   changes.stop();
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
@@ -110,13 +107,14 @@ function parseFacets(text: string | undefined): readonly Facet[] {
   });
 }
 
-/** The facets of all books. */
+/** The facets of all books; undefined where an index fails. */
 function* countByTables(
-  { collection }: AggregateDeps, { indexes, valuesByFacet }: FacetSources,
-): Steps<FacetsAnswer> {
-  yield* indexes.settle();
+  { collection }: SearchDeps, sources: FacetSources,
+): Steps<FacetsAnswer | undefined> {
+  yield* sources.indexes.settle();
   const total = collection.size;
-  return { total, facets: yield* findTopFacets(valuesByFacet, VALUES_MAX) };
+  const facets = yield* findTopFacets(sources, VALUES_MAX);
+  return facets === null ? undefined : { total, facets };
 }
 
 /** The inputs have the filter without the facets' own conditions; `filter` has them. */

@@ -1,14 +1,20 @@
 /** Goes through the books that match, for an answer about all of them. */
-import type { BookListOptions, IndexOptions } from '../list/book-list.ts';
 import { createSlotSource, findMatches } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import type { SearchDeps } from '../list/search-books.ts';
+import { searchBooks } from '../list/search-books.ts';
+import type {
+  SearchCaller, SearchDeps, SearchOutcome, SearchedQuery,
+} from '../list/search-books.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { ValueCounts } from './value-counts.ts';
 
-export type AggregateOptions = BookListOptions & IndexOptions;
-/** `limiter` bounds how many answers, each with a memory of its own, are made at a time. */
-export type AggregateDeps = SearchDeps;
+/** The answer about the books that match, made in one go. `changes` is to be stopped. */
+export function searchMatches<Query extends SearchedQuery, Result>(
+  deps: SearchDeps, query: Query, caller: SearchCaller,
+  createSteps: (search: MatchSearch<Query>) => Steps<Result>, isEmpty: (result: Result) => boolean,
+): Promise<SearchOutcome<Query, Result>> {
+  return searchBooks(deps, query, caller, { createSteps, finish: (found) => found, isEmpty });
+}
 
 /** Calls `visit` for each book that matches, once. */
 export function* eachMatch(

@@ -7,9 +7,9 @@ import { tokenize } from '../../base/text/words.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
-import { createExchangeCaller } from '../list/exchange-caller.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import { searchBooks } from '../list/search-books.ts';
+import { createExchangeCaller } from '../list/search-books.ts';
+import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseTypos } from '../query/parse-query.ts';
@@ -18,8 +18,7 @@ import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts'
 import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
-import { countMatches } from './match-scan.ts';
-import type { AggregateDeps } from './match-scan.ts';
+import { countMatches, searchMatches } from './match-scan.ts';
 import { findSuggestionTables, findTopAuthors, findTopKeywords } from './table-answers.ts';
 import type { SuggestionTables } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
@@ -29,7 +28,7 @@ type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keyword
 const SUGGESTIONS_MAX = 10;
 
 /** Handles `GET /api/books/suggest`. Throws `malformed`. */
-export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Promise<void> {
   const values = parseQuery(exchange.search, ['q', 'typos']);
   const text = values.get('q') ?? '';
   if (text.trim() === '') {
@@ -47,14 +46,11 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   const query = {
     filter: { ...NO_CONDITIONS, words }, sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
   };
-  const tables = findSuggestionTables(deps);
-  const caller = createExchangeCaller(exchange);
-  const { result, query: { corrections }, changes } = await searchBooks(deps, query, caller, {
-    createSteps: (search) =>
-      findSuggestions(search, joinWords(text, search.query.corrections), tables),
-    finish: (found) => found,
-    isEmpty: ({ length }) => length === 0,
-  });
+  const tables = findSuggestionTables(deps.indexes);
+  const { result, query: { corrections }, changes } = await searchMatches(
+    deps, query, createExchangeCaller(exchange),
+    (search) => findSuggestions(search, joinWords(text, search.query.corrections), tables),
+    ({ length }) => length === 0);
   changes.stop();
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
@@ -62,8 +58,8 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
 function* findSuggestions(
   search: MatchSearch, beginning: string, tables: SuggestionTables | null,
 ): Steps<readonly Suggestion[]> {
-  const { titles, authors, keywords } = tables === null ? yield* countAll(search, beginning)
-    : yield* countTitles(search, beginning, tables);
+  const counts = tables === null ? null : yield* countTitles(search, beginning, tables);
+  const { titles, authors, keywords } = counts ?? (yield* countAll(search, beginning));
   // The sort is stable: of ties that have the same text, titles come first.
   return [
     ...titles.map((count): Suggestion => ({ member: 'title', ...count })),
@@ -78,21 +74,21 @@ type MemberCounts = {
   readonly keywords: readonly ValueCount[];
 };
 
-/** Counts titles in the books, and takes the others from the tables. */
+/** Counts titles in the books, and takes the others from the tables; null where one fails. */
 function* countTitles(
   search: MatchSearch, beginning: string, { indexes, author, keyword }: SuggestionTables,
-): Steps<MemberCounts> {
+): Steps<MemberCounts | null> {
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   yield* countMatches(search, [titles], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
   });
   yield* indexes.settle();
   const { words } = search.query.filter;
-  return {
-    titles: titles.top,
-    authors: yield* findTopAuthors(author, words, SUGGESTIONS_MAX),
-    keywords: yield* findTopKeywords(keyword, beginning, SUGGESTIONS_MAX),
-  };
+  const authors = yield* indexes.attempt(author,
+    () => findTopAuthors(author, words, SUGGESTIONS_MAX));
+  const keywords = yield* indexes.attempt(keyword,
+    () => findTopKeywords(keyword, beginning, SUGGESTIONS_MAX));
+  return authors === null || keywords === null ? null : { titles: titles.top, authors, keywords };
 }
 
 function* countAll(search: MatchSearch, beginning: string): Steps<MemberCounts> {

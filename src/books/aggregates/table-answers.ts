@@ -8,12 +8,11 @@ import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { BookColumn } from '../engine/book-column.ts';
-import { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import type { ValueTable } from '../engine/value-table.ts';
+import type { IndexHost } from '../index/index-host.ts';
 import type { Facet } from '../query/query-parameters.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
-import type { AggregateDeps } from './match-scan.ts';
 import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
@@ -21,16 +20,15 @@ const ASCII = /^[\x00-\x7f]*$/;
 
 /** Where each facet is counted over all books, in its order. */
 export type FacetSources = {
-  readonly indexes: CatalogIndexes;
-  readonly valuesByFacet: readonly (readonly [Facet, { valueCounts(): Iterable<ValueCount> }])[];
+  readonly indexes: IndexHost;
+  readonly valuesByFacet: readonly (readonly [Facet, BookColumn | ValueTable])[];
 };
 
 /** Null while some facet has no table or column. */
 export function findFacetSources(
-  deps: AggregateDeps, facets: readonly Facet[],
+  indexes: IndexHost | null, facets: readonly Facet[],
 ): FacetSources | null {
-  const indexes = deps.indexes?.open(CatalogIndexes);
-  if (indexes === undefined) return null;
+  if (indexes === null) return null;
   // All are asked for before any is missed, so that all are made at once.
   const found = facets.map((facet) => [facet, findValues(indexes, facet)] as const);
   const valuesByFacet = found.flatMap(([facet, values]) =>
@@ -38,32 +36,33 @@ export function findFacetSources(
   return valuesByFacet.length < facets.length ? null : { indexes, valuesByFacet };
 }
 
-function findValues(indexes: CatalogIndexes, facet: Facet): BookColumn | ValueTable | null {
+function findValues(indexes: IndexHost, facet: Facet): BookColumn | ValueTable | null {
   if (facet === 'decade') return indexes.findColumn('datePublished');
   return facet === 'inLanguage' || facet === 'bookFormat'
     ? indexes.findColumn(facet) : indexes.findTable(facet);
 }
 
-/** The first `max` values of each facet. */
+/** The first `max` values of each facet; null where an index fails. */
 export function* findTopFacets(
-  valuesByFacet: FacetSources['valuesByFacet'], max: number,
-): Steps<Partial<Record<Facet, readonly ValueCount[]>>> {
-  const top: Partial<Record<Facet, readonly ValueCount[]>> = {};
+  { indexes, valuesByFacet }: FacetSources, max: number,
+): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
+  const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
   for (const [facet, values] of valuesByFacet) {
-    top[facet] = yield* findTop(values.valueCounts(), max);
+    const top = yield* indexes.attempt(values, () => findTop(values.valueCounts(), max));
+    if (top === null) return null;
+    topByFacet[facet] = top;
   }
-  return top;
+  return topByFacet;
 }
 
 /** What knows the authors and keywords of all books. */
 export type SuggestionTables = {
-  readonly indexes: CatalogIndexes; readonly author: ValueTable; readonly keyword: ValueTable;
+  readonly indexes: IndexHost; readonly author: ValueTable; readonly keyword: ValueTable;
 };
 
 /** Null while a table is missing. */
-export function findSuggestionTables(deps: AggregateDeps): SuggestionTables | null {
-  const indexes = deps.indexes?.open(CatalogIndexes);
-  if (indexes === undefined) return null;
+export function findSuggestionTables(indexes: IndexHost | null): SuggestionTables | null {
+  if (indexes === null) return null;
   const [author, keyword] = [indexes.findTable('author'), indexes.findTable('keyword')];
   return author === null || keyword === null ? null : { indexes, author, keyword };
 }

@@ -22,8 +22,8 @@ import type { SearchPlan } from './search-plan.ts';
 import type { Segment } from './segment.ts';
 
 /** The parts of the word index, as they are when the search for corrections begins. */
-type IndexParts = {
-  readonly memtable: Memtable;
+export type IndexParts = {
+  readonly memtables: readonly Memtable[];
   readonly segments: readonly Segment[];
   /** All slots are below it. */
   readonly slotBound: number;
@@ -54,7 +54,9 @@ export function* findCorrections(words: readonly string[], parts: IndexParts): S
 }
 
 /** Whether a book has a word that begins with this one. */
-function* beginsTerm(word: string, { memtable, segments, slotBound }: IndexParts): Steps<boolean> {
+function* beginsTerm(
+  word: string, { memtables, segments, slotBound }: IndexParts,
+): Steps<boolean> {
   const prefixes = TAGS.map((tag) => tag + encodeByteString(word));
   const groups = [[[{ prefixes, isWholeTerm: false }]]];
   const plan: SearchPlan = { groups, excluded: null, isExact: true };
@@ -64,18 +66,18 @@ function* beginsTerm(word: string, { memtable, segments, slotBound }: IndexParts
     if (slots.next(0) >= 0) return true;
     yield;
   }
-  yield* findInMemtable(memtable, plan, slots);
+  for (const memtable of memtables) yield* findInMemtable(memtable, plan, slots);
   return slots.next(0) >= 0;
 }
 
-function* findNearest(word: string, { memtable, segments }: IndexParts): Steps<NearWord | null> {
+function* findNearest(word: string, { memtables, segments }: IndexParts): Steps<NearWord | null> {
   const matcher = new NearTermMatcher(word);
   const bookCounts = new Map<string, NearWord>();
   for (const segment of segments) {
     const terms = yield* findNearTerms(segment, matcher);
     yield* countInSegment(segment, terms, bookCounts);
   }
-  yield* countInMemtable(memtable, matcher, bookCounts);
+  for (const memtable of memtables) yield* countInMemtable(memtable, matcher, bookCounts);
   let nearest: NearWord | null = null;
   for (const nearWord of bookCounts.values()) {
     if (nearest === null || compareNearWords(nearWord, nearest) < 0) nearest = nearWord;

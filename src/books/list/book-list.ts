@@ -8,9 +8,6 @@ import type { Exchange, Handler, HeaderList } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
-import type { SearchCaller, BookSearch } from '../index/book-search.ts';
-import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
-import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import { findPage, findWhole, fitsInMemory } from './find-books.ts';
 import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
 import type { MatchSearch } from './match-search.ts';
@@ -20,7 +17,8 @@ import {
 } from './book-source.ts';
 import type { BookSource, BookTextWriter, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
-import { searchBooks } from './search-books.ts';
+import { assertWanted, createExchangeCaller, searchBooks } from './search-books.ts';
+import type { SearchCaller, SearchDeps } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { ID_SORT } from '../query/book-sort.ts';
@@ -34,7 +32,7 @@ import { writeQueryString } from '../query/query-parameters.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createConcurrencyLimiter } from '../../base/turns.ts';
-import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
+import type { ConcurrencyLimiter, Steps } from '../../base/turns.ts';
 
 export type BookListing<Item = Book> = {
   readonly books: readonly Item[];
@@ -87,12 +85,6 @@ const EMBEDDING_PROGRAM: SearchCaller = { isWanted: () => true };
 // A response without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
 const WHOLE_SCANS_MAX = 2;
 
-export type BookListOptions = {
-  readonly collection: Collection;
-  readonly search: BookSearch;
-  readonly turns: Turns;
-};
-
 export type ExplainOptions = {
   /** Measures what an explained query takes. Default: the system's. */
   readonly clock?: Pick<Clock, 'monotonicMs'>;
@@ -100,16 +92,9 @@ export type ExplainOptions = {
   readonly checkExplainer?: (exchange: Exchange) => void;
 };
 
-export type IndexOptions = {
-  /** Default: null, without which every query is a scan. */
-  readonly indexes?: LazyCatalogIndexes | null;
-};
-
-export function createBookList(
-  options: BookListOptions & ExplainOptions & IndexOptions,
-): BookList {
+export function createBookList(options: SearchDeps & ExplainOptions): BookList {
   const deps: BookListDeps = {
-    clock: systemClock, checkExplainer: () => {}, indexes: null, limiter: null, ...options,
+    clock: systemClock, checkExplainer: () => {}, ...options,
     wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
@@ -118,7 +103,7 @@ export function createBookList(
     sendAs: (exchange, output) => sendListAs(deps, exchange, output),
     async list(values = {}) {
       const query = parseBookListQuery(values);
-      const result = await findBooks(deps, query, EMBEDDING_PROGRAM);
+      const result = await answerQuery(deps, query, EMBEDDING_PROGRAM);
       try {
         const books = await deps.turns.run(decodeAll(selectFrom(result.source, query)));
         const corrections = Object.fromEntries(result.corrections);
@@ -134,8 +119,7 @@ export function createBookList(
   };
 }
 
-type BookListDeps = BookListOptions & Required<ExplainOptions & IndexOptions> & {
-  readonly limiter: null;
+type BookListDeps = SearchDeps & Required<ExplainOptions> & {
   readonly wholeScanLimiter: ConcurrencyLimiter;
   readonly wholeCache: WholeCatalogCache;
 };
@@ -167,7 +151,7 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
       'Content-Length', String(buffer.length), ...VARY,
     ], streamBuffer(buffer));
   }
-  const result = await findBooks(deps, query, createExchangeCaller(exchange));
+  const result = await answerQuery(deps, query, createExchangeCaller(exchange));
   try {
     const headers = ['Content-Type', 'application/json', ...listHeaders(exchange, query, result)];
     const stream = query.fields === null ? result.stream : null;
@@ -185,7 +169,7 @@ async function sendListAs(
 ): Promise<void> {
   const query = parseBookQuery(exchange.search);
   await prepareWriter(deps, exchange, query, writer);
-  const result = await findBooks(deps, query, createExchangeCaller(exchange));
+  const result = await answerQuery(deps, query, createExchangeCaller(exchange));
   try {
     const allHeaders = [...headers, ...listHeaders(exchange, query, result)];
     const body = collectSmallBody(streamText(selectFrom(result.source, query), writer));
@@ -229,7 +213,7 @@ async function readEach(
   deps: BookListDeps, exchange: Exchange, query: BookQuery, read: (book: Buffer) => void,
 ): Promise<void> {
   const caller = createExchangeCaller(exchange);
-  const { source, close } = await findBooks(deps, query, caller);
+  const { source, close } = await answerQuery(deps, query, caller);
   try {
     for (let book = source(), count = 1; book !== undefined; book = source(), count += 1) {
       read(book);
@@ -268,7 +252,7 @@ async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchC
   readonly explanation: BookListExplanation; readonly corrections: Corrections;
 }> {
   const startedMs = deps.clock.monotonicMs();
-  const { plan, total, corrections, close } = await findBooks(deps, query, caller);
+  const { plan, total, corrections, close } = await answerQuery(deps, query, caller);
   close();
   // Whole microseconds: the clock has no more.
   const ms = Math.round((deps.clock.monotonicMs() - startedMs) * 1000) / 1000;
@@ -284,7 +268,7 @@ function selectFrom(source: BookSource, { fields }: BookQuery): BookSource {
   };
 }
 
-async function findBooks(
+async function answerQuery(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);

@@ -54,14 +54,11 @@ export class ConcurrentChanges {
     this.#deletedSlots.clear();
   }
 
-  /**
-   * From now on `take` returns the bytes that the slot has now. False, without an effect, when the
-   * slot is kept already: a response has a slot once, as its book was when it was first found.
-   */
-  keepUntilTaken(slot: number): boolean {
+  /** From now on `take` returns the bytes that the slot has now. A response has a slot once. */
+  keepUntilTaken(slot: number): void {
     this.#kept ??=
       { unsent: new BitSet(), stale: new BitSet(), copies: new Map(), copiedBytes: 0 };
-    return this.#kept.unsent.add(slot);
+    this.#kept.unsent.add(slot);
   }
 
   /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */

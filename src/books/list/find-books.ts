@@ -12,10 +12,8 @@ import { planPage, planScan, planWhole, planWholeScan, replanPage } from '../eng
 import type { Plan } from '../engine/planner.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { isAfterCursor, readSortValues } from '../query/sort-keys.ts';
-import {
-  createBookSource, createOrderSource, createSlotSource, findMatches,
-} from './match-search.ts';
-import type { MatchSearch, MatchSink, SlotSource } from './match-search.ts';
+import { createBookSource, createSlotSource, findInOrder, findMatches } from './match-search.ts';
+import type { MatchSearch, MatchSink } from './match-search.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';
 import type { KeyColumn } from './sort-columns.ts';
 import { TopEntries } from './top-k.ts';
@@ -72,17 +70,14 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
   let plan = choosePlan(search, wantedCount);
   for (;;) {
     const isWalk = plan.name === 'order-walk' || plan.name === 'page-by-id';
-    const source = isWalk ? createOrderSource(search) : null;
-    const usedSource = source ?? createSlotSource(search);
-    const top = new TopEntries(search.query, wantedCount, comesInOrder(usedSource, search));
-    const end = yield* findMatches(search, usedSource, top, plan.looksMax);
+    const isScanById = search.slots === null && search.query.sort.orders.length === 0;
+    const top = new TopEntries(search.query, wantedCount, isWalk || isScanById);
+    const end = isWalk ? yield* findInOrder(search, top, plan.looksMax)
+      : yield* findMatches(search, createSlotSource(search), top);
+    if (end === null) return yield* findPage({ ...search, order: null }, limit);
     if (end === 'left') plan = replanPage(plan);
     else return { entries: yield* top.finish(), total: end.total, plan };
   }
-}
-
-function comesInOrder({ kind }: SlotSource, { query: { sort } }: ListSearch): boolean {
-  return kind === 'order' || (kind === 'books' && sort.orders.length === 0);
 }
 
 function choosePlan(
@@ -105,14 +100,13 @@ export function* findWhole(search: ListSearch): Steps<WholeResult> {
   return (yield* listInOrder(search)) ?? (yield* sortAll(search));
 }
 
-/** Null where no index has the order, and where something is written meanwhile. */
+/** Null where no index has the order, where it fails, and where something is written meanwhile. */
 function* listInOrder(search: ListSearch): Steps<WholeResult | null> {
   const { collection, changes, slotCount, query: { sort: { orders } } } = search;
-  const source = isListedInOrder(search) ? createOrderSource(search) : null;
-  if (source === null) return null;
+  if (!isListedInOrder(search)) return null;
   const slots = new Uint32Array(slotCount ?? collection.size);
   let count = 0;
-  const end = yield* findMatches(search, source, {
+  const end = yield* findInOrder(search, {
     readsBooks: false,
     take(_, slot) {
       slots[count] = slot;
@@ -121,7 +115,7 @@ function* listInOrder(search: ListSearch): Steps<WholeResult | null> {
       return changes.changedSlots.size === 0;
     },
   });
-  if (typeof end === 'string' || changes.changedSlots.size > 0) {
+  if (end === null || end === 'left' || changes.changedSlots.size > 0) {
     changes.releaseKept();
     return null;
   }

@@ -10,7 +10,7 @@
  * bits. Where they answer all conditions, no book is read to know that it matches.
  *
  * **Changes.** The indexes may know a book as it was: the books of pending slots, those that the
- * word index has not indexed, and those that change while the query runs. These slots are
+ * word index has not seen yet, and those that change while the query runs. These slots are
  * unsettled. A source by indexes passes over them, and the loop looks at their books in the end. A
  * slot that was taken stays as it was found, whatever becomes of its book. So a book that does not
  * change is found as it is, and one that changes is found once at most, as it was at some time
@@ -22,12 +22,11 @@
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
-import type { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import { columnsFor } from '../engine/columns.ts';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import type { SlotOrder } from '../engine/slot-order.ts';
-import type { Candidates } from '../index/book-search.ts';
-import { hasTextConditions, matchesMembers } from '../query/match-book.ts';
+import type { IndexHost } from '../index/index-host.ts';
+import { hasConditions, hasTextConditions, matchesMembers } from '../query/match-book.ts';
 import type { BookFilter, BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
@@ -37,16 +36,21 @@ import { TextFilter } from './text-filter.ts';
 type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
   readonly collection: Collection;
   readonly query: Query;
-  /** The books that the word index found; null: all books may match. */
-  readonly candidates: Candidates | null;
-  /** They record since before the word index was asked. */
+  /** They record since before the indexes are asked. */
   readonly changes: ConcurrentChanges;
-  /** null: there are none beside the word index. */
-  readonly indexes: CatalogIndexes | null;
+  /** null: every query is a scan. */
+  readonly indexes: SearchIndexes | null;
 };
 
+/** What a search needs of the indexes. */
+export type SearchIndexes = Pick<IndexHost,
+  'openWords' | 'findColumn' | 'findOrder' | 'copyPending' | 'attempt'>;
+
+export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> =
+  SearchInputs<Query> & IndexAnswer;
+
 /** What the indexes know of a query. */
-export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInputs<Query> & {
+type IndexAnswer = {
   /** The order of the first key; null: there is no index of it, or ids are the order. */
   readonly order: SlotOrder | null;
   /**
@@ -56,8 +60,12 @@ export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInpu
   readonly slots: BitSet | null;
   /** How many slots these are; null for all. */
   readonly slotCount: number | null;
+  /** Whether the books of these slots match the text conditions, so that no text is read. */
+  readonly isTextKnown: boolean;
   /** Whether all of these slots match, so that no book is read to know it. */
   readonly isExact: boolean;
+  /** Whether the word index knows no book that matches. */
+  readonly lacksWords: boolean;
   /** The slots that were pending at the start; null: none was. */
   readonly pending: BitSet | null;
   /** The slots that were unsettled at the start, those pending among them; null: none was. */
@@ -74,7 +82,7 @@ export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> = SearchInpu
  *   slots   those that may match, as the indexes say
  *   books   all books by id, without relying on any index
  */
-export type SlotSource = {
+type SlotSource = {
   readonly kind: 'order' | 'slots' | 'books';
   readonly walk: SlotWalk;
 };
@@ -111,45 +119,58 @@ const SLOT_WORK = 1 / 2;
 const NO_BOOK = Buffer.alloc(0);
 
 export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
-  inputs: SearchInputs<Query>,
+  { collection, query, changes, indexes }: SearchInputs<Query>,
 ): Steps<MatchSearch<Query>> {
-  const { collection, query, candidates, changes, indexes } = inputs;
-  const { filter, sort: { orders: [firstOrder] } } = query;
-  // All are asked for before any is missed, so that all are made at once.
-  const columns = columnsFor(filter).map((name) => indexes?.findColumn(name) ?? null);
-  const order = firstOrder === undefined ? null : indexes?.findOrder(firstOrder.key) ?? null;
-  const knownColumns = columns.filter((column) => column !== null);
-  const hasPending = knownColumns.length > 0 || order !== null;
-  const pending = hasPending ? collectPending(indexes) : null;
-  const unsettled = collectUnsettled(pending, candidates?.unindexed ?? null);
-  let slots = candidates?.slots ?? null;
-  for (const column of knownColumns) {
-    const matching = yield* column.match(filter);
-    // A column's set is its own, and follows changes.
-    if (slots === null) slots = matching.copy();
-    else slots.retain(matching);
-  }
-  if (unsettled !== null) slots?.subtract(unsettled);
-  const isTextKnown = candidates === null ? !hasTextConditions(filter) : candidates.isExact;
+  const answer = indexes === null ? createScan(query.filter)
+    : yield* askIndexes(indexes, query);
+  return { collection, query, changes, indexes, ...answer };
+}
+
+function createScan(filter: BookFilter): IndexAnswer {
   return {
-    collection, query, candidates, changes, indexes,
-    order, slots, slotCount: slots?.count() ?? null,
-    // To the word index an ISBN is a word, which may stand in a title, too.
-    isExact: isTextKnown && knownColumns.length === columns.length && filter.isbns.length === 0,
-    pending, unsettled, isIndexed: hasPending || candidates !== null,
+    order: null, slots: null, slotCount: null, pending: null, unsettled: null, isIndexed: false,
+    isTextKnown: !hasTextConditions(filter), isExact: !hasConditions(filter), lacksWords: false,
   };
 }
 
-function collectPending(indexes: CatalogIndexes | null): BitSet | null {
-  const pending = indexes?.pendingSlots;
-  return pending === undefined || pending.size === 0 ? null : BitSet.of(pending.keys());
+/** An index that fails meanwhile is done without. */
+function* askIndexes(
+  indexes: SearchIndexes, { filter, sort }: Pick<BookQuery, 'filter' | 'sort'>,
+): Steps<IndexAnswer> {
+  const [firstOrder] = sort.orders;
+  // All are asked for before any is missed, so that all are made at once.
+  const words = indexes.openWords(filter);
+  const order = firstOrder === undefined ? null : indexes.findOrder(firstOrder.key);
+  const columns = columnsFor(filter).map((name) => indexes.findColumn(name));
+  const isIndexed = words !== null || order !== null || columns.some((column) => column !== null);
+  // What changes from now on is among the changes that are recorded.
+  const pending = isIndexed ? indexes.copyPending() : null;
+  const unsettled = unite(pending, words?.unseen ?? null);
+  let slots = words === null ? null : yield* words.find();
+  const isTextKnown = slots === null ? !hasTextConditions(filter) : words?.isExact === true;
+  const lacksWords = slots !== null && slots.next(0) < 0;
+  // To the word index an ISBN is a word, which may stand in a title, too.
+  let isExact = isTextKnown && filter.isbns.length === 0;
+  for (const column of columns) {
+    const matching = column === null ? null
+      : yield* indexes.attempt(column, () => column.match(filter));
+    if (matching === null) isExact = false;
+    // A column's set is its own, and follows changes.
+    else if (slots === null) slots = matching.copy();
+    else slots.retain(matching);
+  }
+  if (unsettled !== null) slots?.subtract(unsettled);
+  return {
+    order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, isTextKnown,
+    isExact, lacksWords,
+  };
 }
 
-function collectUnsettled(pending: BitSet | null, unindexed: BitSet | null): BitSet | null {
-  if (pending === null || unindexed === null) return pending ?? unindexed;
-  const unsettled = unindexed.copy();
-  for (let slot = pending.next(0); slot >= 0; slot = pending.next(slot + 1)) unsettled.add(slot);
-  return unsettled;
+function unite(left: BitSet | null, right: BitSet | null): BitSet | null {
+  if (left === null || right === null) return left ?? right;
+  const both = left.copy();
+  both.unite(right);
+  return both;
 }
 
 /** Has the sink take what matches of the source, and of the slots that are unsettled. */
@@ -159,7 +180,6 @@ export function* findMatches(
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
   const { walk, kind } = source;
   const check = createBookCheck(search.query.filter);
-  const isTextExact = search.candidates?.isExact === true;
   const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
   // The slots that were taken: few of an order, perhaps many of all.
   const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
@@ -181,7 +201,7 @@ export function* findMatches(
     if (bytes === undefined || taken.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
-      if (!check(bytes, isTextExact && !isStale)) return true;
+      if (!check(bytes, search.isTextKnown && !isStale)) return true;
     }
     // The same book may have been taken in a slot that it was deleted from later.
     const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
@@ -202,15 +222,7 @@ export function* findMatches(
   if (kind === 'books') return { total };
   // An order ends early, so it has not counted: all slots match, but those that changed since.
   if (kind === 'order') total = search.slotCount ?? 0;
-  for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
-    // One that has changed comes below.
-    if (!changedSlots.has(slot)) take(slot, true);
-    if (work < WORK_PER_YIELD) continue;
-    work = 0;
-    yield;
-  }
-  // A slot that changes meanwhile comes last in the set, and so in its turn.
-  for (const slot of search.isIndexed ? changedSlots : []) {
+  for (const slot of listUnsettled(search)) {
     if (kind === 'order' && !taken.has(slot) && slots?.has(slot) === true) total -= 1;
     take(slot, true);
     if (work < WORK_PER_YIELD) continue;
@@ -220,12 +232,34 @@ export function* findMatches(
   return { total: kind === 'order' && slots === null ? collection.size : total };
 }
 
-/** The first key's order, or the ids, from the cursor on; null where there is no such order. */
-export function createOrderSource(
+/** The unsettled slots. One that changes meanwhile comes last, and so in its turn. */
+function* listUnsettled(
+  { unsettled, isIndexed, changes: { changedSlots } }: MatchSearch,
+): Iterable<number> {
+  for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
+    if (!changedSlots.has(slot)) yield slot;
+  }
+  if (isIndexed) yield* changedSlots;
+}
+
+/**
+ * The same through the first key's order, of which there is an index, or the ids, from the cursor
+ * on. Null where the order fails: then what the sink has taken is void.
+ */
+export function* findInOrder(
+  search: MatchSearch<BookQuery>, sink: MatchSink, looksMax?: number,
+): Steps<SearchEnd | null> {
+  const { indexes, order } = search;
+  const find = (): Steps<SearchEnd> =>
+    findMatches(search, createOrderSource(search), sink, looksMax);
+  if (indexes === null || order === null) return yield* find();
+  return yield* indexes.attempt(order, find);
+}
+
+function createOrderSource(
   { collection, query: { sort, after }, order, pending, changes }: MatchSearch<BookQuery>,
-): SlotSource | null {
+): SlotSource {
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
-  if (firstOrder !== undefined && order === null) return null;
   const kind = 'order';
   if (firstOrder === undefined || order === null) {
     return { kind, walk: new IdWalk(collection, isIdDescending, after?.id ?? null) };

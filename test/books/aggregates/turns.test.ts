@@ -4,7 +4,6 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { createAggregateClient } from '../../support/aggregate-harness.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
-import { noSearch } from '../../support/no-search.ts';
 import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
 
@@ -26,7 +25,7 @@ for (const path of PATHS) {
     const manual = new ManualTurns(0);
     const startMs = manual.clock.now();
     collection.onRead = () => manual.clock.standStill(0.02);
-    const ask = createAggregateClient({ collection, turns: manual.turns, search: noSearch });
+    const ask = createAggregateClient({ collection, turns: manual.turns, indexes: null });
     await manual.runUntil(ask(path));
     const { longestTurnMs } = manual;
     assert.ok(longestTurnMs <= TURN_MS_MAX, `${longestTurnMs} ms in a turn`);
@@ -45,7 +44,7 @@ for (const path of PATHS) {
     // Every look at the clock ends a turn.
     let nowMs = 0;
     const turns = createTurns({ monotonicMs: () => nowMs += 10 });
-    const ask = createAggregateClient({ collection, turns, search: noSearch });
+    const ask = createAggregateClient({ collection, turns, indexes: null });
     await assert.rejects(ask(path, response), { code: 'timeout' });
     assert.ok(looks > 0 && looks < 100, `${looks} looks`);
     assert.equal(collection.listenerCount, 0);

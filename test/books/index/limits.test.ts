@@ -4,8 +4,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
@@ -25,23 +25,16 @@ test('long texts of many words fill a memtable too', () => {
 
 test('what is mostly of deleted books is made anew and takes less', async () => {
   const collection = new FakeCollection();
-  const index = new WordIndex({
-    collection, turns: createTurns(systemClock), clock: systemClock, memtableBooks: 8,
-  });
-  const ask = async (): Promise<void> => {
-    const filter = parseBookQuery('q=nothing').filter;
-    await index.find(filter, { isWanted: () => true });
-  };
+  const index = createIndexes({ collection, turns: createTurns(systemClock), memtableBooks: 8 });
   const put = (number: number): void => collection.put({
     ...STAMPS, id: `id-${String(number).padStart(3, '0')}`,
     title: `one${number} two${number} three${number}`,
   });
   for (let number = 0; number < 64; number += 1) put(number);
-  await ask();
+  index.openWords(parseBookQuery('q=nothing').filter);
   await turnsUntil(() => index.bytes > 0);
   const full = index.bytes;
   for (const id of collection.ids.slice(4)) collection.delete(id);
   for (let number = 100; number < 108; number += 1) put(number);
-  await ask();
   await turnsUntil(() => index.bytes < full / 2);
 });

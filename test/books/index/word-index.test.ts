@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
-import type { Candidates, SearchCaller } from '../../../src/books/index/book-search.ts';
+import type { Steps } from '../../../src/base/turns.ts';
+import type { IndexHost } from '../../../src/books/index/index-host.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
-import { indexAll } from '../../support/index-all.ts';
+import { createIndexes, indexAll } from '../../support/index-all.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
-import { someTurns } from '../../support/turns.ts';
+import { runAll, someTurns } from '../../support/turns.ts';
 
-const CALLER: SearchCaller = { isWanted: () => true };
 const SEEDS = IS_LONG ? 6 : 1;
 const QUERIES = [
   'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
 ];
 
-test('the index knows every book as it is, through changes, deletes and reused slots', async () => {
+test('the index knows every book as it is, through changes, deletes and reused slots', () => {
   let matches = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = createRandom(seed);
@@ -40,7 +39,7 @@ test('the index knows every book as it is, through changes, deletes and reused s
         }
       }
       const q = pick(random, QUERIES);
-      const found = await findIds(index, collection, `q=${encodeURIComponent(q)}`);
+      const found = findIds(index, collection, `q=${encodeURIComponent(q)}`);
       const expected = naiveList([...books.values()], { q }).map(({ id }) => id);
       const told = `seed ${seed}, round ${round}: ${q}`;
       if (q === '京物語') assert.ok(expected.every((id) => found.includes(id)), told);
@@ -51,92 +50,74 @@ test('the index knows every book as it is, through changes, deletes and reused s
   assert.ok(matches > 160 * SEEDS, `${matches} books were found`);
 });
 
-test('a search does not wait for books that are not indexed: it tells which they are', async () => {
-  const { collection, index, takeTurns } = createSteered(500);
+test('a search does not wait for books that are not indexed: it tells which they are', () => {
+  const { collection, index, manual } = createSteered(500);
   const { filter } = parseBookQuery('q=the');
-  const find = async (): Promise<Candidates> => {
-    const finding = index.find(filter, CALLER);
-    await takeTurns(8);
-    const found = await finding;
-    if (found === null) throw new Error('the index gave nothing');
-    return found;
-  };
-  const first = await find();
-  assert.equal(first.unindexed?.count(), 500);
-  const { unindexed, slots } = await find();
-  const unindexedCount = unindexed?.count() ?? 0;
-  assert.ok(unindexedCount > 0 && unindexedCount < 500, `${unindexedCount}`);
+  assert.equal(index.openWords(filter)?.unseen?.count(), 500);
+  manual.runTurns(8);
+  const search = index.openWords(filter);
+  assert.ok(search !== null);
+  const { unseen } = search;
+  const unseenCount = unseen?.count() ?? 0;
+  assert.ok(unseenCount > 0 && unseenCount < 500, `${unseenCount}`);
+  const slots = runAll(search.find(), () => manual.runTurns(1));
   const matchesHere = (slot: number): boolean =>
     naiveList([JSON.parse(`${collection.bytesAt(slot)}`)], { q: 'the' }).length > 0;
   for (let slot = 0; slot < 500; slot += 1) {
     // One that is indexed meanwhile may be there or not.
-    if (unindexed?.has(slot) === true) continue;
-    assert.equal(slots.has(slot), matchesHere(slot), `slot ${slot}`);
+    if (unseen?.has(slot) === true) continue;
+    assert.equal(slots?.has(slot), matchesHere(slot), `slot ${slot}`);
   }
-  assert.ok(slots.next(0) >= 0);
-  await takeTurns(2000);
-  const last = await find();
-  assert.equal(last.unindexed, null);
-  index.close();
+  assert.ok(slots !== null && slots.next(0) >= 0);
+  assert.equal(unseen?.count(), unseenCount, 'what was told does not change afterwards');
+  manual.runAllTurns();
+  assert.equal(index.openWords(filter)?.unseen, null);
 });
 
-test('what is told of books that are not indexed does not change afterwards', async () => {
-  const { index, takeTurns } = createSteered(100);
-  const finding = index.find(parseBookQuery('q=the').filter, CALLER);
-  await takeTurns(2000);
-  assert.equal((await finding)?.unindexed?.count(), 100);
-  index.close();
-});
-
-test('corrections wait for the complete index, as long as somebody waits for them', async () => {
-  const { collection, index, takeTurns, timers } = createSteered(500);
+test('corrections come from the complete index, which they have made', () => {
+  const { collection, index } = createSteered(500);
   collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedral' });
-  const { filter } = parseBookQuery('q=cathedrla');
+  index.openWords(parseBookQuery('q=cathedrla').filter);
+  // No other turn is taken.
+  assert.deepEqual(runAll(index.findCorrections(['cathedrla'])),
+    new Map([['cathedrla', 'cathedral']]));
+  collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedralx' });
+  assert.deepEqual(runAll(index.findCorrections(['cathedrla'])),
+    new Map([['cathedrla', 'cathedralx']]));
+});
+
+test('whoever waits for corrections no more leaves the rest to others', async () => {
+  const { collection, index, manual } = createSteered(500);
+  collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedral' });
+  index.openWords(parseBookQuery('q=cathedrla').filter);
   let isWanted = true;
-  const kept = index.findCorrections(filter, CALLER);
-  const left = index.findCorrections(filter, { isWanted: () => isWanted });
-  let isLeftDone = false;
-  const leaving = left.then(() => { isLeftDone = true; });
-  await takeTurns(8);
-  for (const run of timers.splice(0)) run();
-  await takeTurns(8);
-  assert.equal(isLeftDone, false);
+  const left = manual.turns.run(index.findCorrections(['cathedrla']), () => isWanted);
+  const kept = manual.turns.run(index.findCorrections(['cathedrla']));
+  await manual.takeTurns(8);
   isWanted = false;
-  for (const run of timers.splice(0)) run();
-  await takeTurns(8);
-  assert.equal(isLeftDone, true);
-  await takeTurns(3000);
-  assert.deepEqual(await kept, new Map([['cathedrla', 'cathedral']]));
-  assert.deepEqual(await left, new Map());
-  await leaving;
-  index.close();
+  assert.equal(await manual.runUntil(left), null);
+  assert.deepEqual(await manual.runUntil(kept), new Map([['cathedrla', 'cathedral']]));
 });
 
 /** A catalog of random books, whose turns are taken by hand: a step in each. */
 function createSteered(count: number) {
-  const timers: (() => void)[] = [];
   const manual = new ManualTurns();
-  const { turns } = manual;
-  manual.clock.startTimer = (_delayMs, run) => {
-    timers.push(run);
-    return { cancel: () => {} };
-  };
+  const { turns, clock } = manual;
   const collection = new FakeCollection();
   for (let number = 0; number < count; number += 1) {
     collection.put(randomBook(createRandom(number), `id-${number}`));
   }
-  const index = new WordIndex({ collection, turns, clock: manual.clock, memtableBooks: 16 });
-  const takeTurns = (turnsMax: number): Promise<void> => manual.takeTurns(turnsMax);
-  return { timers, collection, index, turns, takeTurns };
+  const index = createIndexes({ collection, turns, clock, memtableBooks: 16 });
+  return { collection, index, manual };
 }
 
-test('what needs no words does not build the index', async () => {
+test('what needs no words does not build the index', () => {
   const { collection, index } = createIndexed(4);
   collection.put(randomBook(createRandom(1), 'id-1'));
   for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-',
     'publisher=', 'hasIsbn=true', 'bookFormat=EBook', 'author=&author=',
   ]) {
-    assert.equal(await index.find(parseBookQuery(search).filter, CALLER), null);
+    assert.equal(index.openWords(parseBookQuery(search).filter), null);
   }
   assert.equal(collection.listenerCount, 0);
   index.close();
@@ -144,7 +125,7 @@ test('what needs no words does not build the index', async () => {
 
 // The first books fill a memtable and become a segment, or all of them stay in it.
 for (const memtableBooks of [1, 100]) {
-  test(`any of several names, keywords or ISBNs will do, ${memtableBooks} books`, async () => {
+  test(`any of several names, keywords or ISBNs will do, ${memtableBooks} books`, () => {
     const { collection, index } = createIndexed(memtableBooks);
     const stamp = '2026-01-01T00:00:00.000Z';
     const put = (id: string, name: string, keywords: readonly string[], isbn?: string): void =>
@@ -186,58 +167,58 @@ for (const memtableBooks of [1, 100]) {
       ['author=society&author=office&keyword=poetry&q=war', 'bc'],
     ];
     for (const [search, ids, isExact = true] of cases) {
-      assert.equal((await findIds(index, collection, search)).join(''), ids, search);
-      const found = await index.find(parseBookQuery(search).filter, CALLER);
-      assert.equal(found?.isExact, isExact, search);
+      assert.equal(findIds(index, collection, search).join(''), ids, search);
+      const { filter } = parseBookQuery(search);
+      assert.equal(index.openWords(filter)?.isExact, isExact, search);
     }
   });
 }
 
-test('a closed index lets go of the collection, and of whoever waits for it', async () => {
-  const { collection, index } = createIndexed(4);
+test('closed indexes let go of the collection, and of whoever waits for them', async () => {
+  const { collection, index, turns } = createIndexed(4);
   for (let count = 0; count < 3000; count += 1) {
     collection.put(randomBook(createRandom(count), `id-${count}`));
   }
-  const waiting = indexAll(index);
+  const { filter } = parseBookQuery('q=the');
+  index.openWords(filter);
+  const waiting = turns.run(index.findCorrections(['rivre']));
   await someTurns(1);
   index.close();
   index.close();
-  await assert.rejects(waiting, { code: 'unavailable' });
+  assert.deepEqual(await waiting, new Map());
   let reads = 0;
   collection.onRead = () => { reads += 1; };
   await someTurns(5);
-  assert.equal(reads, 0);
-  await assert.rejects(findIds(index, collection, 'q=the'), { code: 'unavailable' });
+  assert.deepEqual([reads, collection.listenerCount, index.openWords(filter)], [0, 0, null]);
 });
 
-test('an index stays small: 60 bytes a book', async () => {
+test('an index stays small: 60 bytes a book', () => {
   const { collection, index } = createIndexed(512);
   const random = createRandom(9);
   for (let count = 0; count < 6000; count += 1) collection.put(randomBook(random, `id-${count}`));
-  await findIds(index, collection, 'q=the');
+  findIds(index, collection, 'q=the');
   assert.ok(index.bytes < 60 * 6000, `${index.bytes} bytes`);
   assert.ok(index.bytes > 6000, 'and it is there');
 });
 
-function createIndexed(
-  memtableBooks: number,
-): { collection: FakeCollection; index: WordIndex } {
+function createIndexed(memtableBooks: number) {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const index = new WordIndex({ collection, turns, clock: systemClock, memtableBooks });
-  return { collection, index };
+  return { collection, turns, index: createIndexes({ collection, turns, memtableBooks }) };
 }
 
 /** The books that the complete index finds. */
-async function findIds(
-  index: WordIndex, collection: FakeCollection, search: string,
-): Promise<string[]> {
-  await indexAll(index);
-  const found = await index.find(parseBookQuery(search).filter, CALLER);
+function findIds(index: IndexHost, collection: FakeCollection, search: string): string[] {
+  indexAll(index);
+  const slots = runAll(index.openWords(parseBookQuery(search).filter)?.find() ?? noSteps());
   const ids: string[] = [];
-  if (found === null) throw new Error('the index gave nothing');
-  for (let slot = found.slots.next(0); slot >= 0; slot = found.slots.next(slot + 1)) {
+  if (slots === null) throw new Error('the index gave nothing');
+  for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
     ids.push(collection.idAt(slot) ?? 'an empty slot');
   }
   return ids.sort();
+}
+
+function* noSteps(): Steps<null> {
+  return null;
 }

@@ -43,10 +43,9 @@ test('a slot is kept once, as its book was when it was first found', () => {
     collection.put({ id: 'id', title });
     const found = collection.findBytes('id');
     const changes = new ConcurrentChanges(collection);
-    assert.equal(changes.keepUntilTaken(0), true);
-    assert.equal(changes.keepUntilTaken(0), false);
+    changes.keepUntilTaken(0);
     collection.put({ id: 'id', title: 'b' });
-    assert.equal(changes.keepUntilTaken(0), false, 'it is still to be sent');
+    changes.keepUntilTaken(0);
     assert.deepEqual(changes.take(0), isKept ? found : undefined);
     assert.equal(changes.take(0), undefined, 'it was sent');
   }

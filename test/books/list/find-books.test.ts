@@ -33,7 +33,7 @@ type NaivePage = {
 };
 type Page = NaivePage & { readonly plan: string; readonly reason: string };
 
-test('whatever is written between its steps, a page has each book that stays', async () => {
+test('whatever is written between its steps, a page has each book that stays', () => {
   const counts = new Map<string, number>();
   let lasted = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -50,7 +50,7 @@ test('whatever is written between its steps, a page has each book that stays', a
       for (let after: NaiveBook | null = null, page = 0; page < 200; page += 1) {
         const limit = 1 + below(random, random() < 0.3 ? 120 : 30);
         const { plan, books, hasMore }: Page =
-          await getPage(shelf, { query, limit, after, between }, told);
+          getPage(shelf, { query, limit, after, between }, told);
         const sort = String(query['sort'] ?? 'id').split(',')[0];
         for (const key of [plan, `${plan} by ${sort}`]) {
           counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -85,7 +85,7 @@ test('whatever is written between its steps, a page has each book that stays', a
 });
 
 longTest('matches at the end of an order are sorted once the walk has taken four times as long',
-  async () => {
+  () => {
     for (const sort of ['title', '-title', 'title,-createdAt', 'author', 'datePublished', 'id']) {
       const random = createRandom(sort.length);
       const shelf = new EngineHarness();
@@ -110,14 +110,14 @@ longTest('matches at the end of an order are sorted once the walk has taken four
       const { metadata, ...middle } = randomBook(random, 'id-15000');
       shelf.put({ ...middle, inLanguage: 'late' });
       const query = { inLanguage: 'late', sort };
-      assert.equal((await getPage(shelf, { query, limit: 2, after: null })).plan, 'scan');
+      assert.equal((getPage(shelf, { query, limit: 2, after: null })).plan, 'scan');
       shelf.runAllTurns();
       for (let round = 0; round < 3; round += 1) {
         const between = (): void => {
           shelf.put(lateBook());
           shelf.runTurns(below(random, 3));
         };
-        const page = await getPage(shelf, { query, limit: 2, after: null, between }, sort);
+        const page = getPage(shelf, { query, limit: 2, after: null, between }, sort);
         assert.equal(page.plan, 'sorted-matches', sort);
         assert.match(page.reason, /the walk was left after [\d,]+, as the matches stand/);
         shelf.runAllTurns();
@@ -126,7 +126,7 @@ longTest('matches at the end of an order are sorted once the walk has taken four
   });
 
 test('a book that changes at the end of a page comes again where a key before its id moves it',
-  async () => {
+  () => {
     const moved = { title: '~', datePublished: '9999', updatedAt: '2030-01-01T00:00:00.000Z' };
     for (const [sort, isMoved] of [
       ['id', false], ['-id', false], ['-id,datePublished', false], ['id,title,author', false],
@@ -138,26 +138,26 @@ test('a book that changes at the end of a page comes again where a key before it
       const after = naiveList([...shelf.books.values()], { sort })[9];
       assert.ok(after !== undefined);
       shelf.put({ ...after, ...moved });
-      const page = await getPage(shelf, { query: { sort }, limit: 100, after }, sort);
+      const page = getPage(shelf, { query: { sort }, limit: 100, after }, sort);
       assert.equal(page.books.some(({ id }) => id === after.id), isMoved, sort);
     }
   });
 
-test('a page that lacks an order tells by which key', async () => {
+test('a page that lacks an order tells by which key', () => {
   const shelf = createSortedShelf(10);
-  const ask = (sort: string): Promise<Page> =>
+  const ask = (sort: string): Page =>
     getPage(shelf, { query: { hasIsbn: 'false', sort }, limit: 2, after: null });
   // This has the column made.
-  await ask('title');
+  ask('title');
   shelf.runAllTurns();
-  assert.match((await ask('author')).reason, /there is no index by author yet$/);
+  assert.match(ask('author').reason, /there is no index by author yet$/);
 });
 
-test('a book that changes after it was taken for a page stays as it was found', async () => {
+test('a book that changes after it was taken for a page stays as it was found', () => {
   for (const change of ['delete', 'put'] as const) {
     const shelf = createSortedShelf(100);
     const request = { query: { sort: 'title' }, limit: 40, after: null };
-    const undisturbed = await getPage(shelf, request);
+    const undisturbed = getPage(shelf, request);
     assert.equal(undisturbed.plan, 'order-walk');
     const book = shelf.books.get('id-3');
     assert.ok(book !== undefined);
@@ -168,17 +168,17 @@ test('a book that changes after it was taken for a page stays as it was found', 
       if (change === 'put') shelf.put({ ...book, title: '0' });
       else shelf.delete('id-3');
     };
-    const page = await getPage(shelf, { ...request, between });
+    const page = getPage(shelf, { ...request, between });
     assert.deepEqual(page.books, undisturbed.books);
   }
 });
 
-test('a walk through an index that is dropped meanwhile goes on as the index was', async () => {
+test('a walk through an index that is dropped meanwhile goes on as the index was', () => {
   for (const sort of ['title', 'updatedAt', '-updatedAt', '-updatedAt,-id']) {
     const shelf = createSortedShelf(600);
     const sorted = naiveList([...shelf.books.values()], { sort });
     let steps = 0;
-    const page = await getPage(shelf, {
+    const page = getPage(shelf, {
       query: { sort }, limit: 200, after: null,
       between() {
         steps += 1;
@@ -191,7 +191,7 @@ test('a walk through an index that is dropped meanwhile goes on as the index was
   }
 });
 
-test('a pending book that changes after it was counted is counted as it is', async () => {
+test('a pending book that changes after it was counted is counted as it is', () => {
   const shelf = createSortedShelf(100);
   const { metadata, ...book } = randomBook(createRandom(1), 'id-99');
   const put = (id: string, hasIsbn: boolean): void => {
@@ -203,7 +203,7 @@ test('a pending book that changes after it was counted is counted as it is', asy
   for (const hasIsbn of [true, false]) {
     for (let index = 50; index < 100; index += 1) put(`id-${index}`, hasIsbn);
     let steps = 0;
-    const page = await getPage(shelf, {
+    const page = getPage(shelf, {
       query: { sort: 'title', hasIsbn: 'true' }, limit: 2, after: null,
       between() {
         steps += 1;
@@ -215,7 +215,7 @@ test('a pending book that changes after it was counted is counted as it is', asy
   }
 });
 
-test('however many books are pending or change meanwhile, an index answers', async () => {
+test('however many books are pending or change meanwhile, an index answers', () => {
   const shelf = createSortedShelf(2000);
   const request = { query: { sort: 'title' }, limit: 20, after: null };
   const touch = (first: number, count: number): void => {
@@ -229,12 +229,12 @@ test('however many books are pending or change meanwhile, an index answers', asy
     if (steps === 0) touch(800, 400);
     steps += 1;
   };
-  assert.equal((await getPage(shelf, { ...request, between })).plan, 'order-walk');
+  assert.equal(getPage(shelf, { ...request, between }).plan, 'order-walk');
   shelf.runAllTurns();
-  assert.equal((await getPage(shelf, request)).plan, 'order-walk');
+  assert.equal(getPage(shelf, request).plan, 'order-walk');
 });
 
-test('a title that is an ISBN is not that ISBN', async () => {
+test('a title that is an ISBN is not that ISBN', () => {
   const shelf = createSortedShelf(10);
   const { createdAt, updatedAt } = randomBook(createRandom(1), 'id-1');
   const book = { id: 'id-1', createdAt, updatedAt, title: '9780140328721', authors: [] };
@@ -242,7 +242,7 @@ test('a title that is an ISBN is not that ISBN', async () => {
   shelf.put({ ...book, id: 'id-2', title: 'a', isbn: '9780140328721' });
   const query = { q: '9780140328721', isbn: '9780140328721' };
   for (const ids of [['id-2'], ['id-2']]) {
-    assert.deepEqual(idsOf((await getPage(shelf, { query, limit: 5, after: null })).books), ids);
+    assert.deepEqual(idsOf(getPage(shelf, { query, limit: 5, after: null }).books), ids);
     shelf.runAllTurns();
   }
 });
@@ -272,10 +272,10 @@ function disturb(random: Random, shelf: EngineHarness, writes: { left: number })
 }
 
 /** A page, held to the naive list. */
-async function getPage(
+function getPage(
   shelf: EngineHarness, request: PageRequest, told = '',
-): Promise<Page> {
-  const { collection, indexes, search } = shelf;
+): Page {
+  const { collection, indexes } = shelf;
   const { limit, between = () => {} } = request;
   const unchanged = new Map(shelf.books);
   const versions = new Map<string, NaiveBook[]>();
@@ -292,9 +292,7 @@ async function getPage(
   note();
   const changes = new ConcurrentChanges(collection);
   const text = cursorSearch(request);
-  const finding = search.find(parseBookQuery(text).filter, { isWanted: () => true });
-  const candidates = await shelf.runUntil(finding, disturbAndNote);
-  const steps = pageSteps({ collection, indexes, candidates, changes, search: text, limit });
+  const steps = pageSteps({ collection, indexes, changes, search: text, limit });
   const { entries, total, plan } = runAll(steps, disturbAndNote);
   changes.stop();
   for (const [id, book] of unchanged) {

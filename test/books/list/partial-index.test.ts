@@ -1,22 +1,20 @@
 /** What a list answers while the word index is being built. Turns are taken by hand. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BookSearch } from '../../../src/books/index/book-search.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import type { BookFilter } from '../../../src/books/query/parse-query.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
-import { indexAll } from '../../support/index-all.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { getList } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
-import { pageSteps } from '../../support/page-steps.ts';
+import { foundByWords, pageSteps } from '../../support/page-steps.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 import { runAll } from '../../support/turns.ts';
@@ -43,7 +41,6 @@ test('any query finds what a naive list finds while the index is half built', as
       assert.deepEqual(answer.books, expected.slice(0, answer.books.length), told);
     }
     partial += catalog.partialFinds.length;
-    catalog.index.close();
   }
   assert.ok(partial > 4 * SEEDS, `${partial} answers from a part of the catalog`);
 });
@@ -60,7 +57,6 @@ test('a word is not corrected by what a part of the catalog has', async () => {
   assert.equal(answer.headers['x-search-corrected'], 'garry=harry');
   assert.equal(answer.total, 5);
   assert.equal(catalog.partialFinds.length, 1);
-  catalog.index.close();
 });
 
 test('a word of a book that is not indexed yet is found, and not corrected', async () => {
@@ -72,20 +68,19 @@ test('a word of a book that is not indexed yet is found, and not corrected', asy
   const answer = await catalog.ask('q=hary');
   assert.deepEqual([answer.total, answer.headers['x-search-corrected']], [1, undefined]);
   assert.equal(catalog.partialFinds.length, 1);
-  assert.equal(catalog.correctionSearches.length, 0, 'it does not wait for the complete index');
-  catalog.index.close();
+  assert.equal(catalog.isComplete(), false, 'it does not wait for the complete index');
 });
 
 test('a candidate that is not indexed is read, and counted so', () => {
   const collection = new FakeCollection();
   put(collection, 'a', 'everywhere');
   put(collection, 'b', 'nowhere');
-  const [slots, unindexed] = [new BitSet(), new BitSet()];
+  const [slots, unseen] = [new BitSet(), new BitSet()];
   slots.addBelow(2);
-  unindexed.add(1);
+  unseen.add(1);
   const page = runAll(pageSteps({
     collection, search: 'q=everywhere', limit: 5, changes: new ConcurrentChanges(collection),
-    candidates: { slots, isExact: true, unindexed },
+    indexes: foundByWords(slots, unseen),
   }));
   assert.deepEqual(page.entries.map(({ id }) => id), ['a']);
   assert.equal(page.total, 1);
@@ -96,30 +91,25 @@ function createSteeredCatalog() {
   const books = new Map<string, NaiveBook>();
   const manual = new ManualTurns();
   const { turns, clock } = manual;
-  const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
+  const indexes = createIndexes({ collection, turns, clock, memtableBooks: 16 });
   /** How many books were not indexed, for each search that met some that were. */
   const partialFinds: number[] = [];
-  const correctionSearches: BookFilter[] = [];
-  const search: BookSearch = {
-    async find(filter, caller) {
-      const found = await index.find(filter, caller);
-      const unindexedCount = found?.unindexed?.count() ?? 0;
-      if (unindexedCount > 0 && unindexedCount < collection.size) partialFinds.push(unindexedCount);
-      return found;
-    },
-    findCorrections(filter, caller) {
-      correctionSearches.push(filter);
-      return index.findCorrections(filter, caller);
-    },
+  const openWords = indexes.openWords.bind(indexes);
+  indexes.openWords = (filter) => {
+    const search = openWords(filter);
+    const unknown = indexes.copyPending() ?? new BitSet();
+    unknown.unite(search?.unseen ?? new BitSet());
+    const unknownCount = search === null ? 0 : unknown.count();
+    if (unknownCount > 0 && unknownCount < collection.size) partialFinds.push(unknownCount);
+    return search;
   };
-  const list: BookList = createBookList({ collection, turns, search });
-  const takeTurns = (count: number): Promise<void> => manual.takeTurns(count);
-  const ask = (query: string) => manual.runUntil(getList(list, query));
-  /** Nobody waits for the index here; it may be closed before it is complete. */
-  const startIndexing = (): void => { indexAll(index).catch(() => {}); };
+  const list: BookList = createBookList({ collection, turns, indexes });
   return {
-    collection, books, index, partialFinds, correctionSearches, turns, search, startIndexing,
-    takeTurns, ask,
+    collection, books, turns, indexes, partialFinds,
+    startIndexing: () => openWords(parseBookQuery('q=nothing').filter),
+    isComplete: () => indexes.reports().some(({ state }) => state === 'ready'),
+    takeTurns: (count: number): Promise<void> => manual.takeTurns(count),
+    ask: (query: string) => manual.runUntil(getList(list, query)),
   };
 }
 

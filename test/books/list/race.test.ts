@@ -4,21 +4,18 @@ import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts
 import { findWhole } from '../../../src/books/list/find-books.ts';
 import { openSearch } from '../../../src/books/list/match-search.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
-import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
-import { withSomeComplete } from '../../support/index-all.ts';
+import { createOftenCompleteIndexes } from '../../support/index-all.ts';
 import { walkPages } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
-import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
-import { pageSteps } from '../../support/page-steps.ts';
+import { foundByWords, pageSteps } from '../../support/page-steps.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 import { runAll } from '../../support/turns.ts';
 
@@ -42,7 +39,7 @@ for (const withIndex of [false, true]) {
       for (let count = 0; count < 300; count += 1) write();
       let writesLeft = 0;
       let nowMs = 0;
-      const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+      const clock = { monotonicMs: () => nowMs += 10 };
       const turns = createTurns(clock, (next) => {
         setImmediate(() => {
           if (writesLeft > 0) write();
@@ -50,13 +47,9 @@ for (const withIndex of [false, true]) {
           next();
         });
       });
-      const search = withIndex
-        ? withSomeComplete(new WordIndex({ collection, turns, clock, memtableBooks: 16 }))
-        : noSearch;
-      const indexes = !withIndex ? null : new LazyCatalogIndexes({
-        collection, turns, clock, bytesMax: Infinity, readWordBytes: () => 0,
-      });
-      const list = createBookList({ collection, turns, search, indexes });
+      const indexes = !withIndex ? null
+        : createOftenCompleteIndexes({ collection, turns, clock, memtableBooks: 16 });
+      const list = createBookList({ collection, turns, indexes });
       for (let round = 0; round < ROUNDS; round += 1) {
         const query = randomQuery(random);
         const limit = random() < 0.3 ? '' : `limit=${1 + below(random, 30)}&`;
@@ -93,7 +86,7 @@ test('a book deleted and added again in another slot while matches are read come
   const steps = pageSteps({
     collection, search: 'q=everywhere&sort=title', limit: null,
     changes: new ConcurrentChanges(collection),
-    candidates: { slots, isExact: true, unindexed: null },
+    indexes: foundByWords(slots),
   });
   let isFirst = true;
   const page = runAll(steps, () => {
@@ -123,7 +116,7 @@ test('a book that moves to other slots again and again comes once', () => {
     }
     const steps = pageSteps({
       collection, search: 'q=everywhere', limit: null, changes: new ConcurrentChanges(collection),
-      candidates: { slots, isExact: true, unindexed: null },
+      indexes: foundByWords(slots),
     });
     let last = 89;
     const page = runAll(steps, () => {
@@ -151,7 +144,7 @@ test('a slot that gets another book during a scan of the whole comes once', () =
   for (let number = 10; number < 50; number += 1) collection.put(book(`id-${number}`));
   const changes = new ConcurrentChanges(collection);
   const steps = findWhole(runAll(openSearch({
-    collection, query: parseBookQuery('sort=title'), changes, candidates: null, indexes: null,
+    collection, query: parseBookQuery('sort=title'), changes, indexes: null,
   })));
   let isFirst = true;
   const { slots, total } = runAll(steps, () => {
@@ -177,7 +170,7 @@ test('a candidate that changed since the index was asked is read again, and coun
   collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
   const page = runAll(pageSteps({
     collection, search: 'q=everywhere', limit: 5, changes,
-    candidates: { slots, isExact: true, unindexed: null },
+    indexes: foundByWords(slots),
   }));
   assert.deepEqual(page.entries.map(({ id }) => id), ['id-0', 'id-2']);
   assert.equal(page.total, 2);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/book-list.ts';
-import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import type { Steps, Turns } from '../../../src/base/turns.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { getList } from '../../support/list-harness.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
-import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
 
@@ -51,7 +49,7 @@ test('of sorted answers without limit two are under way at a time', async () => 
     return { ...given, next };
   };
   const list = createBookList({
-    collection, turns: createTurns(clock), search: noSearch,
+    collection, turns: createTurns(clock), indexes: null,
   });
   const answers = await Promise.all(Array.from({ length: 6 }, () => list.list({ sort: 'title' })));
   assert.deepEqual(answers.map(({ total }) => total), Array.from({ length: 6 }, () => 100));
@@ -139,11 +137,8 @@ function createShelf(withIndexes: boolean): TurnsShelf {
     run: (steps, isWanted) => manual.turns.run(watch(steps), isWanted),
     runLater: (steps, isWanted) => manual.turns.runLater(watch(steps), isWanted),
   };
-  const search = new WordIndex({ collection, turns, clock });
-  const indexes = !withIndexes ? null : new LazyCatalogIndexes({
-    collection, turns, clock, bytesMax: Infinity, readWordBytes: () => search.bytes,
-  });
-  const list = createBookList({ collection, turns, search, indexes });
+  const indexes = withIndexes ? createIndexes({ collection, turns, clock }) : null;
+  const list = createBookList({ collection, turns, indexes });
   return {
     collection,
     runTurn: () => manual.runTurns(1),

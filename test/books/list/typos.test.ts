@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
@@ -11,7 +10,7 @@ import { IS_LONG } from '../../support/long.ts';
 import { naiveFold, naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { naiveCorrections } from '../../support/naive-typos.ts';
-import { noSearch } from '../../support/no-search.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
@@ -128,18 +127,16 @@ test('a word that another filter leaves without books is not mistyped', async ()
 
 test('a book that changes while corrections are looked for keeps its word', async () => {
   const collection = new FakeCollection();
-  const index = createIndex(collection, 4);
   put(collection, 'a', 'hary');
   put(collection, 'b', 'harry');
   const turns = createTurns(systemClock);
-  const search = {
-    find: index.find.bind(index),
-    findCorrections: () => {
-      put(collection, 'a', 'hary again');
-      return Promise.resolve(new Map([['hary', 'harry']]));
-    },
+  const indexes = createIndexes({ collection, turns, memtableBooks: 4 });
+  indexes.findCorrections = function* () {
+    put(collection, 'a', 'hary again');
+    yield;
+    return new Map([['hary', 'harry']]);
   };
-  const list = createBookList({ collection, turns, search });
+  const list = createBookList({ collection, turns, indexes });
   const answer = await getList(list, 'q=hary&keyword=none');
   assert.equal(answer.headers['x-search-corrected'], undefined);
 });
@@ -147,22 +144,15 @@ test('a book that changes while corrections are looked for keeps its word', asyn
 test('without an index there is no correction', async () => {
   const collection = new FakeCollection();
   put(collection, 'a', 'harry');
-  const list = createBookList({ collection, turns: createTurns(systemClock), search: noSearch });
+  const list = createBookList({ collection, turns: createTurns(systemClock), indexes: null });
   assert.equal((await getList(list, 'q=hary')).total, 0);
 });
 
 function createCatalog(): { collection: FakeCollection; list: BookList } {
   const collection = new FakeCollection();
-  const search = createIndex(collection, 8);
-  return {
-    collection, list: createBookList({ collection, search, turns: createTurns(systemClock) }),
-  };
-}
-
-function createIndex(collection: FakeCollection, memtableBooks: number): WordIndex {
-  return new WordIndex({
-    collection, turns: createTurns(systemClock), clock: systemClock, memtableBooks,
-  });
+  const turns = createTurns(systemClock);
+  const indexes = createIndexes({ collection, turns, memtableBooks: 8 });
+  return { collection, list: createBookList({ collection, turns, indexes }) };
 }
 
 function change(

@@ -1,12 +1,12 @@
-/** What becomes of searches when the index does not fit. */
+/** What becomes of searches when the word index does not fit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { BoundedWordIndex } from '../../../src/books/index/bounded-word-index.ts';
-import type { WordIndexOptions } from '../../../src/books/index/word-index.ts';
+import type { IndexHostOptions, IndexReport } from '../../../src/books/index/index-host.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import { createRandom } from '../../support/random.ts';
@@ -18,70 +18,71 @@ const MEMTABLE_BOOKS = 64;
 // All of them would need some 37 kB.
 const BYTES_MAX = 20_000;
 const TURN_MS_MAX = 5;
-const REAL: Pick<WordIndexOptions, 'clock' | 'turns'> = {
+const REAL: Pick<IndexHostOptions, 'clock' | 'turns'> = {
   clock: systemClock, turns: createTurns(systemClock),
 };
 const QUERIES = [{ q: 'the' }, { q: 'river war' }, { author: 'le' }, { q: '東京' }, { q: 'lodz' }];
 
 longTest('books too many for the index are found by their words all the same', async () => {
-  const { books, collection, search, list } = createShelf();
+  const { books, collection, indexes, list } = createShelf();
   for (const query of QUERIES) {
     const { books: found, total } = await list.list(query);
     const expected = naiveList(books, query);
     assert.deepEqual(found.map(({ id }) => id).sort(), expected.map(({ id }) => id).sort());
     assert.equal(total, expected.length);
-    assert.ok(search.bytes <= BYTES_MAX, `${search.bytes} bytes`);
+    assert.ok(indexes.bytes <= BYTES_MAX, `${indexes.bytes} bytes`);
   }
-  assert.deepEqual([search.isTooLarge, search.bytes], [true, 0]);
+  assert.deepEqual([indexes.hasOutgrownWords, indexes.bytes], [true, 0]);
   assert.equal(collection.listenerCount, 0, 'an index that is not there is told no changes');
 });
 
-test('an index is being made from its first need on, then ready, and null when it is given up',
+test('an index is being made from its first need on, then ready, and gone when it is given up',
   async () => {
     const manual = new ManualTurns();
-    const { books, collection, search, list } = createShelf(manual);
+    const { books, collection, indexes, list } = createShelf(manual);
     for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
-    const states = [search.state];
+    const readState = (): IndexReport['state'] | undefined => indexes.reports()[0]?.state;
+    const states = [readState()];
     const watch = (): void => {
-      if (states.at(-1) !== search.state) states.push(search.state);
+      if (states.at(-1) !== readState()) states.push(readState());
     };
-    const ask = (): Promise<unknown> => manual.runUntil(list.list({ q: 'the' }), watch);
-    await ask();
+    await manual.runUntil(list.list({ q: 'the' }), watch);
     collection.put({ ...books[0], id: 'id-0000', title: 'changed' });
     while (!manual.isIdle) {
       watch();
       await manual.takeTurns(1);
     }
     for (const book of books) collection.put(book);
-    await ask();
-    assert.deepEqual(states, [null, 'making', 'ready', null]);
-    search.close();
-    assert.equal(search.state, null);
+    while (!manual.isIdle) {
+      watch();
+      await manual.takeTurns(1);
+    }
+    assert.deepEqual(states, [undefined, 'making', 'ready', undefined]);
   });
 
 longTest('once few enough books are left there is an index again', async () => {
-  const { books, collection, search, list } = createShelf();
+  const { books, collection, indexes, list } = createShelf();
   await list.list({ q: 'the' });
-  assert.ok(search.isTooLarge);
+  assert.ok(indexes.hasOutgrownWords);
   const rest = books.slice(0, BOOKS / 8);
   for (const { id } of books.slice(rest.length)) collection.delete(id);
   for (const query of QUERIES) {
     const expected = naiveList(rest, query).map(({ id }) => id);
     assert.deepEqual((await list.list(query)).books.map(({ id }) => id), expected);
   }
-  assert.equal(search.isTooLarge, false);
-  assert.ok(search.bytes > 0, 'it is in use');
+  assert.equal(indexes.hasOutgrownWords, false);
+  assert.ok(indexes.bytes > 0, 'it is in use');
   for (const book of books.slice(rest.length)) collection.put(book);
   for (const query of QUERIES) {
     assert.equal((await list.list(query)).total, naiveList(books, query).length);
   }
-  assert.equal(search.bytes, 0, 'and it is gone when it has grown too large while in use');
+  assert.equal(indexes.bytes, 0, 'and it is gone when it has grown too large while in use');
 });
 
 test('mistyped words are corrected only while there is an index', async () => {
-  const { books, collection, search, list } = createShelf();
+  const { books, collection, indexes, list } = createShelf();
   assert.deepEqual((await list.list({ q: 'rivre' })).corrections, {});
-  assert.ok(search.isTooLarge);
+  assert.ok(indexes.hasOutgrownWords);
   for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
   const { corrections, total } = await list.list({ q: 'rivre' });
   assert.deepEqual(corrections, { rivre: 'river' });
@@ -91,13 +92,13 @@ test('mistyped words are corrected only while there is an index', async () => {
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
 longTest('a search without an index holds the loop no longer than one with it', async () => {
   const manual = new ManualTurns(0);
-  const { books, collection, search, list } = createShelf(manual);
+  const { books, collection, indexes, list } = createShelf(manual);
   collection.onRead = () => manual.clock.standStill(0.02);
   const answers = await manual.runUntil(Promise.all(QUERIES.map((query) => list.list(query))));
   const totals = answers.map(({ total }) => total);
   assert.ok(manual.longestTurnMs <= TURN_MS_MAX, `${manual.longestTurnMs} ms in a turn`);
   assert.deepEqual(totals, QUERIES.map((query) => naiveList(books, query).length));
-  assert.equal(search.isTooLarge, true);
+  assert.equal(indexes.hasOutgrownWords, true);
 });
 
 function createShelf({ clock, turns } = REAL) {
@@ -106,8 +107,8 @@ function createShelf({ clock, turns } = REAL) {
   const books = Array.from({ length: BOOKS }, (_, count) =>
     randomBook(random, `id-${String(count).padStart(4, '0')}`));
   for (const book of books) collection.put(book);
-  const search = new BoundedWordIndex({
+  const indexes = createIndexes({
     collection, turns, clock, memtableBooks: MEMTABLE_BOOKS, bytesMax: BYTES_MAX,
   });
-  return { books, collection, search, list: createBookList({ collection, turns, search }) };
+  return { books, collection, indexes, list: createBookList({ collection, turns, indexes }) };
 }

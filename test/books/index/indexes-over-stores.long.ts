@@ -5,11 +5,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
-import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
-import { noSearch } from '../../support/no-search.ts';
+import { createIndexes } from '../../support/index-all.ts';
 import { openWith } from '../../support/open-store.ts';
 import { ORDER_KEYS } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -51,10 +50,7 @@ test('the indexes of a node follow what other nodes write', async () => {
 
 function createList(store: OpenedStore): BookList {
   const options = { collection: store.collection('books'), turns: createTurns(systemClock) };
-  const indexes = new LazyCatalogIndexes({
-    ...options, clock: systemClock, bytesMax: Infinity, readWordBytes: () => 0,
-  });
-  return createBookList({ ...options, search: noSearch, indexes });
+  return createBookList({ ...options, indexes: createIndexes(options) });
 }
 
 /** Adds, replaces or deletes a book through one of the stores. */

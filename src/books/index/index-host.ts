@@ -1,0 +1,519 @@
+/**
+ * The indexes of the catalog: the word index, the orders, the columns and the value tables. They
+ * live in memory and are made from the collection alone.
+ *
+ * **Making.** An index is made in the background when a query first asks for it, and queries do
+ * without it until it is ready. The word index answers for the books that it has by then.
+ *
+ * **Changes.** The host follows the collection for all of its indexes. A slot that changes is
+ * pending until a later turn has told the indexes: queries look at the books of pending slots by
+ * themselves. Until then value tables know the book as it was, of which a copy is kept.
+ *
+ * **Memory.** The indexes share one part of the memory. The word index comes first: if it alone
+ * takes more, it is dropped until the catalog is clearly smaller. While all together take more, the
+ * index that was used longest ago is dropped. A new one is made where it has room: others are
+ * dropped for it if nothing has asked for them in the last minute. If more changes are pending than
+ * an eighth of the catalog, or more than 16 MiB of copies, as in a large import, it takes less to
+ * make the tables anew, so they are dropped. While an order is made it takes seven times its
+ * memory, which no limit counts.
+ *
+ * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to
+ * be so. Queries do without it, as if it had never been made. What was dropped is made anew at the
+ * next need, but after a failure not within a minute.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
+import type { Turns, Steps } from '../../base/turns.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
+import type { BookColumn, ColumnName } from '../engine/book-column.ts';
+import { createColumn } from '../engine/columns.ts';
+import { SlotOrder } from '../engine/slot-order.ts';
+import { ValueTable } from '../engine/value-table.ts';
+import { createValueTable } from '../engine/value-tables.ts';
+import type { TableName } from '../engine/value-tables.ts';
+import type { SortOrder } from '../query/book-sort.ts';
+import { NO_CORRECTIONS } from '../query/corrections.ts';
+import type { Corrections } from '../query/corrections.ts';
+import { hasTextConditions } from '../query/match-book.ts';
+import type { BookFilter } from '../query/parse-query.ts';
+import { planSearch } from './search-plan.ts';
+import { WordIndex } from './word-index.ts';
+import type { WordIndexOptions } from './word-index.ts';
+
+export type IndexHostOptions = WordIndexOptions & {
+  readonly collection: Collection;
+  readonly turns: Turns;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Called when an index, named as in its report, has failed and was dropped. */
+  readonly onFailure: (index: string, error: unknown) => void;
+};
+
+/** An index that is there, or is being made, for metrics and status. */
+export type IndexReport = {
+  readonly index: string;
+  /** About how much memory it takes. */
+  readonly bytes: number;
+  /** `making`: until it has seen all books once, though it may already answer for some of them. */
+  readonly state: 'making' | 'ready';
+};
+
+/** How the word index finds the books of a filter. */
+export type WordSearch = {
+  /**
+   * The slots of the books that may match, which the caller may change; null when the index fails.
+   * Those that change meanwhile may be among them or not.
+   */
+  readonly find: () => Steps<BitSet | null>;
+  /** Whether each of them matches the text conditions, so that its texts need not be read. */
+  readonly isExact: boolean;
+  /** The slots that the index has not seen yet; null: it has seen all. */
+  readonly unseen: BitSet | null;
+};
+
+type OrderName = SortOrder['key'];
+type IndexName = 'words' | OrderName | `${ColumnName}-column` | `${TableName}-values`;
+type CatalogIndex = WordIndex | SlotOrder | BookColumn | ValueTable;
+
+type IndexEntry = {
+  readonly name: IndexName;
+  readonly index: CatalogIndex;
+  /** What is left of making it. */
+  readonly making: Steps<void>;
+  readonly bytesExpected: number;
+  isReady: boolean;
+  /** Infinity for the word index, which is not dropped for others. */
+  usedMs: number;
+  readonly seen: SeenSlots;
+};
+
+/** While an index is made, its slots below `end`, and those from `bound` on, are in it. */
+type SeenSlots = { end: number; bound: number };
+
+// What an index is expected to take of memory for each book.
+const ORDER_BYTES = 4.5;
+const COLUMN_BYTES = 4;
+const TABLE_BYTES = 32;
+// For so long an index is not dropped for another one: both would be made again and again.
+const IN_USE_MS = 60_000;
+// For so long an index that failed is not made anew: it may fail again at once.
+const FAILED_MS = 60_000;
+const PENDING_MIN = 10_000;
+const PENDING_SHARE = 1 / 8;
+// Copies of books as the tables know them.
+const COPIED_BYTES_MAX = 16 * 2 ** 20;
+// So many pending slots are taken in before the indexes settle.
+const SLOTS_PER_ROUND = 1024;
+// Bytes of books to take in before yielding, some 20 µs; an empty slot is work too.
+const WORK_PER_YIELD = 4096;
+const SLOT_WORK = 32;
+// A word index that was too large is not made again before the catalog is clearly smaller.
+const RETURN_SHARE = 0.9;
+
+export class IndexHost {
+  readonly #options: IndexHostOptions;
+  readonly #entries = new Map<IndexName, IndexEntry>();
+  /** The slots whose changes the indexes have not taken in. */
+  #pending = new BitSet();
+  #pendingCount = 0;
+  /** The books of pending slots as the tables know them; null where they know none. */
+  readonly #copies = new Map<number, Buffer | null>();
+  #copiedBytes = 0;
+  /** Whether so much changes that no copies are kept, until all slots are settled. */
+  #isOverrun = false;
+  #unsubscribe: (() => void) | null = null;
+  #isSettling = false;
+  /** The slot that was taken in last. */
+  #lastApplied = -1;
+  #isClosed = false;
+  /** When an index failed. */
+  readonly #failedMs = new Map<IndexName, number>();
+  /** How many books surely fit into the word index, once it was too large. */
+  #wordBooksMax = Infinity;
+
+  constructor(options: IndexHostOptions) {
+    this.#options = options;
+  }
+
+  /** About how much memory the indexes take, and those that are being made will take. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const entry of this.#entries.values()) bytes += bytesOf(entry);
+    return bytes;
+  }
+
+  /** What there is: none for an index that no query has needed yet, or that was given up. */
+  reports(): readonly IndexReport[] {
+    return [...this.#entries.values()].map((entry) => ({
+      index: entry.name, bytes: Math.round(bytesOf(entry)),
+      state: entry.isReady ? 'ready' : 'making',
+    }));
+  }
+
+  /** Whether the catalog is known to be too large for a word index. */
+  get hasOutgrownWords(): boolean {
+    return this.#options.collection.size > this.#wordBooksMax;
+  }
+
+  /** How the word index finds the books of a filter; null where it is of no help. */
+  openWords(filter: BookFilter): WordSearch | null {
+    // A scan finds an ISBN quickly, so an ISBN alone is no reason to make the index.
+    const isHelpful = filter.isbns.length > 0 && this.#entries.get('words')?.isReady === true;
+    if (!hasTextConditions(filter) && !isHelpful) return null;
+    const plan = planSearch(filter);
+    // It knows no signs.
+    if (plan.groups.length === 0 && plan.excluded === null) return null;
+    const entry = this.#entries.get('words') ?? this.#makeWords();
+    if (!(entry?.index instanceof WordIndex)) return null;
+    const { index, isReady } = entry;
+    const { slotBound } = this.#options.collection;
+    return {
+      find: () => this.attempt(index, () => index.find(plan, slotBound)),
+      isExact: plan.isExact, unseen: isReady ? null : listUnseen(entry.seen, slotBound),
+    };
+  }
+
+  /**
+   * The corrections of those words that begin no word of the catalog. It has the word index
+   * finished, and told of all changes until now: a word that is missing from a part of the catalog
+   * is not mistyped. There are none without an index.
+   */
+  * findCorrections(words: readonly string[]): Steps<Corrections> {
+    const entry = this.#entries.get('words');
+    if (!(entry?.index instanceof WordIndex)) return NO_CORRECTIONS;
+    yield* this.#finish(entry);
+    yield* this.settle();
+    if (!this.#keeps(entry)) return NO_CORRECTIONS;
+    const { index } = entry;
+    const { slotBound } = this.#options.collection;
+    return (yield* this.attempt(index, () => index.findCorrections(words, slotBound)))
+      ?? NO_CORRECTIONS;
+  }
+
+  /** The slots in the order of a key; null while there is no such index. */
+  findOrder(key: OrderName): SlotOrder | null {
+    const index = this.#use(this.#entries.get(key) ?? this.#makeOrder(key));
+    return index instanceof SlotOrder ? index : null;
+  }
+
+  /** Whether an order still follows the changes; one that was dropped must not be walked. */
+  keepsOrder(order: SlotOrder): boolean {
+    return this.#entries.get(order.key)?.index === order;
+  }
+
+  /** The values of a member by slot; null while there is no such index. */
+  findColumn(name: ColumnName): BookColumn | null {
+    const index = this.#use(this.#entries.get(`${name}-column`) ?? this.#makeColumn(name));
+    return index !== null && 'match' in index ? index : null;
+  }
+
+  /** The values of a member; null while there is no such index, or where it is too large. */
+  findTable(name: TableName): ValueTable | null {
+    const index = this.#use(this.#entries.get(`${name}-values`) ?? this.#makeTable(name));
+    return index instanceof ValueTable && !index.isTooLarge ? index : null;
+  }
+
+  /** The slots whose changes the indexes have not taken in; null: there are none. */
+  copyPending(): BitSet | null {
+    return this.#pendingCount === 0 ? null : this.#pending.copy();
+  }
+
+  /** Tells the indexes of the slots that are pending now, for answers that look at no book. */
+  * settle(): Steps<void> {
+    const slots = this.#pending.copy();
+    for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
+      if (this.#pending.has(slot)) this.#apply(slot);
+      yield;
+    }
+  }
+
+  /** What an index answers; null when it fails, which drops it. */
+  * attempt<T>(index: CatalogIndex, ask: () => Steps<T>): Steps<T | null> {
+    try {
+      return yield* ask();
+    } catch (error) {
+      const entry = this.#findEntry(index);
+      // One that was dropped by now may fail.
+      if (entry !== undefined) this.#fail(entry, error);
+      return null;
+    }
+  }
+
+  /** Drops what has no room any more. */
+  fit(): void {
+    const { bytesMax } = this.#options;
+    while (this.bytes > bytesMax && this.#dropLeastUsed(Infinity));
+    const words = this.#entries.get('words');
+    if (!(words?.index instanceof WordIndex) || words.index.bytes <= bytesMax) return;
+    const bytesPerBook = words.index.bytes / words.index.bookCount;
+    this.#wordBooksMax = Math.floor(bytesMax / bytesPerBook * RETURN_SHARE);
+    this.#drop(words);
+  }
+
+  /** Drops all indexes; none is made from now on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const entry of this.#entries.values()) this.#drop(entry);
+  }
+
+  /** The index if it is ready; notes that it was asked for. */
+  #use(entry: IndexEntry | null): CatalogIndex | null {
+    if (entry === null) return null;
+    entry.usedMs = this.#nowMs();
+    return entry.isReady ? entry.index : null;
+  }
+
+  #makeWords(): IndexEntry | null {
+    if (!this.#mayMake('words') || this.hasOutgrownWords) return null;
+    const index: WordIndex = new WordIndex(this.#options, (steps) =>
+      this.#run(this.attempt(index, () => steps), () => this.#findEntry(index) !== undefined));
+    return this.#make('words', index, 0);
+  }
+
+  #makeOrder(key: OrderName): IndexEntry | null {
+    const bytesExpected = this.#reserve(key, ORDER_BYTES);
+    if (bytesExpected === null) return null;
+    const { collection } = this.#options;
+    const readSettled = (slot: number): Buffer | undefined =>
+      this.#pending.has(slot) ? undefined : collection.bytesAt(slot);
+    return this.#make(key, new SlotOrder(key, collection, readSettled), bytesExpected);
+  }
+
+  #makeColumn(name: ColumnName): IndexEntry | null {
+    const bytesExpected = this.#reserve(`${name}-column`, COLUMN_BYTES);
+    if (bytesExpected === null) return null;
+    const column = createColumn(name, this.#options.collection.slotBound);
+    return this.#make(`${name}-column`, column, bytesExpected);
+  }
+
+  #makeTable(name: TableName): IndexEntry | null {
+    const bytesExpected = this.#isOverrun ? null : this.#reserve(`${name}-values`, TABLE_BYTES);
+    if (bytesExpected === null) return null;
+    const table = createValueTable(name, this.#options.bytesMax - this.bytes);
+    return this.#make(`${name}-values`, table, bytesExpected);
+  }
+
+  /** Has an index made in the background. */
+  #make(name: IndexName, index: CatalogIndex, bytesExpected: number): IndexEntry {
+    const seen: SeenSlots = { end: 0, bound: Infinity };
+    const usedMs = name === 'words' ? Infinity : this.#nowMs();
+    const making = this.#fill(index, seen);
+    const entry = { name, index, bytesExpected, seen, making, isReady: false, usedMs };
+    this.#entries.set(name, entry);
+    this.#unsubscribe ??=
+      this.#options.collection.onChange((change, slot) => this.#onChange(change, slot));
+    this.#run(this.#finish(entry), () => this.#keeps(entry));
+    return entry;
+  }
+
+  /** Does what is left of making an index, in turn with others that wait for it. */
+  * #finish(entry: IndexEntry): Steps<void> {
+    while (this.#keeps(entry) && !entry.isReady) {
+      try {
+        entry.isReady = entry.making.next().done === true;
+      } catch (error) {
+        this.#fail(entry, error);
+      }
+      if (entry.isReady) this.fit();
+      yield;
+    }
+  }
+
+  * #fill(index: CatalogIndex, seen: SeenSlots): Steps<void> {
+    if ('prepare' in index) yield* index.prepare();
+    // Books that are added from now on become pending, and the index gets them from there.
+    seen.bound = this.#options.collection.slotBound;
+    let work = 0;
+    while (seen.end < seen.bound) {
+      const bytes = this.#readKnown(seen.end);
+      setBook(index, seen.end, bytes);
+      seen.end += 1;
+      if (index instanceof WordIndex && index.isFull) {
+        yield* index.settle();
+        this.fit();
+      }
+      work += SLOT_WORK + (bytes?.length ?? 0);
+      if (work < WORK_PER_YIELD) continue;
+      work = 0;
+      yield;
+    }
+    if ('settle' in index) yield* index.settle();
+  }
+
+  #mayMake(name: IndexName): boolean {
+    const failedMs = this.#failedMs.get(name) ?? -Infinity;
+    return !this.#isClosed && this.#nowMs() - failedMs >= FAILED_MS;
+  }
+
+  /** Makes room for an index. Null when there is none, or it failed a moment ago. */
+  #reserve(name: IndexName, bytesPerBook: number): number | null {
+    if (!this.#mayMake(name)) return null;
+    const { collection, bytesMax } = this.#options;
+    const bytesExpected = bytesPerBook * collection.slotBound;
+    const bytesLeft = bytesMax - bytesExpected;
+    const beforeMs = this.#nowMs() - IN_USE_MS;
+    let bytesInUse = 0;
+    for (const entry of this.#entries.values()) {
+      if (entry.usedMs >= beforeMs) bytesInUse += bytesOf(entry);
+    }
+    if (bytesInUse > bytesLeft) return null;
+    while (this.bytes > bytesLeft) this.#dropLeastUsed(beforeMs);
+    return bytesExpected;
+  }
+
+  /** Drops one that was last used before that time. Whether there was one. */
+  #dropLeastUsed(beforeMs: number): boolean {
+    let least: IndexEntry | null = null;
+    for (const entry of this.#entries.values()) {
+      if (entry.usedMs < (least?.usedMs ?? beforeMs)) least = entry;
+    }
+    if (least !== null) this.#drop(least);
+    return least !== null;
+  }
+
+  #fail(entry: IndexEntry, error: unknown): void {
+    if (!this.#keeps(entry)) return;
+    this.#failedMs.set(entry.name, this.#nowMs());
+    this.#drop(entry);
+    this.#options.onFailure(entry.name, error);
+  }
+
+  #failAll(error: unknown): void {
+    for (const entry of this.#entries.values()) this.#fail(entry, error);
+  }
+
+  #drop({ name }: IndexEntry): void {
+    this.#entries.delete(name);
+    if (this.#entries.size > 0) return;
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#pending = new BitSet();
+    this.#pendingCount = 0;
+    this.#copies.clear();
+    this.#copiedBytes = 0;
+  }
+
+  #findEntry(index: CatalogIndex): IndexEntry | undefined {
+    return [...this.#entries.values()].find((entry) => entry.index === index);
+  }
+
+  #keeps(entry: IndexEntry): boolean {
+    return this.#entries.get(entry.name) === entry;
+  }
+
+  /** The book in a slot as the tables know it. */
+  #readKnown(slot: number): Buffer | undefined {
+    const copy = this.#copies.get(slot);
+    if (copy !== undefined) return copy ?? undefined;
+    return this.#options.collection.bytesAt(slot);
+  }
+
+  /** Runs inside a commit, so it does as little as possible. */
+  #onChange({ before }: Change, slot: number): void {
+    if (!this.#pending.add(slot)) return;
+    this.#pendingCount += 1;
+    if (!this.#isOverrun) this.#copy(slot, before);
+    this.#startSettling();
+  }
+
+  #copy(slot: number, before: Buffer | null): void {
+    // A copy, because a view would keep a whole block of the store in memory.
+    this.#copies.set(slot, before === null ? null : Buffer.from(before));
+    this.#copiedBytes += before?.length ?? 0;
+    const pendingMax = Math.max(PENDING_MIN, this.#options.collection.size * PENDING_SHARE);
+    if (this.#pendingCount <= pendingMax && this.#copiedBytes <= COPIED_BYTES_MAX) return;
+    this.#isOverrun = true;
+    this.#copies.clear();
+    this.#copiedBytes = 0;
+    for (const entry of this.#entries.values()) {
+      if (entry.index instanceof ValueTable) this.#drop(entry);
+    }
+  }
+
+  #startSettling(): void {
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    this.#run(this.#settleAll(), () => true);
+  }
+
+  * #settleAll(): Steps<void> {
+    while (this.#pendingCount > 0) {
+      yield* this.#applySome();
+      for (const { index, isReady } of this.#entries.values()) {
+        if (isReady && 'settle' in index) yield* this.attempt(index, () => index.settle());
+      }
+      this.fit();
+    }
+    this.#isSettling = false;
+    this.#isOverrun = false;
+  }
+
+  * #applySome(): Steps<void> {
+    // The next round begins with the slots after these, or one could wait for ever.
+    for (let count = 0; count < SLOTS_PER_ROUND && this.#pendingCount > 0; count += 1) {
+      const next = this.#pending.next(this.#lastApplied + 1);
+      this.#lastApplied = next;
+      if (next >= 0) this.#apply(next);
+      yield;
+    }
+  }
+
+  #apply(slot: number): void {
+    const { collection } = this.#options;
+    const known = this.#copies.get(slot);
+    let bytes: Buffer | undefined;
+    try {
+      bytes = collection.bytesAt(slot);
+    } catch (error) {
+      this.#failAll(error);
+      return;
+    }
+    for (const entry of this.#entries.values()) {
+      // The others get it from the walk through all slots.
+      if (slot >= entry.seen.end && slot < entry.seen.bound) continue;
+      try {
+        setBook(entry.index, slot, bytes, known ?? undefined);
+      } catch (error) {
+        this.#fail(entry, error);
+      }
+    }
+    if (!this.#pending.delete(slot)) return;
+    this.#pendingCount -= 1;
+    this.#copies.delete(slot);
+    this.#copiedBytes -= known?.length ?? 0;
+  }
+
+  /** Runs steps that see to the failures of an index themselves. */
+  #run(steps: Steps<unknown>, isWanted: () => boolean): void {
+    this.#options.turns.runLater(steps, isWanted).catch((error: unknown) => this.#failAll(error));
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
+
+/** Tells an index of the book that a slot has now, and of the one that it knew there. */
+function setBook(
+  index: CatalogIndex, slot: number, bytes: Buffer | undefined, known?: Buffer,
+): void {
+  if (!(index instanceof ValueTable)) {
+    index.set(slot, bytes);
+    return;
+  }
+  // In this order: a value that the book keeps stays in the table.
+  if (bytes !== undefined) index.add(bytes);
+  if (known !== undefined) index.remove(known);
+}
+
+/** The slots that an index that is being made is still to come to. */
+function listUnseen({ end, bound }: SeenSlots, slotBound: number): BitSet {
+  const [seen, unseen] = [new BitSet(), new BitSet()];
+  seen.addBelow(end);
+  unseen.addBelow(Math.min(bound, slotBound));
+  unseen.subtract(seen);
+  return unseen;
+}
+
+function bytesOf({ isReady, index: { bytes }, bytesExpected }: IndexEntry): number {
+  return isReady ? bytes : Math.max(bytes, bytesExpected);
+}

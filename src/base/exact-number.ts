@@ -14,6 +14,8 @@
  * hold such numbers.
  */
 export class ExactNumber {
+  /** How many JSON.stringify has written as doubles: `encodeJson` sees that it did. */
+  static encodedAsDoubleCount = 0;
   /** A number as RFC 8259 has it, as it came. */
   readonly text: string;
 
@@ -31,25 +33,18 @@ export class ExactNumber {
   }
 
   toJSON(): number {
-    encodedAsDoubleCount += 1;
+    ExactNumber.encodedAsDoubleCount += 1;
     return Number(this.text);
   }
 }
 
 export type JsonNumber = number | ExactNumber;
 
-let encodedAsDoubleCount = 0;
-
-/** How many exact numbers JSON.stringify has written as doubles: `encodeJson` sees that it did. */
-export function readEncodedAsDoubleCount(): number {
-  return encodedAsDoubleCount;
-}
-
 /** A shallow or small JSON value with JavaScript numbers alone: itself, unless it has others. */
 export function toDoubles<Value>(value: Value): Value {
-  const countBefore = encodedAsDoubleCount;
+  const countBefore = ExactNumber.encodedAsDoubleCount;
   const text = JSON.stringify(value);
-  return encodedAsDoubleCount === countBefore ? value : JSON.parse(text) as Value;
+  return ExactNumber.encodedAsDoubleCount === countBefore ? value : JSON.parse(text) as Value;
 }
 
 export function isJsonNumber(value: unknown): value is JsonNumber {

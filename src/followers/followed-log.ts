@@ -63,7 +63,7 @@ export class FollowedLog {
       }
       if (!this.#isMarked) {
         this.#isMarked = true;
-        return [this.#encode(() => this.#encoder.addMark(log.sequence))];
+        return [this.#encode(() => this.#encoder.addNote(log.sequence, { mark: true }))];
       }
       await this.#waitForMore();
     }

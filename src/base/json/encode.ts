@@ -5,17 +5,17 @@
  */
 import { AppError, isError, messageOf } from '../errors.ts';
 import { JSON_DEPTH_MAX } from './parse.ts';
-import { ExactNumber, readEncodedAsDoubleCount } from '../exact-number.ts';
+import { ExactNumber } from '../exact-number.ts';
 
 /**
  * The text of a value that came from JSON text, or of an object that holds such values, as
  * JSON.stringify would give it; `indent` is the spaces of a level, on lines of their own.
  */
 export function encodeJson(value: unknown, indent?: number): string {
-  const countBefore = readEncodedAsDoubleCount();
+  const countBefore = ExactNumber.encodedAsDoubleCount;
   try {
     const text = JSON.stringify(value, undefined, indent);
-    if (readEncodedAsDoubleCount() === countBefore) return text;
+    if (ExactNumber.encodedAsDoubleCount === countBefore) return text;
   } catch (thrown) {
     // The value nests too deep.
     if (!isError(thrown) || thrown.name !== 'RangeError') throw thrown;

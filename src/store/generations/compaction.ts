@@ -86,7 +86,9 @@ export class Compaction implements Snapshots {
     return this.#closedBytes + this.#options.writer.file.length;
   }
 
+  /** Whether one would pay, and none is under way. */
   get isDue(): boolean {
+    if (this.#running !== null) return false;
     const { liveBytes, isWorthCompacting } = measureGarbage(this.#options.collections);
     return isWorthCompacting || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
   }

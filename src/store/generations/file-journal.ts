@@ -139,8 +139,7 @@ export class FileJournal implements Journal {
 
   #compactWhenDue(): void {
     const { clock } = this.#options;
-    if (this.failure !== null || this.#compaction.isRunning) return;
-    if (clock.monotonicMs() < this.#nextCompactionMs) return;
+    if (this.failure !== null || clock.monotonicMs() < this.#nextCompactionMs) return;
     if (this.#compaction.isDue) this.#compactInBackground();
   }
 

@@ -158,7 +158,7 @@ async function writeGeneration(
       await confirm?.(await readBack(files, directory, generation, collections));
     });
     const encoder = new JournalLineEncoder();
-    encoder.addSnapshots(sequence, [...frozen.keys()]);
+    encoder.addNote(sequence, { snapshots: [...frozen.keys()] });
     const failure = await journal.append(encoder.bytes);
     // The state counts without the note, which the next start writes.
     if (failure?.kind === 'unknown') throw failure.cause;

@@ -8,6 +8,10 @@ const RETAINED_BYTES_MAX = 4 << 20;
 /** Bytes of an operation that are not its record, mostly. */
 const OPERATION_BYTES_MAX = 256;
 
+export type JournalNote = { readonly mark: true } | { readonly snapshots: readonly string[] }
+  | { readonly next: number }
+  | { readonly start: { readonly format: string; readonly generation: number } };
+
 /** Gathers the lines of one write. */
 export class JournalLineEncoder {
   /** Of all lines, in bytes. */
@@ -59,26 +63,15 @@ export class JournalLineEncoder {
     this.#writeChecksum(start);
   }
 
-  addMark(sequence: number): void {
-    this.#addNote(sequence, '"mark":true');
-  }
-
-  addSnapshots(sequence: number, collections: readonly string[]): void {
-    this.#addNote(sequence, `"snapshots":${JSON.stringify(collections)}`);
-  }
-
-  addNext(sequence: number, generation: number): void {
-    this.#addNote(sequence, `"next":${generation}`);
-  }
-
   addStart(sequence: number, generation: number): void {
-    this.#addNote(sequence, `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`);
+    this.addNote(sequence, { start: { format: JOURNAL_FORMAT, generation } });
   }
 
-  // A note is only written while everything before it is on disk.
-  #addNote(sequence: number, member: string): void {
+  /** A note is only written while everything before it is on disk. */
+  addNote(sequence: number, note: JournalNote): void {
     const start = this.length;
-    this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
+    const member = JSON.stringify(note).slice(1);
+    this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}\n`, 0);
     this.#writeChecksum(start);
   }
 

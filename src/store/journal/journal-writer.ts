@@ -12,7 +12,7 @@ import type { AppError } from '../../base/errors.ts';
 import type { FailureLog } from './failure-log.ts';
 import { toAppError } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
-import { JournalLineEncoder } from './journal-line-encoder.ts';
+import { JournalLineEncoder, type JournalNote } from './journal-line-encoder.ts';
 import type { Operation } from '../store-port.ts';
 import type { AppendRequest } from './journal-port.ts';
 
@@ -97,7 +97,7 @@ export class JournalWriter {
     assert(this.#isBusy, 'nothing is written during a switch');
     assert(file.generation > this.file.generation, 'generations rise');
     this.#encoder.clear();
-    this.#encoder.addNext(this.sequence, file.generation);
+    this.#encoder.addNote(this.sequence, { next: file.generation });
     const failure = await this.file.append(this.#encoder.bytes);
     // A refused note is no reason to stop: a start finds the next journal by its generation. The
     // note only shows that the next journal is missing, should it get lost.
@@ -109,12 +109,12 @@ export class JournalWriter {
 
   /** Writes a mark: everything before it is on disk. False when that failed. */
   writeMark(): Promise<boolean> {
-    return this.#writeNote(() => this.#encoder.addMark(this.sequence));
+    return this.#writeNote({ mark: true });
   }
 
   /** Notes that the generation of the file in use has all its snapshots. False when that failed. */
   writeSnapshotsNote(collections: readonly string[]): Promise<boolean> {
-    return this.#writeNote(() => this.#encoder.addSnapshots(this.sequence, collections));
+    return this.#writeNote({ snapshots: collections });
   }
 
   /** Resumes writing: the disk has room again. */
@@ -159,11 +159,11 @@ export class JournalWriter {
     return failure;
   }
 
-  #writeNote(encode: () => void): Promise<boolean> {
+  #writeNote(note: JournalNote): Promise<boolean> {
     return this.runExclusively(async () => {
       if (this.failure !== null) return false;
       this.#encoder.clear();
-      encode();
+      this.#encoder.addNote(this.sequence, note);
       const failure = await this.file.append(this.#encoder.bytes);
       if (failure === null) this.#isMarked = true;
       else this.#fail(failure);

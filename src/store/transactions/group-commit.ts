@@ -9,15 +9,14 @@
  * While that would happen to every batch (`isContended`), transactions are deferred: they run only
  * when the journal asks for the batch.
  */
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { Operation, Transaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
-import type { Batch, Staging } from './staging.ts';
-import { TypedSubmission } from './submission.ts';
-import type { Submission } from './submission.ts';
+import type { Batch, Staging, Submission } from './staging.ts';
 
 // Deferred transactions are counted, as their bytes are not known before they have run.
 const DEFERRED_MAX = 512;
@@ -288,6 +287,40 @@ export class GroupCommit implements AppendRequest {
     this.#gathering = createBatch(this.#gathering.number + 1);
     this.#options.staging.abandonAll(batches);
     return batches;
+  }
+}
+
+/**
+ * One is made for every write, so it has plain fields alone: closures, with two more promises on
+ * the way of a body, took 3 % more instructions.
+ */
+class TypedSubmission<T> implements Submission {
+  isFresh = false;
+  readonly #run: (transaction: Transaction) => T;
+  readonly #resolve: (result: T) => void;
+  readonly #reject: (error: unknown) => void;
+  #outcome: { readonly result: T } | null = null;
+
+  constructor(
+    run: (transaction: Transaction) => T, resolve: (result: T) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#run = run;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  run(transaction: Transaction): void {
+    this.#outcome = { result: this.#run(transaction) };
+  }
+
+  resolve(): void {
+    assert(this.#outcome !== null);
+    this.#resolve(this.#outcome.result);
+  }
+
+  reject(error: unknown): void {
+    this.#reject(error);
   }
 }
 

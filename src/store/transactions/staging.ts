@@ -10,7 +10,6 @@ import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
 import type { Operation, StoredRecord, Transaction } from '../store-port.ts';
 import { NO_VALUES, type UniqueValue } from '../records/unique-index.ts';
-import type { Submission } from './submission.ts';
 
 // Upper bounds of the bytes in the journal that are not records or removed keys.
 const OPERATION_BYTES = 64;
@@ -21,6 +20,20 @@ const ENDED = 'a transaction that has ended stages no more';
 const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
+
+/**
+ * A transaction's function, which may run several times, and the promise of its caller, which is
+ * settled once the last run is durable. The type of the result matters to the caller alone.
+ */
+export interface Submission {
+  /** Whether it ran on a state that is no older than the call. */
+  isFresh: boolean;
+  /** Stages the operations. What it throws is for `reject`. */
+  run(transaction: Transaction): void;
+  /** Gives the caller the result of the last run. */
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
 /** Transactions that go to disk together. */
 export type Batch = {

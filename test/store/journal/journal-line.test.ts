@@ -85,10 +85,11 @@ test('who does not know a collection skips what its records imply', () => {
 });
 
 const NOTES = [
-  { kind: 'mark', line: encode((encoder) => encoder.addMark(3)) },
+  { kind: 'mark', line: encode((encoder) => encoder.addNote(3, { mark: true })) },
   { kind: 'start', line: encode((encoder) => encoder.addStart(3, 42)), generation: 42 },
-  { kind: 'next', line: encode((encoder) => encoder.addNext(3, 43)), generation: 43 },
-  { kind: 'snapshots', line: encode((encoder) => encoder.addSnapshots(3, ['books', 'hooks'])),
+  { kind: 'next', line: encode((encoder) => encoder.addNote(3, { next: 43 })), generation: 43 },
+  { kind: 'snapshots',
+    line: encode((encoder) => encoder.addNote(3, { snapshots: ['books', 'hooks'] })),
     collections: ['books', 'hooks'] },
 ] as const;
 
@@ -144,7 +145,7 @@ test('operations of another form are an error, never a wrong record', () => {
 test('lines of one write are encoded one after the other, however large', () => {
   const bytes = Buffer.from(JSON.stringify({ id: 'a', text: 'x'.repeat(200_000) }));
   const lines = encode((encoder) => {
-    encoder.addMark(1);
+    encoder.addNote(1, { mark: true });
     encoder.clear();
     for (const sequence of [1, 2, 3]) {
       encoder.addTransaction(sequence, 0, [{ collection: 'books', id: 'a', bytes }]);

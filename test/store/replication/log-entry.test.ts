@@ -31,7 +31,7 @@ test('a byte that was changed is found by its line', () => {
 
 test('lines of other numbers, cut off or with anything else between are damaged', () => {
   const encoder = new JournalLineEncoder();
-  encoder.addMark(2);
+  encoder.addNote(2, { mark: true });
   const note = Buffer.from(encoder.bytes);
   const { lines } = entry;
   for (const bad of [

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import type { Transaction } from '../../../src/store/store-port.ts';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import {
-  StagedTransaction, Staging, createBatch,
+  StagedTransaction, Staging, createBatch, type Submission,
 } from '../../../src/store/transactions/staging.ts';
-import type { Submission } from '../../../src/store/transactions/submission.ts';
 
 const submission: Submission = {
   isFresh: false, run: () => {}, resolve: () => {}, reject: () => {},

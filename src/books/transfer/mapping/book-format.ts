@@ -10,7 +10,8 @@ type BookFormatName = NonNullable<Book['bookFormat']>;
 const SAME_WORDS: ReadonlyMap<string, BookFormatName> = new Map([
   ['hardcover', 'Hardcover'], ['hardback', 'Hardcover'], ['paperback', 'Paperback'],
   ['softcover', 'Paperback'], ['ebook', 'EBook'], ['e-book', 'EBook'],
-  ['audiobook', 'AudiobookFormat'], ['graphic novel', 'GraphicNovel'],
+  ['audiobook', 'AudiobookFormat'], ['audiobookformat', 'AudiobookFormat'],
+  ['graphic novel', 'GraphicNovel'], ['graphicnovel', 'GraphicNovel'],
 ]);
 
 /** The words that say more: a size, a device, a medium, a way of binding. */

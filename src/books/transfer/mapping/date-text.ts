@@ -41,6 +41,20 @@ export function readDate(text: string): RowValue | undefined {
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }
 
+/** The date that several say together, as precise as one of them; whole where none says another. */
+export function combineDates(dates: readonly (RowValue | undefined)[]): RowValue | undefined {
+  const [first] = dates.filter((date) => date !== undefined);
+  if (first === undefined) return undefined;
+  let longest = String(first.value);
+  for (const date of dates) {
+    const text = String(date?.value ?? '');
+    if (text.length > longest.length && text.startsWith(longest)) longest = text;
+  }
+  const isAll = dates.every((date) =>
+    date?.isWhole === true && longest.startsWith(String(date.value)));
+  return isAll ? whole(longest) : part(longest);
+}
+
 /** The date of numbers, as precise as the calendar has it; undefined for a year that it lacks. */
 export function createDate(
   year: number, month: number | null, day: number | null,

@@ -1,56 +1,113 @@
-/** Readers of texts of fields, in forms that many programs write. */
+/** Texts of fields: how values hold them, and readers of forms that many programs write. */
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';
-import { parsePageCount } from './book-text.ts';
-import { whole } from './format-table.ts';
-import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
+import { part, whole } from './format-table.ts';
+import type { FieldRecord, RowValue } from './format-table.ts';
+
+/** The texts of a field, and whether they are all that the field says. */
+export type FieldTexts = { readonly texts: readonly string[]; readonly isWhole: boolean };
+
+export type TextReader = (text: string) => RowValue | undefined;
 
 // No member of a book takes more than 30,000 characters. A list of two million, each an object,
 // would take hundreds of megabytes before it was refused.
 const TEXT_LENGTH_MAX = 128 * 1024;
 /** One more than the model takes of a list, so that it tells of those that it refuses. */
-const LIST_LENGTH_MAX = LIST_ITEMS_MAX + 1;
+export const LIST_LENGTH_MAX: number = LIST_ITEMS_MAX + 1;
+
+const NUMBERS = /^[0-9]+$/;
 
 /**
- * The text of a field without the white space around it, also of a number of JSON; empty where it
- * has none, or one that is too long for any member, which is kept or left out as it is.
+ * The first items of a list, or the one value of a field. An object whose members are numbered is a
+ * list too: PHP writes one with gaps so.
  */
+export function listItems({ fields }: FieldRecord, name: string): readonly JsonValue[] {
+  const value = fields.get(name) ?? [];
+  const isNumbered = isJsonObject(value) && Object.keys(value).every((key) => NUMBERS.test(key));
+  const items = isNumbered ? Object.values(value) : [value].flat();
+  return items.slice(0, LIST_LENGTH_MAX);
+}
+
+/**
+ * The texts and numbers of a field as they stand, but for empty ones; one that is too long for any
+ * member is kept or left out as it is.
+ */
+export function listTexts(record: FieldRecord, name: string): FieldTexts {
+  const items = listItems(record, name);
+  const texts = items.filter((item) => isJsonNumber(item)
+    || (typeof item === 'string' && item.length <= TEXT_LENGTH_MAX)).map(String);
+  const isWhole = texts.length === items.length && items.length < LIST_LENGTH_MAX;
+  return { texts: texts.filter((text) => text !== ''), isWhole };
+}
+
+/** The texts of a field without the white space around them. */
+export function listTrimmedTexts(record: FieldRecord, name: string): FieldTexts {
+  const { texts, isWhole } = listTexts(record, name);
+  return { texts: texts.map((text) => text.trim()).filter((text) => text !== ''), isWhole };
+}
+
+/** The first text of a field without the white space around it; empty where it has none. */
 export function textOf(record: FieldRecord, name: string): string {
-  const value = record.fields.get(name);
-  if (isJsonNumber(value)) return String(value);
-  return typeof value === 'string' && value.length <= TEXT_LENGTH_MAX ? value.trim() : '';
+  return listTrimmedTexts(record, name).texts[0] ?? '';
 }
 
-/** The first items of a list or of the members of an object, or the one value of the field. */
-export function listOf(record: FieldRecord, name: string): readonly JsonValue[] {
-  const value = record.fields.get(name);
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value.slice(0, LIST_LENGTH_MAX);
-  return isJsonObject(value) ? Object.values(value).slice(0, LIST_LENGTH_MAX) : [value];
+/** The value of the first text that has one; part where the field says more. */
+export function readFirst(
+  { texts, isWhole }: FieldTexts, read: TextReader = whole,
+): RowValue | undefined {
+  for (const text of texts) {
+    const value = read(text);
+    if (value !== undefined) return isWhole && texts.length === 1 ? value : part(value.value);
+  }
+  return undefined;
 }
 
-/** A row that takes the text of a field as it is. */
-export function makeTextRow(member: MemberRow['member'], name: string): MemberRow {
-  return {
-    member, from: [name],
-    read(record) {
-      const text = textOf(record, name);
-      return text === '' ? undefined : whole(text);
-    },
-  };
+/** The value that texts say in several ways; part where one of them says another or none. */
+export function readAlike(texts: readonly string[], read: TextReader): RowValue | undefined {
+  const values = texts.map(read);
+  const first = values.find((value) => value !== undefined);
+  if (first === undefined) return undefined;
+  const areAlike = values.every((value) => value?.isWhole === true && value.value === first.value);
+  return areAlike ? first : part(first.value);
 }
+
+const PAGE_COUNT = /^([0-9]{1,6})(?: ?(?:pp?|pg|pages)\.?)?$/i;
 
 /** A number of pages, as `374` or `374 p.`. */
 export function readPages(text: string): RowValue | undefined {
-  const count = parsePageCount(text);
-  return count === null ? undefined : whole(count);
+  const [, digits] = PAGE_COUNT.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : whole(Number(digits));
 }
 
-/** Keywords with commas between them. */
+/** Keywords with commas between them, or semicolons where there is no comma. */
 export function readKeywords(text: string): RowValue | undefined {
-  const keywords = text.split(',').map((keyword) => keyword.trim())
-    .filter((keyword) => keyword !== '');
-  return keywords.length === 0 ? undefined : whole(keywords);
+  return readWords(text.split(text.includes(',') ? ',' : ';'));
+}
+
+/** The texts of a list, each of which is a keyword. */
+export function readWords(texts: readonly string[]): RowValue | undefined {
+  const words = texts.map((word) => word.trim()).filter((word) => word !== '');
+  return words.length === 0 ? undefined : whole(words);
+}
+
+const SUBTITLE_SEPARATOR = ': ';
+
+/**
+ * Title and subtitle of a text that may say both, `Animal Farm: A Fairy Story`; nothing where it is
+ * blank.
+ */
+export function splitTitle(text: string): readonly string[] {
+  const end = text.indexOf(SUBTITLE_SEPARATOR);
+  const title = end < 0 ? '' : text.slice(0, end).trim();
+  const subtitle = end < 0 ? '' : text.slice(end + SUBTITLE_SEPARATOR.length).trim();
+  if (title !== '' && subtitle !== '') return [title, subtitle];
+  return text.trim() === '' ? [] : [text];
+}
+
+/** The text of both, as `splitTitle` takes it apart. */
+export function joinTitle(title: string, subtitle = ''): string {
+  return [title, subtitle].map((text) => text.trim()).filter((text) => text !== '')
+    .join(SUBTITLE_SEPARATOR);
 }

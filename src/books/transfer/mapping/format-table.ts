@@ -54,6 +54,9 @@ export function part(value: JsonValue): RowValue {
   return { value, isWhole: false };
 }
 
+/** Fields of a record that is written. */
+export type WrittenFields = readonly (readonly [name: string, value: JsonValue])[];
+
 export type MemberRow = {
   readonly member: BookMember;
   /** The fields that it reads; none for a member that follows from the record's kind. */
@@ -61,7 +64,7 @@ export type MemberRow = {
   /** Undefined where the fields say nothing of the member. */
   read(record: FieldRecord): RowValue | undefined;
   /** The fields that say the member; absent in formats that are only read. */
-  write?(book: Book): readonly (readonly [name: string, value: JsonValue])[];
+  write?(book: Book): WrittenFields;
 };
 
 export type FormatTable = {

@@ -53,11 +53,18 @@ export function readLanguage(text: string): RowValue | undefined {
   return firstTag === null ? undefined : part(firstTag);
 }
 
+// Of another time: `Greek (Ancient)`.
+const TIME_IN_BRACKETS = /^([^()]+) \(([^()]+)\)$/;
+
 /** The BCP 47 tag of one language, or null. */
 function findLanguage(text: string): string | null {
   const name = text.trim().toLowerCase();
   const tag = name.replaceAll('_', '-');
   if (TAG.test(tag)) return canonicalize(tag);
+  return findName(name) ?? findName(name.replace(TIME_IN_BRACKETS, '$2 $1'));
+}
+
+function findName(name: string): string | null {
   return OTHER_NAMES.get(name) ?? getNames().get(name) ?? null;
 }
 

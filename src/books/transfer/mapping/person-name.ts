@@ -154,7 +154,7 @@ export function isAuthorRole(role: string): boolean {
 }
 
 /** Whether the word is what follows a name, such as `Jr.` or `III`. */
-export function isNameSuffix(word: string): boolean {
+function isNameSuffix(word: string): boolean {
   return SUFFIX.test(word) || NUMERAL.test(word);
 }
 
@@ -173,6 +173,21 @@ export function createAuthor(parts: PersonNameParts): Author {
   if (given === '') return family === '' ? { name } : { name, familyName: family };
   if (family === '') return { name, givenName: given };
   return { name, givenName: given, familyName: family };
+}
+
+/**
+ * The author of a displayed and an inverted name, of which one may be missing. The parts of the
+ * inverted name count where both say the same.
+ */
+export function createNamedAuthor(displayedName: string, invertedName: string): Author {
+  const displayed = foldBlanks(displayedName);
+  const inverted = foldBlanks(invertedName);
+  const parts = splitInvertedName(inverted);
+  // Goodreads takes the last word for the family, also where it is `Jr.`
+  const isMisled = displayed !== '' && isNameSuffix(parts.family);
+  const author = createAuthor(isMisled ? splitName(displayed) : parts);
+  const isSameName = displayed === '' || author.name === displayed;
+  return inverted.includes(',') && isSameName ? author : { name: displayed || inverted };
 }
 
 /** The last words are no suffix where the family has them already, as in `King Jr.` */

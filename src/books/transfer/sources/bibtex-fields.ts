@@ -1,31 +1,60 @@
-/** Reads fields of BibTeX that hold more than text: dates, pages, lists. */
-import type { FieldRecord, RowValue } from '../mapping/format-table.ts';
+/** Reads and writes fields of BibTeX that hold more than text: dates, lists, titles. */
+import { decodeLatex, decodeLatexUrl, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
+import { combineDates, readDate } from '../mapping/date-text.ts';
+import { LIST_LENGTH_MAX, listTexts } from '../mapping/field-text.ts';
+import type { FieldTexts } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
-import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
-import { parsePageCount } from '../mapping/book-text.ts';
-import { readDate } from '../mapping/date-text.ts';
+import type { FieldRecord, RowValue, WrittenFields } from '../mapping/format-table.ts';
 import { splitOutsideBraces } from './bibtex-names.ts';
 
-/** The text of a field as it stands, or null. A field that is there twice says its first text. */
-export function findLatex(
-  { fields }: FieldRecord, name: string,
-): { readonly latex: string; readonly isOnly: boolean } | null {
-  const value = fields.get(name);
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  if (typeof first !== 'string' || first.trim() === '') return null;
-  return { latex: first, isOnly: first === value };
+const TITLE_FIELDS: ReadonlySet<string> =
+  new Set(['title', 'subtitle', 'booktitle', 'maintitle']);
+
+/**
+ * The texts of a field without LaTeX. They are not all of it where it has markup, or a title braces
+ * that keep the case of letters.
+ */
+export function listDecodedTexts(record: FieldRecord, name: string): FieldTexts {
+  const { texts: latexTexts, isWhole } = listTexts(record, name);
+  if (name === 'url') return { texts: latexTexts.map(decodeLatexUrl).filter(isText), isWhole };
+  const decoded = latexTexts.map(decodeLatex);
+  const isPlain = decoded.every(({ text, hasMarkup, hasGroups }, index) => !hasMarkup
+    && !(hasGroups && TITLE_FIELDS.has(name)
+      && encodeTitle(text) !== foldLatexBlanks(latexTexts[index] ?? '')));
+  return { texts: decoded.map(({ text }) => text).filter(isText), isWhole: isWhole && isPlain };
 }
 
-/** Plain text; braces that keep the case of letters say something in titles alone. */
-export function readText(
-  record: FieldRecord, name: string, hasCase: boolean,
+function isText(text: string): boolean {
+  return text !== '';
+}
+
+/** The value of the first text of a field as it stands; part where it has others. */
+export function readFirstLatex(
+  record: FieldRecord, name: string, read: (latex: string) => RowValue | undefined,
 ): RowValue | undefined {
-  const found = findLatex(record, name);
-  if (found === null) return undefined;
-  const { text, hasMarkup, hasGroups } = decodeLatex(found.latex);
-  if (text === '') return undefined;
-  const isCaseLost = hasCase && hasGroups && encodeTitle(text) !== foldLatexBlanks(found.latex);
-  return found.isOnly && !hasMarkup && !isCaseLost ? whole(text) : part(text);
+  const { texts: [first, ...others], isWhole } = listTexts(record, name);
+  const value = first === undefined ? undefined : read(first);
+  return value === undefined || (isWhole && others.length === 0) ? value : part(value.value);
+}
+
+/** A field of a value; none where there is no text. */
+export function encodeField(
+  name: string, value: string | number | readonly string[],
+): WrittenFields {
+  const latex =
+    typeof value === 'object' ? encodeKeywords(value) : encodeText(name, String(value));
+  return latex === '' ? [] : [[name, latex]];
+}
+
+function encodeText(name: string, text: string): string {
+  // An address is verbatim; a brace in it would end the field.
+  if (name === 'url') {
+    return foldLatexBlanks(text).replaceAll('{', '%7B').replaceAll('}', '%7D');
+  }
+  if (TITLE_FIELDS.has(name)) return encodeTitle(text);
+  const latex = encodeLatex(text);
+  // BibLaTeX takes an `and` in it for the end of one of several.
+  return name === 'publisher' && /\sand\s/i.test(latex) ? `{${latex}}` : latex;
 }
 
 // `The left hand`: as it is, it is written small already.
@@ -34,33 +63,30 @@ const IN_SENTENCE_CASE = /^\P{Ll}[^\p{Lu}\p{Lt}]*$/u;
 const RAISED_LETTER = /(?:^|[:?!.]\s{1,9})[^\p{L}\p{N}]{0,9}\p{Ll}/u;
 
 /** Text of a title, in braces where a style or a program would change the case of its letters. */
-export function encodeTitle(text: string): string {
+function encodeTitle(text: string): string {
   const latex = encodeLatex(text);
   const isAsWritten = IN_SENTENCE_CASE.test(latex) && !RAISED_LETTER.test(text);
   return latex === '' || isAsWritten ? latex : `{${latex}}`;
 }
 
-/** `date`, or `year`, `month` and `day`, which classic BibTeX has. */
+/** `date`, and `year`, `month` and `day`, which classic BibTeX has. */
 export function readDateFields(record: FieldRecord): RowValue | undefined {
-  const found = findLatex(record, 'date');
-  const classicDate = readClassicDate(record);
-  if (found === null) return classicDate;
   // A tie is no blank here: it says that the date is about right.
-  const date = readDate(foldLatexBlanks(found.latex));
-  if (date === undefined) return classicDate === undefined ? undefined : part(classicDate.value);
-  const isSame = classicDate === undefined
-    || (classicDate.isWhole && String(date.value).startsWith(String(classicDate.value)));
-  return found.isOnly && isSame ? date : part(date.value);
+  const dates = listTexts(record, 'date').texts.map((latex) => readDate(foldLatexBlanks(latex)));
+  const hasYear = listTexts(record, 'year').texts.length > 0;
+  return combineDates(hasYear ? [...dates, readClassicDate(record)] : dates);
 }
 
 function readClassicDate(record: FieldRecord): RowValue | undefined {
-  const year = readDate(decodeField(record, 'year'));
-  if (year === undefined) return undefined;
-  const day = decodeField(record, 'day');
-  const dayNumber = /^[0-9]{1,2}$/.test(day) ? day : '';
-  const date = addMonth(String(year.value), decodeField(record, 'month'), dayNumber);
-  const isOnly = ['year', 'month', 'day'].every((name) => !Array.isArray(record.fields.get(name)));
-  return isOnly && year.isWhole && day === dayNumber ? date : part(date.value);
+  const [year, month, day] =
+    ['year', 'month', 'day'].map((name) => listDecodedTexts(record, name));
+  const yearDate = readDate(year?.texts[0] ?? '');
+  if (yearDate === undefined) return undefined;
+  const dayText = day?.texts[0] ?? '';
+  const dayNumber = /^[0-9]{1,2}$/.test(dayText) ? dayText : '';
+  const date = addMonth(String(yearDate.value), month?.texts[0] ?? '', dayNumber);
+  const areSingle = [year, month, day].every((field) => (field?.texts.length ?? 0) < 2);
+  return areSingle && yearDate.isWhole && dayText === dayNumber ? date : part(date.value);
 }
 
 /** A month is `jan`, `January` or `1`; `5 jan`, `jan 5` and `January~5` say the day too. */
@@ -73,36 +99,17 @@ function addMonth(year: string, month: string, day: string): RowValue {
   return readDate(text) ?? part(year);
 }
 
-export function decodeField(record: FieldRecord, name: string): string {
-  return decodeLatex(findLatex(record, name)?.latex ?? '').text;
-}
-
-/** `{xii, 320}` is no number, and `320 p.` says one. */
-export function readPages(record: FieldRecord, name: string): RowValue | undefined {
-  const text = decodeField(record, name);
-  const count = parsePageCount(text);
-  if (count === null) return undefined;
-  return String(count) === text && findLatex(record, name)?.isOnly === true
-    ? whole(count) : part(count);
-}
-
-/** More than a book may have: what follows is refused in any case. */
-const KEYWORDS_MAX = 200;
-
 /** Keywords between commas, or between semicolons where there is no comma. */
-export function readKeywords(record: FieldRecord): RowValue | undefined {
-  const found = findLatex(record, 'keywords');
-  if (found === null) return undefined;
-  const byComma = splitOutsideBraces(found.latex, ',');
-  const pieces = byComma.length > 1 ? byComma : splitOutsideBraces(found.latex, ';');
-  const words = pieces.slice(0, KEYWORDS_MAX).map((piece) => decodeLatex(piece).text)
+export function readKeywords(latex: string): RowValue | undefined {
+  const byComma = splitOutsideBraces(latex, ',');
+  const pieces = byComma.length > 1 ? byComma : splitOutsideBraces(latex, ';');
+  const words = pieces.slice(0, LIST_LENGTH_MAX).map((piece) => decodeLatex(piece).text)
     .filter((word) => word !== '');
   if (words.length === 0) return undefined;
-  const isAll = found.isOnly && pieces.length <= KEYWORDS_MAX;
-  return isAll && !decodeLatex(found.latex).hasMarkup ? whole(words) : part(words);
+  return decodeLatex(latex).hasMarkup ? part(words) : whole(words);
 }
 
-export function writeKeywords(keywords: readonly string[]): string {
+function encodeKeywords(keywords: readonly string[]): string {
   return keywords.map((word) => encodeLatex(word)).filter((word) => word !== '')
     .map((word) => /[,;]/.test(word) ? `{${word}}` : word).join(', ');
 }

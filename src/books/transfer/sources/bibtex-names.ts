@@ -7,20 +7,18 @@
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
 import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
+import { LIST_LENGTH_MAX } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
 import { createAuthor, isNameList, splitAuthor, splitName } from '../mapping/person-name.ts';
 
-/** More than a book may have: what follows is refused in any case. */
-const NAMES_MAX = 200;
-
 export function readNames(latex: string): RowValue | undefined {
   const authors: JsonObject[] = [];
-  const joined = splitNames(latex, NAMES_MAX + 1);
+  const joined = splitNames(latex, LIST_LENGTH_MAX + 1);
   const names = joined.flatMap((name) => splitOutsideBraces(name, ';'))
     .map((name) => name.trim()).filter((name) => name !== '');
-  let isWhole = names.length === joined.length && names.length <= NAMES_MAX;
-  for (const name of names.slice(0, NAMES_MAX)) {
+  let isWhole = names.length === joined.length && names.length <= LIST_LENGTH_MAX;
+  for (const name of names.slice(0, LIST_LENGTH_MAX)) {
     const author = name.toLowerCase() === 'others' ? null : readName(name);
     if (author !== null) authors.push(author);
     if (author === null || decodeLatex(name).hasMarkup || !isWrittenAgain(author, name)) {

@@ -3,26 +3,24 @@
  * type other than `book` stay in `metadata.source.bibtex`, and come out again as they stood.
  * The field `x-hookshelf` has the id of the book and the members that no other field says, as JSON.
  */
-import type { JsonValue } from '../../../base/schema.ts';
 import { decodeBook } from '../../book.ts';
 import type { Book } from '../../book.ts';
 import type { BookWriter, FormatCodec } from '../format-codec.ts';
 import { BibtexSplitter } from '../grammars/bibtex.ts';
 import { encodeBibtexEntry } from '../grammars/bibtex-encoder.ts';
 import { TYPE_FIELD } from '../grammars/bibtex-entry.ts';
-import { decodeLatexUrl, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
-import { part, whole } from '../mapping/format-table.ts';
-import type { FormatTable, MemberRow } from '../mapping/format-table.ts';
+import { readPages } from '../mapping/field-text.ts';
+import type { FormatTable, WrittenFields } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import { MONTHS } from '../month-names.ts';
 import {
-  decodeField, encodeTitle, findLatex, readDateFields, readKeywords, readPages, readText,
-  writeKeywords,
+  encodeField, listDecodedTexts, readDateFields, readFirstLatex, readKeywords,
 } from './bibtex-fields.ts';
 import { CitationKeys, isMadeKey } from './bibtex-keys.ts';
 import { readNames, writeNames } from './bibtex-names.ts';
@@ -33,66 +31,26 @@ const BOOK_TYPES: ReadonlySet<string> = new Set([
   'reference', 'mvreference',
 ]);
 
-const ROWS: readonly MemberRow[] = [
-  {
-    member: 'authors', from: ['author'],
-    read(record) {
-      const found = findLatex(record, 'author');
-      const names = found === null ? undefined : readNames(found.latex);
-      return names === undefined || found?.isOnly === true ? names : part(names.value);
-    },
-    write: ({ authors }) => writeField('author', writeNames(authors)),
-  },
-  createTextRow('title', 'title', { hasCase: true }),
-  // Of a record that has no title of its own, or inherits none under that name.
-  { member: 'title', from: ['booktitle'], read: (record) => readText(record, 'booktitle', true) },
-  { member: 'title', from: ['maintitle'], read: (record) => readText(record, 'maintitle', true) },
-  createTextRow('subtitle', 'subtitle', { hasCase: true }),
-  createTextRow('bookEdition', 'edition', { hasCase: false }),
-  createTextRow('publisher', 'publisher', { hasCase: false, isList: true }),
-  {
-    member: 'datePublished', from: ['date', 'year', 'month', 'day'],
-    read: readDateFields,
-    write: ({ datePublished = '' }) => writeDate(datePublished),
-  },
-  {
-    member: 'isbn', from: ['isbn'],
-    read(record) {
-      const isbn = readIsbn([decodeField(record, 'isbn')]);
-      return isbn === undefined || findLatex(record, 'isbn')?.isOnly === true
-        ? isbn : part(isbn.value);
-    },
-    write: ({ isbn = '' }) => writeField('isbn', isbn),
-  },
-  {
-    member: 'inLanguage', from: ['langid'],
-    read: (record) => readLanguage(decodeField(record, 'langid')),
-    write: ({ inLanguage = '' }) => writeField('langid', LANGUAGE_IDS.get(inLanguage) ?? ''),
-  },
-  {
-    member: 'inLanguage', from: ['language'],
-    read: (record) => readLanguage(decodeField(record, 'language')),
-    write: ({ inLanguage = '' }) =>
-      writeField('language', LANGUAGE_IDS.has(inLanguage) ? '' : inLanguage),
-  },
-  createPagesRow('pagetotal'),
-  { ...createPagesRow('numpages'), write: () => [] },
-  {
-    member: 'keywords', from: ['keywords'], read: readKeywords,
-    write: ({ keywords = [] }) => writeField('keywords', writeKeywords(keywords)),
-  },
-  {
-    member: 'url', from: ['url'],
-    read(record) {
-      const found = findLatex(record, 'url');
-      if (found === null) return undefined;
-      const url = decodeLatexUrl(found.latex);
-      return found.isOnly ? whole(url) : part(url);
-    },
-    write: ({ url = '' }) => writeField('url', encodeUrl(url)),
-  },
-  createTextRow('description', 'abstract', { hasCase: false }),
-];
+const { text, list, record } = createRowMaker(listDecodedTexts, (name, value) =>
+  name === 'langid' ? writeLanguage(String(value)) : encodeField(name, value));
+
+const ROWS: FormatTable['rows'] = [
+  record('authors', ['author'], (fields) => readFirstLatex(fields, 'author', readNames),
+    writeAuthors),
+  // A record may have no title of its own, or inherit none under that name.
+  text('title', ['title', 'booktitle', 'maintitle']),
+  text('subtitle', 'subtitle'),
+  text('bookEdition', 'edition'),
+  text('publisher', 'publisher'),
+  record('datePublished', ['date', 'year', 'month', 'day'], readDateFields, writeDate),
+  list('isbn', ['isbn'], readIsbn),
+  text('inLanguage', ['langid', 'language'], readLanguage),
+  text('numberOfPages', ['pagetotal', 'numpages'], readPages),
+  record('keywords', ['keywords'], (fields) => readFirstLatex(fields, 'keywords', readKeywords),
+    ({ keywords = [] }) => encodeField('keywords', keywords)),
+  text('url', 'url'),
+  text('description', 'abstract'),
+].flat();
 
 const REST_FIELD = 'x-hookshelf';
 
@@ -145,46 +103,23 @@ function findImportedKey({ metadata }: Book): string | null {
   return source === null ? null : findOwnId(source, bibtexTable.ownIdFields);
 }
 
-function writeField(name: string, latex: string): readonly (readonly [string, JsonValue])[] {
-  return latex === '' ? [] : [[name, latex]];
-}
-
-/** `isList`: BibLaTeX takes an `and` in it for the end of one of several. */
-function createTextRow(
-  member: 'title' | 'subtitle' | 'bookEdition' | 'publisher' | 'description', name: string,
-  { hasCase, isList = false }: { readonly hasCase: boolean; readonly isList?: boolean },
-): MemberRow {
-  return {
-    member, from: [name],
-    read: (record) => readText(record, name, hasCase),
-    write(book) {
-      const text = book[member] ?? '';
-      const latex = hasCase ? encodeTitle(text) : encodeLatex(text);
-      return writeField(name, isList && /\sand\s/i.test(latex) ? `{${latex}}` : latex);
-    },
-  };
-}
-
-function createPagesRow(name: string): MemberRow {
-  return {
-    member: 'numberOfPages', from: [name],
-    read: (record) => readPages(record, name),
-    write: ({ numberOfPages }) => writeField(name, numberOfPages?.toString() ?? ''),
-  };
+function writeAuthors({ authors }: Book): WrittenFields {
+  const latex = writeNames(authors);
+  return latex === '' ? [] : [['author', latex]];
 }
 
 /** A whole date needs `date`, which BibLaTeX knows; the year is for classic BibTeX besides. */
-function writeDate(date: string): readonly (readonly [string, JsonValue])[] {
-  const [year = '', month, day] = date.split('-');
+function writeDate({ datePublished = '' }: Book): WrittenFields {
+  const [year = '', month, day] = datePublished.split('-');
   if (year === '') return [];
-  if (day !== undefined) return [['date', date], ['year', year]];
+  if (day !== undefined) return [['date', datePublished], ['year', year]];
   return month === undefined ? [['year', year]]
     : [['year', year], ['month', MONTHS[Number(month) - 1] ?? '']];
 }
 
-// An address is verbatim; a brace in it would end the field.
-function encodeUrl(url: string): string {
-  return foldLatexBlanks(url).replaceAll('{', '%7B').replaceAll('}', '%7D');
+function writeLanguage(tag: string): WrittenFields {
+  const id = LANGUAGE_IDS.get(tag);
+  return id === undefined ? [['language', tag]] : [['langid', id]];
 }
 
 /** The names of the babel package, which BibLaTeX and pandoc know, for tags that they say whole. */

@@ -9,14 +9,17 @@ import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
-import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
+import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
 import { splitNames } from '../mapping/person-name.ts';
+
+const { text, list, record } = createRowMaker(listTrimmedTexts);
 
 const calibreTable: FormatTable = {
   name: 'calibre',
@@ -24,52 +27,35 @@ const calibreTable: FormatTable = {
   restField: null,
   isBook: () => true,
   rows: [
-    makeTextRow('title', 'title'),
-    { member: 'authors', from: ['authors'], read: readAuthors },
-    { member: 'isbn', from: ['isbn'], read: (record) => readIsbn([textOf(record, 'isbn')]) },
-    { member: 'isbn', from: ['identifiers'], read: readIdentifiers },
-    makeTextRow('publisher', 'publisher'),
-    {
-      member: 'datePublished', from: ['pubdate'],
-      read: (record) => readDate(textOf(record, 'pubdate')),
-    },
-    {
-      member: 'inLanguage', from: ['languages'],
-      read: (record) => readLanguage(textOf(record, 'languages')),
-    },
-    { member: 'bookFormat', from: ['formats'], read: readFormats },
-    {
-      member: 'keywords', from: ['tags'], read: (record) => readKeywords(textOf(record, 'tags')),
-    },
-    {
-      member: 'description', from: ['comments'],
-      read(record) {
-        const html = textOf(record, 'comments');
-        return html === '' ? undefined : readHtml(html);
-      },
-    },
-  ],
+    text('title', 'title'),
+    record('authors', ['authors'], readAuthors),
+    list('isbn', ['isbn'], readIsbn),
+    text('isbn', 'identifiers', readIdentifiers),
+    text('publisher', 'publisher'),
+    text('datePublished', 'pubdate', readDate),
+    text('inLanguage', 'languages', readLanguage),
+    text('bookFormat', 'formats', readFormats),
+    text('keywords', 'tags', readKeywords),
+    text('description', 'comments', readHtml),
+  ].flat(),
 };
 
-export const calibreCodec: FormatCodec = createTableCodec(calibreTable, createCalibreSplitter);
-
-function createCalibreSplitter(): FieldSplitter {
-  return createDelimitedTextSplitter({
+export const calibreCodec: FormatCodec =
+  createTableCodec(calibreTable, () => createDelimitedTextSplitter({
     title: 'a Calibre catalog',
     requiredColumns: [['title']],
     keyColumns: ['uuid'],
-    isEmpty: (column, text) => column === 'pubdate' && NO_DATE.test(text),
-  });
-}
+    isEmpty: (column, cell) => column === 'pubdate' && NO_DATE.test(cell),
+  }));
 
 /** The time that means none, 0101-01-01 in UTC, anywhere on earth. */
 const NO_DATE = /^(?:0101-01-01|0100-12-31)(?:[T ]|$)/;
 
 const AND = ' & ';
 
-function readAuthors(record: FieldRecord): RowValue | undefined {
-  const authors = foldBlanks(textOf(record, 'authors'));
-  const names = splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
+function readAuthors(fields: FieldRecord): RowValue | undefined {
+  const authors = foldBlanks(textOf(fields, 'authors'));
+  const names = splitAuthors(authors, foldBlanks(textOf(fields, 'author_sort')))
     .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
     .filter((name) => name !== '');
   return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
@@ -86,8 +72,7 @@ function splitAuthors(authors: string, authorSort: string): readonly string[] {
 
 const ISBN_IDENTIFIER = /(?:^|,)\s*isbn:([^,]*)/i;
 
-function readIdentifiers(record: FieldRecord): RowValue | undefined {
-  const identifiers = textOf(record, 'identifiers');
+function readIdentifiers(identifiers: string): RowValue | undefined {
   const match = ISBN_IDENTIFIER.exec(identifiers);
   const isbn = readIsbn([match?.[1] ?? '']);
   return isbn === undefined || match?.[0] === identifiers ? isbn : part(isbn.value);
@@ -101,8 +86,8 @@ const TEXT_FORMATS: ReadonlySet<string> = new Set([
 const AUDIO_FORMATS: ReadonlySet<string> = new Set(['aac', 'm4a', 'm4b', 'mp3', 'ogg', 'opus']);
 
 /** A book that is there as files is an e-book; which files is kept. */
-function readFormats(record: FieldRecord): RowValue | undefined {
-  const formats = textOf(record, 'formats').toLowerCase().split(',').map((name) => name.trim())
+function readFormats(names: string): RowValue | undefined {
+  const formats = names.toLowerCase().split(',').map((name) => name.trim())
     .filter((name) => name !== '');
   if (formats.length === 0) return undefined;
   if (formats.every((name) => TEXT_FORMATS.has(name))) return part('EBook');

@@ -10,15 +10,16 @@ import { messageOf } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX } from '../../book.ts';
 import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { JsonSplitter } from '../json-splitter.ts';
-import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
 import { createDate, readDate } from '../mapping/date-text.ts';
+import {
+  listItems, listTexts, readKeywords, readPages, readWords,
+} from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
-  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
+  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, RowValue,
 } from '../mapping/format-table.ts';
 import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -27,6 +28,7 @@ import { parseRest } from '../mapping/map-record.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
 import { findSource } from '../mapping/metadata-source.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
 import { writeRecord } from '../mapping/write-record.ts';
@@ -38,42 +40,29 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['', BOOK_TYPE, 'classic']);
 const OWN_CUSTOM = 'hookshelf';
 const REST_FIELD = `custom.${OWN_CUSTOM}`;
 
+// Texts throughout, as the first version of the schema has no numbers.
+const { text, list, record, titles } = createRowMaker(listTexts, (name, value) =>
+  [[name, [value].flat().join(', ')]]);
+
 const cslTable: FormatTable = {
   name: 'csl',
   rows: [
-    {
-      member: 'title', from: ['title'],
-      read: (record) => readTitle(record, 0),
-      write: ({ title, subtitle }) => [['title', joinTitle(title, subtitle)]],
-    },
-    { member: 'subtitle', from: ['title'], read: (record) => readTitle(record, 1) },
-    {
-      member: 'authors', from: ['author'],
-      read: ({ fields }) => readAuthors(fields.get('author')),
-      write: ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]],
-    },
-    createRow('isbn', 'ISBN', (text) => readIsbn([text]), ({ isbn }) => isbn),
-    createRow('publisher', 'publisher', readRichText, ({ publisher }) => publisher),
-    {
-      member: 'datePublished', from: ['issued'],
-      read: ({ fields }) => readIssued(fields.get('issued')),
-      write: ({ datePublished }) => datePublished === undefined ? []
-        : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]],
-    },
-    createRow('inLanguage', 'language', readLanguage, ({ inLanguage }) => inLanguage),
-    // A text, as the first version of the schema has no number there.
-    createRow('numberOfPages', 'number-of-pages', readPageCount,
-      ({ numberOfPages }) => numberOfPages?.toString()),
-    createRow('bookEdition', 'edition', readRichText, ({ bookEdition }) => bookEdition),
-    {
-      member: 'keywords', from: ['keyword'],
-      read: ({ fields }) => readKeywords(fields.get('keyword')),
-      write: ({ keywords = [] }) =>
-        keywords.length === 0 ? [] : [['keyword', keywords.join(', ')]],
-    },
-    createRow('description', 'abstract', readRichText, ({ description }) => description),
-    createRow('url', 'URL', whole, ({ url }) => url),
-  ],
+    titles(['title']),
+    record('authors', ['author'], readAuthors,
+      ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]]),
+    list('isbn', ['ISBN'], readIsbn),
+    text('publisher', 'publisher', readRichText),
+    record('datePublished', ['issued'], ({ fields }) => readIssued(fields.get('issued')),
+      ({ datePublished }) => datePublished === undefined ? []
+        : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]]),
+    text('inLanguage', 'language', readLanguage),
+    text('numberOfPages', 'number-of-pages', readPages),
+    text('bookEdition', 'edition', readRichText),
+    list('keywords', ['keyword'], ([first = '', ...others]) =>
+      others.length === 0 ? readKeywords(first) : readWords([first, ...others])),
+    text('description', 'abstract', readRichText),
+    text('url', 'URL'),
+  ].flat(),
   ownIdFields: ['id'],
   bookIdPrefix: '',
   restField: REST_FIELD,
@@ -160,81 +149,35 @@ function encodeItem(book: Book): EncodedFields {
   return { text: `\n${encodeJson(item)}`, leavesOut };
 }
 
-/** A row of a member that one text says. */
-function createRow(
-  member: MemberRow['member'], name: string, read: (text: string) => RowValue | undefined,
-  getText: (book: Book) => string | undefined,
-): MemberRow {
-  return {
-    member, from: [name],
-    read({ fields }) {
-      const text = textOf(fields.get(name));
-      return text === null ? undefined : read(text);
-    },
-    write(book) {
-      const text = getText(book);
-      return text === undefined ? [] : [[name, text]];
-    },
-  };
-}
-
-/** A text, which may be written as a number; null: there is none. */
-function textOf(value: JsonValue | undefined): string | null {
-  if (isJsonNumber(value)) return String(value);
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-// With a subtitle the title says a part: where the model refuses the other, the field is kept.
-function readTitle({ fields }: FieldRecord, index: number): RowValue | undefined {
-  const title = readRichText(textOf(fields.get('title')) ?? '');
-  const pieces = splitTitle(String(title.value));
-  const piece = pieces[index];
-  if (piece === undefined) return undefined;
-  return title.isWhole && index === pieces.length - 1 ? whole(piece) : part(piece);
-}
-
-function readPageCount(text: string): RowValue | undefined {
-  const count = parsePageCount(text);
-  return count === null ? undefined : whole(count);
-}
-
-/** Keywords by commas, or by semicolons where there are any. */
-function readKeywords(value: JsonValue | undefined): RowValue | undefined {
-  const texts = Array.isArray(value)
-    ? value.map((item: JsonValue) => textOf(item) ?? '')
-    : (textOf(value) ?? '').split(String(value).includes(';') ? ';' : ',');
-  const keywords = texts.map((text) => text.trim()).filter((text) => text !== '');
-  return keywords.length === 0 ? undefined : whole(keywords);
+/** A text, which may be written as a number; empty: there is none. */
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' || isJsonNumber(value) ? String(value) : '';
 }
 
 /** The date of numbers, or of a text; whole where it says neither a span nor a doubt. */
 function readIssued(value: JsonValue | undefined): RowValue | undefined {
-  if (!isJsonObject(value)) return readDate(textOf(value) ?? '');
+  if (!isJsonObject(value)) return readDate(textOf(value));
   const { 'date-parts': dates, raw, literal, edtf, ...others } = value;
-  const text = textOf(raw) ?? textOf(edtf) ?? textOf(literal);
+  const dateText = textOf(raw) || textOf(edtf) || textOf(literal);
   const isList = Array.isArray(dates);
   const [first] = isList ? dates as readonly JsonValue[] : [];
-  const date = Array.isArray(first) ? readParts(first) : readDate(text ?? '');
+  const date = Array.isArray(first) ? readParts(first) : readDate(dateText);
   if (date === undefined) return undefined;
-  const isAlone = Object.keys(others).length === 0 && (text === null || !isList)
-    && (!isList || dates.length === 1);
+  const isAlone = Object.keys(others).length === 0
+    && (!isList || (dateText === '' && dates.length === 1));
   return isAlone ? date : part(date.value);
 }
 
 /** `[1969, 3, 5]`, `["1969"]`; no month or day may be 0 too. */
 function readParts(parts: readonly JsonValue[]): RowValue | undefined {
-  const [year, month, day] = parts.map((item) => {
-    const number = Number(textOf(item) ?? 0);
-    return number === 0 ? null : number;
-  });
-  return createDate(year ?? 0, month ?? null, day ?? null);
+  const [year = 0, month, day] = parts.map((item) => Number(textOf(item)));
+  return createDate(year, month || null, day || null);
 }
 
-function readAuthors(value: JsonValue | undefined): RowValue | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  const items: readonly JsonValue[] = value;
-  // One more than the model takes, so that it is told that there are more.
-  const authors = items.slice(0, LIST_ITEMS_MAX + 1).map(readName);
+function readAuthors(fields: FieldRecord): RowValue | undefined {
+  const items = listItems(fields, 'author');
+  if (items.length === 0 || !Array.isArray(fields.fields.get('author'))) return undefined;
+  const authors = items.map(readName);
   // A name that is not written as it was read, such as an organization, is kept as it stood.
   const isAll = authors.every((author, index) =>
     isDeepStrictEqual(writeName(author), items[index]));
@@ -242,8 +185,8 @@ function readAuthors(value: JsonValue | undefined): RowValue | undefined {
 }
 
 function readName(item: JsonValue): Author {
-  if (!isJsonObject(item)) return { name: textOf(item) ?? '' };
-  const textIn = (name: string): string => textOf(item[name]) ?? '';
+  if (!isJsonObject(item)) return { name: textOf(item) };
+  const textIn = (name: string): string => textOf(item[name]);
   const literal = textIn('literal');
   if (literal !== '') return { name: literal };
   const particle = textIn('non-dropping-particle');
@@ -258,5 +201,5 @@ function readName(item: JsonValue): Author {
 function writeName(author: Author): JsonObject {
   const { family, given, droppingParticle, suffix } = splitAuthor(author);
   const parts = { family, given, 'dropping-particle': droppingParticle, suffix };
-  return Object.fromEntries(Object.entries(parts).filter(([, text]) => text !== ''));
+  return Object.fromEntries(Object.entries(parts).filter(([, piece]) => piece !== ''));
 }

@@ -9,17 +9,18 @@ import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { makeTextRow, readPages, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readPages, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
-import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
+import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import {
-  createAuthor, isNameSuffix, splitInvertedName, splitName, splitNames,
-} from '../mapping/person-name.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
+import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
 
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
+
+const { text, list, record } = createRowMaker(listTrimmedTexts);
 
 const goodreadsTable: FormatTable = {
   name: 'goodreads',
@@ -27,75 +28,49 @@ const goodreadsTable: FormatTable = {
   restField: null,
   isBook: () => true,
   rows: [
-    { member: 'title', from: ['Title'], read: readTitle },
-    { member: 'authors', from: ['Author', 'Author l-f', 'Additional Authors'], read: readAuthors },
-    {
-      member: 'isbn', from: ['ISBN13', 'ISBN'],
-      read: (record) => readIsbn([textOf(record, 'ISBN13'), textOf(record, 'ISBN')]),
-    },
-    makeTextRow('publisher', 'Publisher'),
+    text('title', 'Title', readTitle),
+    record('authors', ['Author', 'Author l-f', 'Additional Authors'], readAuthors),
+    list('isbn', ['ISBN13', 'ISBN'], readIsbn),
+    text('publisher', 'Publisher'),
     // The year of the edition; the work's own year where that is missing.
-    {
-      member: 'datePublished', from: ['Year Published'],
-      read: (record) => readYear(record, 'Year Published'),
-    },
-    {
-      member: 'datePublished', from: ['Original Publication Year'],
-      read: (record) => readYear(record, 'Original Publication Year'),
-    },
-    {
-      member: 'numberOfPages', from: ['Number of Pages'],
-      read: (record) => readPages(textOf(record, 'Number of Pages')),
-    },
-    {
-      member: 'bookFormat', from: ['Binding'],
-      read: (record) => readBookFormat(textOf(record, 'Binding')),
-    },
-  ],
+    text('datePublished', ['Year Published', 'Original Publication Year'], readYear),
+    text('numberOfPages', 'Number of Pages', readPages),
+    text('bookFormat', 'Binding', readBookFormat),
+  ].flat(),
 };
 
 export const goodreadsCodec: FormatCodec =
-  createTableCodec(goodreadsTable, createGoodreadsSplitter);
-
-function createGoodreadsSplitter(): FieldSplitter {
-  return createDelimitedTextSplitter({
+  createTableCodec(goodreadsTable, () => createDelimitedTextSplitter({
     title: 'a Goodreads export',
     requiredColumns: [['Book Id'], ['Title'], ['Author']],
     keyColumns: ['Book Id'],
-    isEmpty: (_column, text) => text === EMPTY_FORMULA,
-  });
-}
+    isEmpty: (_column, cell) => cell === EMPTY_FORMULA,
+  }));
 
 // A series has a place in it, `#1`; brackets without one belong to the title.
 const SERIES = /\(((?:[^()]|\([^()]*\))*)\)$/;
 const PLACE = /(?:^|[\s,;])#\S/;
 
-function readTitle(record: FieldRecord): RowValue | undefined {
-  const text = textOf(record, 'Title');
-  const match = SERIES.exec(text);
-  if (match !== null && PLACE.test(match[1] ?? '')) {
-    const title = text.slice(0, match.index).trim();
-    if (title !== '') return part(title);
-  }
-  return text === '' ? undefined : whole(text);
+function readTitle(titleText: string): RowValue {
+  const match = SERIES.exec(titleText);
+  if (match === null || !PLACE.test(match[1] ?? '')) return whole(titleText);
+  const title = titleText.slice(0, match.index).trim();
+  return title === '' ? whole(titleText) : part(title);
 }
 
 /** A year is whole, also one of two digits: 19 is the time of Augustus. */
-function readYear(record: FieldRecord, name: string): RowValue | undefined {
-  return readDate(textOf(record, name).padStart(4, '0'));
+function readYear(year: string): RowValue | undefined {
+  return readDate(year.padStart(4, '0'));
 }
 
-function readAuthors(record: FieldRecord): RowValue | undefined {
-  const name = foldBlanks(textOf(record, 'Author'));
-  const others = splitNames(textOf(record, 'Additional Authors')).filter((other) => other !== name)
+function readAuthors(fields: FieldRecord): RowValue | undefined {
+  const name = foldBlanks(textOf(fields, 'Author'));
+  const invertedName = foldBlanks(textOf(fields, 'Author l-f'));
+  const author = createNamedAuthor(name, invertedName);
+  const others = splitNames(textOf(fields, 'Additional Authors')).filter((other) => other !== name)
     .map((other) => ({ name: other }));
-  const invertedName = foldBlanks(textOf(record, 'Author l-f'));
-  const inverted = splitInvertedName(invertedName);
-  // Goodreads takes the last word for the family, also where it is `Jr.`
-  const author = createAuthor(isNameSuffix(inverted.family) ? splitName(name) : inverted);
-  const isSameName = invertedName.includes(',') && author['name'] === name;
-  const authors = [isSameName ? author : { name }, ...others].filter((one) => one['name'] !== '');
+  const authors = [author, ...others].filter((one) => one.name !== '');
   if (authors.length === 0) return undefined;
-  const isAll = isSameName || invertedName === '' || invertedName === name;
+  const isAll = invertedName === '' || invertedName === name || 'familyName' in author;
   return isAll ? whole(authors) : part(authors);
 }

@@ -8,13 +8,16 @@ import type { FormatCodec } from '../format-codec.ts';
 import { explainIsbn, parseIsbn } from '../../isbn.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
 import type { CsvRow } from '../csv-rows.ts';
-import { textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable,
 } from '../mapping/format-table.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
+
+const { text } = createRowMaker(listTrimmedTexts);
 
 const isbnTable: FormatTable = {
   name: 'isbn',
@@ -22,12 +25,9 @@ const isbnTable: FormatTable = {
   restField: null,
   isBook: () => true,
   rows: [
-    {
-      member: 'title', from: ['isbn'],
-      read: (record) => whole(createStandInTitle(textOf(record, 'isbn'))),
-    },
-    { member: 'isbn', from: ['isbn'], read: (record) => whole(textOf(record, 'isbn')) },
-  ],
+    text('title', 'isbn', (isbn) => whole(createStandInTitle(isbn))),
+    text('isbn', 'isbn'),
+  ].flat(),
 };
 
 export const isbnCodec: FormatCodec = {
@@ -49,12 +49,12 @@ class IsbnSplitter implements FieldSplitter {
   }
 
   #readRow({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
-    const text = cells.map((cell) => cell.text).join(' ').trim();
-    if (problem === undefined && (text === '' || text.startsWith('#'))) return [];
-    const isHeading = !this.#hasText && HEADING.test(text);
+    const content = cells.map((cell) => cell.text).join(' ').trim();
+    if (problem === undefined && (content === '' || content.startsWith('#'))) return [];
+    const isHeading = !this.#hasText && HEADING.test(content);
     this.#hasText = true;
     if (problem !== undefined) return [{ line, key: null, problem }];
-    return isHeading ? [] : [readLine(line, text)];
+    return isHeading ? [] : [readLine(line, content)];
   }
 }
 
@@ -62,8 +62,8 @@ class IsbnSplitter implements FieldSplitter {
 const HEADING = /^"?(?:ISBNs?|ISBN[-_ ]?1[03]|EAN(?:[-_ ]?13)?)(?:\s*:)?"?$/i;
 const PREFIX = /^ISBN(?:[- ]?1[03](?=\s*:|\s))?\s*:?\s*/i;
 
-function readLine(line: number, text: string): FieldRecord | BrokenRecord {
-  const number = text.replace(PREFIX, '').replace(/[\u2010-\u2015\u2212]/g, '-');
+function readLine(line: number, content: string): FieldRecord | BrokenRecord {
+  const number = content.replace(PREFIX, '').replace(/[\u2010-\u2015\u2212]/g, '-');
   const isbn = parseIsbn(number);
   if (isbn === null) return { line, key: null, problem: explainIsbn(number) };
   return { line, key: null, type: '', fields: new Map([['isbn', isbn]]) };

@@ -11,7 +11,7 @@ import type { JsonNode, JsonScope } from '../grammars/nested-json.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { ReferenceQueue } from './jsonld-references.ts';
 import { ContextTerms } from './jsonld-terms.ts';
-import { listTexts } from './jsonld-values.ts';
+import { findTexts } from './jsonld-values.ts';
 import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
 
 export class JsonldSplitter implements FieldSplitter {
@@ -46,7 +46,7 @@ export class JsonldSplitter implements FieldSplitter {
     const { line, node, scope } = item;
     const terms = this.#findTerms(scope);
     const fields = renameMembers(node, terms, '', (name) => this.#readFields.has(name));
-    const isBook = listTexts(fields.get('@type')).some((name) => BOOK_TYPES.includes(name));
+    const isBook = findTexts(fields.get('@type')).texts.some((name) => BOOK_TYPES.includes(name));
     if (!isBook && fields.has('@id')) {
       this.#queue.addNode(renameMembers(node, terms, '', () => true));
     }
@@ -64,11 +64,11 @@ export class JsonldSplitter implements FieldSplitter {
 }
 
 function createRecord(line: number, fields: Map<string, JsonValue>): FieldRecord {
-  const types = listTexts(fields.get('@type'));
+  const types = findTexts(fields.get('@type')).texts;
   const type = types.find((name) => BOOK_TYPES.includes(name)) ?? types[0] ?? '';
   // Every record says that it is a book.
   if (types.length === 1 && type === 'Book') fields.delete('@type');
-  const [id = ''] = listTexts(fields.get('@id'));
+  const [id = ''] = findTexts(fields.get('@id')).texts;
   fields.delete('@id');
   // The name of a blank node holds within its file alone.
   const key = id === '' || id.startsWith('_:') ? null : id;

@@ -7,7 +7,8 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { readKeywords } from '../mapping/field-text.ts';
+import { readFirst, readKeywords } from '../mapping/field-text.ts';
+import type { FieldTexts, TextReader } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
 import { readAuthorNames } from '../mapping/person-name.ts';
@@ -26,34 +27,13 @@ const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
 export const TEXT = 'Text';
 const NAME_MEMBERS = ['@value', 'name'] as const;
 
-/** The first text that `read` takes. An object of `type` says no more than its text. */
-export function readFirst(
-  value: JsonValue | undefined, read: (text: string) => RowValue | undefined = whole, type = '',
-): RowValue | undefined {
-  const items = listItems(value);
-  for (const item of items) {
-    const { text, isWhole } = readItem(item, type);
-    const first = text === null ? undefined : read(text);
-    if (first === undefined) continue;
-    return { ...first, isWhole: isWhole && first.isWhole && items.length === 1 };
-  }
-  return undefined;
-}
-
-/** The values that `read` makes of all texts. An object of `type` says no more than its text. */
-export function readAll(
-  value: JsonValue | undefined, read: (texts: readonly string[]) => RowValue | undefined,
-  type = '',
-): RowValue | undefined {
+/** The texts of a value. An object of `type` says no more than its text. */
+export function findTexts(value: JsonValue | undefined, type = ''): FieldTexts {
   const items = listItems(value).map((item) => readItem(item, type));
-  const all = read(items.flatMap(({ text }) => text ?? []));
-  if (all === undefined) return undefined;
-  const isWhole = items.every((item) => item.isWhole);
-  return { ...all, isWhole: isWhole && all.isWhole };
-}
-
-export function listTexts(value: JsonValue | undefined): readonly string[] {
-  return listItems(value).flatMap((item) => readItem(item).text ?? []);
+  return {
+    texts: items.flatMap(({ text }) => text ?? []),
+    isWhole: items.every(({ isWhole }) => isWhole),
+  };
 }
 
 function readItem(item: JsonValue, type = ''): ItemText {
@@ -66,7 +46,7 @@ function readItem(item: JsonValue, type = ''): ItemText {
   const name = members.find((member) => Object.hasOwn(item, member));
   // An IRI is never a name.
   const text = name === undefined ? undefined
-    : readFirst(item[name], whole, name === 'name' ? TEXT : '');
+    : readFirst(findTexts(item[name], name === 'name' ? TEXT : ''));
   if (text === undefined) return { text: null, isWhole: false };
   // The language of a text says more than our model holds; that a number is one does not.
   const saysNoMore = Object.keys(item).every((member) => member === name
@@ -86,8 +66,9 @@ function listItems(value: JsonValue | undefined): readonly JsonValue[] {
 export function readKeywordList(value: JsonValue | undefined): RowValue | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return readKeywords(value);
-  return readAll(value, (texts) =>
-    texts.length > 0 || Array.isArray(value) ? whole(texts) : undefined, TEXT);
+  const { texts, isWhole } = findTexts(value, TEXT);
+  if (texts.length === 0 && !Array.isArray(value)) return undefined;
+  return { value: texts, isWhole };
 }
 
 const PERSON = 'Person';
@@ -98,16 +79,18 @@ type MemberReaders = ReadonlyMap<string, (value: JsonValue) => RowValue | undefi
 
 const ADDRESS_READERS: MemberReaders = new Map([
   'streetAddress', 'addressLocality', 'addressRegion', 'postalCode', 'addressCountry',
-].map((name) => [name, (value: JsonValue) => readFirst(value)]));
+].map((name) => [name, makeReader('')]));
 
 const PERSON_READERS: MemberReaders = new Map([
-  ...['name', 'givenName', 'familyName'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value, readName, TEXT)] as const),
-  ['url', (value) => readFirst(value)],
-  ...['birthDate', 'deathDate'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value, readDate)] as const),
+  ...['name', 'givenName', 'familyName'].map((name) => [name, makeReader(TEXT, readName)] as const),
+  ['url', makeReader('')],
+  ...['birthDate', 'deathDate'].map((name) => [name, makeReader('', readDate)] as const),
   ['address', readAddress],
 ]);
+
+function makeReader(type: string, read?: TextReader): (value: JsonValue) => RowValue | undefined {
+  return (value) => readFirst(findTexts(value, type), read);
+}
 
 export function readPeople(value: JsonValue | undefined): RowValue | undefined {
   const people = listItems(value).flatMap(readPersons);

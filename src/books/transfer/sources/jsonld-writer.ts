@@ -12,7 +12,7 @@ import type { FormatTable } from '../mapping/format-table.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import { ContextTerms } from './jsonld-terms.ts';
-import { listTexts } from './jsonld-values.ts';
+import { findTexts } from './jsonld-values.ts';
 import {
   BOOK_TYPES, isAudiobookProperty, isBookProperty, isWorkProperty, isWorkType,
 } from './schema-org.ts';
@@ -40,7 +40,7 @@ type WrittenNode = {
 
 function writeNode(table: FormatTable, book: Book): WrittenNode {
   const { ownId, fields, leavesOut } = writeRecord(table, book);
-  const sourceTypes = listTexts(fields.get('@type'));
+  const sourceTypes = findTexts(fields.get('@type')).texts;
   const ownTypes = sourceTypes.flatMap((type) => findTypeName(type) ?? []);
   const isProperty = ownTypes.includes('Audiobook') ? isAudiobookProperty : isBookProperty;
   const members = new Map<string, JsonValue>();

@@ -4,91 +4,63 @@
  * refers to (`jsonld-references.ts`), `jsonld-values.ts` reads their values, and `jsonld-writer.ts`
  * writes nodes.
  */
-import { BOOK_FORMATS } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { readPages } from '../mapping/field-text.ts';
+import { readFirst, readPages } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
-import type { BookMember, FormatTable, MemberRow, RowValue } from '../mapping/format-table.ts';
+import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
 import { JsonldSplitter } from './jsonld-node.ts';
 import {
-  TEXT, readAll, readFirst, readKeywordList, readName, readPeople, writePerson,
+  TEXT, findTexts, readKeywordList, readName, readPeople, writePerson,
 } from './jsonld-values.ts';
 import { createNodeWriter } from './jsonld-writer.ts';
 import { BOOK_TYPES } from './schema-org.ts';
 
 const ORGANIZATION = 'Organization';
 
-const ROWS: readonly MemberRow[] = [
-  textRow('title', 'name'),
-  { ...textRow('title', 'headline'), write: () => [] },
-  textRow('subtitle', 'alternativeHeadline'),
-  {
-    member: 'authors', from: ['author'],
-    read: ({ fields }) => readPeople(fields.get('author')),
-    write: ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writePerson)]],
-  },
-  { member: 'authors', from: ['creator'], read: ({ fields }) => readPeople(fields.get('creator')) },
-  {
-    member: 'isbn', from: ['isbn'],
-    read: ({ fields }) => readAll(fields.get('isbn'), readIsbn),
-    write: ({ isbn }) => isbn === undefined ? [] : [['isbn', isbn]],
-  },
-  {
-    member: 'isbn', from: ['@id'],
-    read: ({ key }) => {
-      const [, isbn] = /^urn:isbn:(.+)$/i.exec(key ?? '') ?? [];
-      return isbn === undefined ? undefined : readIsbn([isbn]);
-    },
-  },
-  {
-    member: 'publisher', from: ['publisher'],
-    read: ({ fields }) => readFirst(fields.get('publisher'), readName, ORGANIZATION),
-    write: ({ publisher }) => publisher === undefined
-      ? [] : [['publisher', { '@type': ORGANIZATION, name: publisher }]],
-  },
-  {
-    member: 'datePublished', from: ['datePublished'],
-    read: ({ fields }) => readFirst(fields.get('datePublished'), readDate),
-    write: ({ datePublished }) =>
-      datePublished === undefined ? [] : [['datePublished', datePublished]],
-  },
-  {
-    member: 'inLanguage', from: ['inLanguage'],
-    read: ({ fields }) => readFirst(fields.get('inLanguage'), readLanguage),
-  },
+/** Fields whose value is no address of an object. */
+const TEXT_FIELDS: ReadonlySet<string> =
+  new Set(['name', 'headline', 'alternativeHeadline', 'bookEdition', 'description']);
+
+const { text, list, record } = createRowMaker(
+  ({ fields }, name) => findTexts(fields.get(name), TEXT_FIELDS.has(name) ? TEXT : ''),
+  (name, value) => [[name, typeof value === 'object' ? [...value] : value]]);
+
+const ROWS: FormatTable['rows'] = [
+  text('title', ['name', 'headline']),
+  text('subtitle', 'alternativeHeadline'),
+  record('authors', ['author'], ({ fields }) => readPeople(fields.get('author')),
+    ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writePerson)]]),
+  record('authors', ['creator'], ({ fields }) => readPeople(fields.get('creator'))),
+  list('isbn', ['isbn'], readIsbn),
+  record('isbn', ['@id'], readIdIsbn),
+  record('publisher', ['publisher'],
+    ({ fields }) => readFirst(findTexts(fields.get('publisher'), ORGANIZATION), readName),
+    ({ publisher }) => publisher === undefined
+      ? [] : [['publisher', { '@type': ORGANIZATION, name: publisher }]]),
+  text('datePublished', 'datePublished', readDate),
+  text('inLanguage', 'inLanguage', readLanguage),
   // Such as `und`: a tag that names no language.
-  textRow('inLanguage', 'inLanguage'),
-  {
-    member: 'numberOfPages', from: ['numberOfPages'],
-    read: ({ fields }) => readFirst(fields.get('numberOfPages'), readPages),
-    write: ({ numberOfPages }) =>
-      numberOfPages === undefined ? [] : [['numberOfPages', numberOfPages]],
-  },
-  textRow('bookEdition', 'bookEdition'),
-  {
-    member: 'bookFormat', from: ['bookFormat'],
-    read: ({ fields }) => readFirst(fields.get('bookFormat'), findBookFormat),
-    write: ({ bookFormat }) =>
-      bookFormat === undefined ? [] : [['bookFormat', `https://schema.org/${bookFormat}`]],
-  },
-  {
-    member: 'bookFormat', from: [],
-    read: ({ type }) => type === 'Audiobook' ? whole('AudiobookFormat') : undefined,
-  },
-  {
-    member: 'keywords', from: ['keywords'],
-    read: ({ fields }) => readKeywordList(fields.get('keywords')),
-    write: ({ keywords }) => keywords === undefined ? [] : [['keywords', [...keywords]]],
-  },
-  textRow('description', 'description'),
-  textRow('url', 'url'),
-  textRow('image', 'image'),
-];
+  text('inLanguage', 'inLanguage'),
+  text('numberOfPages', 'numberOfPages', readPages),
+  text('bookEdition', 'bookEdition'),
+  record('bookFormat', ['bookFormat'],
+    ({ fields }) => readFirst(findTexts(fields.get('bookFormat')), readBookFormat),
+    ({ bookFormat }) =>
+      bookFormat === undefined ? [] : [['bookFormat', `https://schema.org/${bookFormat}`]]),
+  record('bookFormat', [],
+    ({ type }) => type === 'Audiobook' ? whole('AudiobookFormat') : undefined),
+  record('keywords', ['keywords'], ({ fields }) => readKeywordList(fields.get('keywords')),
+    ({ keywords }) => keywords === undefined ? [] : [['keywords', [...keywords]]]),
+  text('description', 'description'),
+  text('url', 'url'),
+  text('image', 'image'),
+].flat();
 
 const READ_FIELDS = ROWS.flatMap(({ from }) => from);
 
@@ -107,25 +79,7 @@ export const jsonldCodec: FormatCodec = {
   createWriter: (options) => createNodeWriter(jsonldTable, options),
 };
 
-/** Members whose value may be the address of an object. */
-const IRI_MEMBERS: ReadonlySet<BookMember> = new Set<BookMember>(['inLanguage', 'url', 'image']);
-
-function textRow(
-  member: Extract<BookMember, 'title' | 'subtitle' | 'inLanguage' | 'bookEdition' | 'description'
-    | 'url' | 'image'>, name: string,
-): MemberRow {
-  return {
-    member, from: [name],
-    read: ({ fields }) => readFirst(fields.get(name), whole, IRI_MEMBERS.has(member) ? '' : TEXT),
-    write: (book) => {
-      const text = book[member];
-      return text === undefined ? [] : [[name, text]];
-    },
-  };
-}
-
-/** A format by schema.org's name, or by a word that other programs have for it. */
-function findBookFormat(text: string): RowValue | undefined {
-  const format = BOOK_FORMATS.find((name) => name.toLowerCase() === text.toLowerCase());
-  return format === undefined ? readBookFormat(text) : whole(format);
+function readIdIsbn({ key }: FieldRecord): RowValue | undefined {
+  const [, isbn] = /^urn:isbn:(.+)$/i.exec(key ?? '') ?? [];
+  return isbn === undefined ? undefined : readIsbn([isbn]);
 }

@@ -17,77 +17,58 @@ import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
 import {
-  listOf, readKeywords, readPages, textOf,
+  listItems, listTrimmedTexts, readAlike, readKeywords, readPages, readWords, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
-  BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
+  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { createAuthor, isAuthorRole, splitInvertedName } from '../mapping/person-name.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
+import { createNamedAuthor, isAuthorRole } from '../mapping/person-name.ts';
 
-/** A row for a member that is a text in both exports, under a name in each. */
-function makeRows(
-  member: BookMember, names: readonly string[], read: (text: string) => RowValue | undefined,
-): readonly MemberRow[] {
-  return names.map((name) => ({
-    member, from: [name],
-    read(record) {
-      const text = textOf(record, name);
-      return text === '' ? undefined : read(text);
-    },
-  }));
-}
+const { text, list, record } = createRowMaker(listTrimmedTexts);
 
 /** A row for the fields that name the first author, and the others with `|` between them. */
 function makeAuthorsRow(
   first: string, firstRole: string, others: string, otherRoles: string,
 ): MemberRow {
-  return {
-    member: 'authors', from: [first, firstRole, others, otherRoles],
-    read(record) {
-      const names = [textOf(record, first), ...splitBars(textOf(record, others))];
-      const roles = [textOf(record, firstRole), ...splitBars(textOf(record, otherRoles))];
-      const count = Math.max(names.length, roles.length);
-      return readPersons(Array.from({ length: count }, (_, index) =>
-        ({ invertedName: names[index] ?? '', name: '', role: roles[index] ?? '' })));
-    },
-  };
+  return record('authors', [first, firstRole, others, otherRoles], (fields) => {
+    const names = [textOf(fields, first), ...splitBars(textOf(fields, others))];
+    const roles = [textOf(fields, firstRole), ...splitBars(textOf(fields, otherRoles))];
+    const count = Math.max(names.length, roles.length);
+    return readPersons(Array.from({ length: count }, (_, index) =>
+      ({ invertedName: names[index] ?? '', name: '', role: roles[index] ?? '' })));
+  });
 }
 
+// The names of the text export come first, then those of the JSON export.
 const librarythingTable: FormatTable = {
   name: 'librarything',
   ownIdFields: ['Book Id', 'books_id'],
   restField: null,
   isBook: () => true,
   rows: [
-    ...makeRows('title', ['Title', 'title'], whole),
+    text('title', ['Title', 'title']),
     makeAuthorsRow('Primary Author', 'Primary Author Role', 'Secondary Author',
       'Secondary Author Roles'),
-    { member: 'authors', from: ['authors'], read: (record) => readPersons(readAuthors(record)) },
+    record('authors', ['authors'], (fields) => readPersons(readAuthors(fields))),
     makeAuthorsRow('primaryauthor', 'primaryauthorrole', 'secondaryauthor', 'secondaryauthorroles'),
-    {
-      member: 'isbn', from: ['ISBN', 'ISBNs'],
-      read: (record) =>
-        readIsbn([textOf(record, 'ISBN'), ...textOf(record, 'ISBNs').split(',')]),
-    },
-    {
-      member: 'isbn', from: ['originalisbn', 'isbn'],
-      read: (record) => readIsbn([textOf(record, 'originalisbn'), ...textsOf(record, 'isbn')]),
-    },
-    { member: 'publisher', from: ['Publication', 'publication'], read: readPublisher },
-    ...makeRows('bookEdition', ['Publication', 'publication'], readEdition),
-    ...makeRows('datePublished', ['Date', 'date'], readDate),
-    ...makeRows('numberOfPages', ['Page Count', 'pages'], readPages),
-    ...makeRows('inLanguage', ['Languages'], readLanguageName),
-    { member: 'inLanguage', from: ['language', 'language_codeA'], read: readLanguages },
-    ...makeRows('bookFormat', ['Media'], readBookFormat),
-    { member: 'bookFormat', from: ['format'], read: readMedia },
-    ...makeRows('keywords', ['Tags'], readKeywords),
-    { member: 'keywords', from: ['tags'], read: readTags },
-  ],
+    list('isbn', ['ISBN', 'ISBNs'], readIsbn),
+    list('isbn', ['originalisbn', 'isbn'], readIsbn),
+    record('publisher', ['Publication', 'publication'], readPublisher),
+    text('bookEdition', ['Publication', 'publication'], readEdition),
+    text('datePublished', ['Date', 'date'], readDate),
+    text('numberOfPages', ['Page Count', 'pages'], readPages),
+    text('inLanguage', 'Languages', readLanguage),
+    list('inLanguage', ['language', 'language_codeA'], (texts) => readAlike(texts, readLanguage)),
+    text('bookFormat', 'Media', readBookFormat),
+    record('bookFormat', ['format'], readMedia),
+    text('keywords', 'Tags', readKeywords),
+    list('keywords', ['tags'], readWords),
+  ].flat(),
 };
 
 export const librarythingCodec: FormatCodec =
@@ -119,7 +100,7 @@ class LibrarythingSplitter implements FieldSplitter {
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
     const records = this.#splitter === null ? this.#start() : [];
-    const lastRecords = [...this.#splitter?.end() ?? []].filter((record) => record !== null);
+    const lastRecords = [...this.#splitter?.end() ?? []].filter((item) => item !== null);
     return [...records, ...lastRecords.map(withKey)];
   }
 
@@ -147,40 +128,34 @@ function createTextSplitter(hasTabs: boolean): FieldSplitter {
     syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
     requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],
     keyColumns: ['Book Id'],
-    isEmpty: (_column, text) => text === '[]',
+    isEmpty: (_column, cell) => cell === '[]',
   });
 }
 
 /** Records of an array are named by their own id, as those of an object are by its members. */
-function withKey(record: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord {
-  if (record.key !== null || 'problem' in record) return record;
-  const id = record.fields.get('books_id');
-  return typeof id === 'string' || isJsonNumber(id) ? { ...record, key: String(id) } : record;
-}
-
-/** The texts among the items of a list. */
-function textsOf(record: FieldRecord, name: string): readonly string[] {
-  return listOf(record, name).filter((item) => typeof item === 'string')
-    .map((item) => item.trim());
+function withKey(item: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord {
+  if (item.key !== null || 'problem' in item) return item;
+  const id = item.fields.get('books_id');
+  return typeof id === 'string' || isJsonNumber(id) ? { ...item, key: String(id) } : item;
 }
 
 type Person = { readonly invertedName: string; readonly name: string; readonly role: string };
 
-function splitBars(text: string): readonly string[] {
-  return text.split('|').map((piece) => piece.trim());
+function splitBars(list: string): readonly string[] {
+  return list.split('|').map((piece) => piece.trim());
 }
 
 /** The authors of the JSON export; one who is not there is an empty list. */
-function readAuthors(record: FieldRecord): readonly Person[] {
-  return listOf(record, 'authors').filter((item) => isJsonObject(item)).map((item) => ({
+function readAuthors(fields: FieldRecord): readonly Person[] {
+  return listItems(fields, 'authors').filter((item) => isJsonObject(item)).map((item) => ({
     invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
     role: memberText(item, 'role'),
   }));
 }
 
 function memberText(value: JsonObject, name: string): string {
-  const text = value[name];
-  return typeof text === 'string' ? text.trim() : '';
+  const member = value[name];
+  return typeof member === 'string' ? member.trim() : '';
 }
 
 /** The first person, whatever the role, and the others who are authors; all else is kept. */
@@ -188,7 +163,7 @@ function readPersons(persons: readonly Person[]): RowValue | undefined {
   const named = persons.filter(({ invertedName, name }) => invertedName !== '' || name !== '');
   const authors = named.filter(({ role }, index) => index === 0 || isAuthor(role));
   if (authors.length === 0) return undefined;
-  const value = authors.map(readPerson);
+  const value = authors.map(({ name, invertedName }) => createNamedAuthor(name, invertedName));
   // Also the role of somebody without a name is kept.
   return persons.every(({ role }) => isAuthor(role)) ? whole(value) : part(value);
 }
@@ -197,41 +172,35 @@ function isAuthor(role: string): boolean {
   return role === '' || isAuthorRole(role);
 }
 
-function readPerson({ invertedName, name }: Person): JsonObject {
-  const displayName = foldBlanks(name);
-  const author = createAuthor(splitInvertedName(foldBlanks(invertedName)));
-  const isSameName = displayName === '' || author['name'] === displayName;
-  if (invertedName.includes(',') && isSameName) return author;
-  return { name: displayName === '' ? foldBlanks(invertedName) : displayName };
-}
-
 const YEAR_IN_BRACKETS = /\((?:c|©)?[0-9]{4}\b[^()]*\)/i;
 const YEAR_AT_END = /[,;]? ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?\.?$/i;
 const EDITION = /(?:^|, )Edition: ([^,]+)/i;
 const PAGES_OR_EDITION = /^(?:Edition:.*|[0-9]+ (?:pages|p\.?))$/i;
 
-function readPublisher(record: FieldRecord): RowValue | undefined {
-  const text = foldBlanks(textOf(record, 'Publication') || textOf(record, 'publication'));
-  const date = textOf(record, 'Date') || textOf(record, 'date');
-  const yearStart = YEAR_IN_BRACKETS.exec(text)?.index;
-  const start = yearStart === undefined ? cutEdition(text) : text.slice(0, yearStart);
+function readPublisher(fields: FieldRecord): RowValue | undefined {
+  const publication =
+    foldBlanks(textOf(fields, 'Publication') || textOf(fields, 'publication'));
+  const date = textOf(fields, 'Date') || textOf(fields, 'date');
+  const yearStart = YEAR_IN_BRACKETS.exec(publication)?.index;
+  const start = yearStart === undefined
+    ? cutEdition(publication) : publication.slice(0, yearStart);
   const colon = start.indexOf(' : ');
   const publisher = trimSigns(colon < 0 ? start : start.slice(colon + 3));
   if (publisher === '') return undefined;
-  const isAll = text === publisher || text === `${publisher} (${date})`;
+  const isAll = publication === publisher || publication === `${publisher} (${date})`;
   return isAll ? whole(publisher) : part(publisher);
 }
 
 /** The text without the signs at its end that led to what stood behind it. */
-function trimSigns(text: string): string {
-  let end = text.length;
-  while (end > 0 && ' ,;:'.includes(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end).trim();
+function trimSigns(start: string): string {
+  let end = start.length;
+  while (end > 0 && ' ,;:'.includes(start.charAt(end - 1))) end -= 1;
+  return start.slice(0, end).trim();
 }
 
 /** A publication that has no year in brackets, without what stands behind the publisher. */
-function cutEdition(text: string): string {
-  const pieces = text.split(', ');
+function cutEdition(publication: string): string {
+  const pieces = publication.split(', ');
   while (pieces.length > 1) {
     const last = pieces.at(-1) ?? '';
     if (!PAGES_OR_EDITION.test(last) && readBookFormat(last) === undefined) break;
@@ -247,31 +216,9 @@ function readEdition(publication: string): RowValue | undefined {
   return edition.trim() === '' ? undefined : part(edition.trim());
 }
 
-const TIME_IN_BRACKETS = /^([^()]+) \(([^()]+)\)$/;
-
-/** Languages of other times are named `Greek (Ancient)`. */
-function readLanguageName(text: string): RowValue | undefined {
-  return readLanguage(text) ?? readLanguage(text.replace(TIME_IN_BRACKETS, '$2 $1'));
-}
-
-function readLanguages(record: FieldRecord): RowValue | undefined {
-  const names = textsOf(record, 'language');
-  const codes = textsOf(record, 'language_codeA');
-  const read = readLanguageName(names.join(', ')) ?? readLanguage(codes.join(', '));
-  if (read === undefined || !read.isWhole || codes.length === 0) return read;
-  return readLanguage(codes.join(', '))?.value === read.value ? read : part(read.value);
-}
-
 /** The medium, whose code is kept. */
-function readMedia(record: FieldRecord): RowValue | undefined {
-  const [first] = listOf(record, 'format');
+function readMedia(fields: FieldRecord): RowValue | undefined {
+  const [first] = listItems(fields, 'format');
   const read = isJsonObject(first) ? readBookFormat(memberText(first, 'text')) : undefined;
   return read === undefined ? undefined : part(read.value);
-}
-
-function readTags(record: FieldRecord): RowValue | undefined {
-  const tags = textsOf(record, 'tags').filter((tag) => tag !== '');
-  if (tags.length === 0) return undefined;
-  const list = record.fields.get('tags');
-  return Array.isArray(list) && list.length > tags.length ? part(tags) : whole(tags);
 }

@@ -8,15 +8,18 @@ import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
-import { part, whole } from '../mapping/format-table.ts';
-import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
+import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
+import { whole } from '../mapping/format-table.ts';
+import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
 import { isAuthorRole, splitNames } from '../mapping/person-name.ts';
 
 /** An ISBN, an ASIN or a UUID; older files have an ISBN alone. */
 const OWN_ID_COLUMNS = ['ISBN/UID', 'ISBN'] as const;
+
+const { text, list, record } = createRowMaker(listTrimmedTexts);
 
 const storygraphTable: FormatTable = {
   name: 'storygraph',
@@ -24,41 +27,27 @@ const storygraphTable: FormatTable = {
   restField: null,
   isBook: () => true,
   rows: [
-    makeTextRow('title', 'Title'),
-    { member: 'authors', from: ['Authors', 'Author'], read: readAuthors },
-    { member: 'isbn', from: OWN_ID_COLUMNS, read: readIsbnOrUid },
-    {
-      member: 'bookFormat', from: ['Format'],
-      read: (record) => readBookFormat(textOf(record, 'Format')),
-    },
-    {
-      member: 'keywords', from: ['Tags'], read: (record) => readKeywords(textOf(record, 'Tags')),
-    },
-  ],
+    text('title', 'Title'),
+    record('authors', ['Authors', 'Author'], readAuthors),
+    list('isbn', OWN_ID_COLUMNS, readIsbn),
+    text('bookFormat', 'Format', readBookFormat),
+    text('keywords', 'Tags', readKeywords),
+  ].flat(),
 };
 
 export const storygraphCodec: FormatCodec =
-  createTableCodec(storygraphTable, createStorygraphSplitter);
-
-function createStorygraphSplitter(): FieldSplitter {
-  return createDelimitedTextSplitter({
+  createTableCodec(storygraphTable, () => createDelimitedTextSplitter({
     title: 'a StoryGraph export',
     requiredColumns: [['Title'], ['Authors', 'Author'], OWN_ID_COLUMNS],
     keyColumns: OWN_ID_COLUMNS,
-  });
-}
+  }));
 
 /** Contributors who are authors are authors; the field of all of them is kept. */
-function readAuthors(record: FieldRecord): RowValue | undefined {
-  const names = new Set(splitNames(textOf(record, 'Authors') || textOf(record, 'Author')));
-  for (const contributor of textOf(record, 'Contributors').split(')')) {
+function readAuthors(fields: FieldRecord): RowValue | undefined {
+  const names = new Set(splitNames(textOf(fields, 'Authors') || textOf(fields, 'Author')));
+  for (const contributor of textOf(fields, 'Contributors').split(')')) {
     const [name = '', role = ''] = contributor.split('(');
     if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }
   return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
-}
-
-function readIsbnOrUid(record: FieldRecord): RowValue | undefined {
-  const isbn = readIsbn(OWN_ID_COLUMNS.map((name) => textOf(record, name)));
-  return isbn === undefined ? undefined : part(isbn.value);
 }

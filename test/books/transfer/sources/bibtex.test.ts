@@ -177,6 +177,8 @@ test('dates are read in all forms; what they say besides is kept', () => {
     ['year={-750}', undefined, 'year'], ['year={in press}', undefined, 'year'],
     ['date={soon}, year=1999', '1999', 'date,year'],
     ['date={1999}, year=2000', '1999', 'date,year'],
+    ['date={1999}, year={in press}', '1999', 'date,year'],
+    ['date=1999, year=1999, month=5', '1999-05', ''],
     ['year=1999, month=feb, day=31', '1999-02', 'year,month,day'],
     ['date={199X}', undefined, 'date'], ['year={199?}', undefined, 'year'],
     ['date={2013-00-00}', '2013', 'date'], ['date={2001-21}', '2001', 'date'],

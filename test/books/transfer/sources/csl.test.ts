@@ -180,6 +180,13 @@ test('values that the model refuses are kept in the source, and the book stays',
   assert.deepEqual(book, { title: 'A', metadata: { source: { csl: refused } } });
 });
 
+test('texts are read from lists too, as Crossref sends them', () => {
+  assert.deepEqual(readOne({ title: ['A: B'], ISBN: ['9780441478125'], URL: ['http://a', 'b'] }), {
+    title: 'A', subtitle: 'B', isbn: '9780441478125', url: 'http://a',
+    metadata: { source: { csl: { URL: ['http://a', 'b'] } } },
+  });
+});
+
 test('articles are counted by their type, and one object or a list of Zotero is read', () => {
   const text = '[{"type":"article-journal","title":"A","id":"x"},\n{"title":"B"}]';
   const [article, book] = readText(cslCodec, text);

@@ -11,7 +11,8 @@ import { readText } from '../../../support/format-round-trip.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
 import { IS_LONG, longTest } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
-import { readFirst, readPeople } from '../../../../src/books/transfer/sources/jsonld-values.ts';
+import { readFirst } from '../../../../src/books/transfer/mapping/field-text.ts';
+import { findTexts, readPeople } from '../../../../src/books/transfer/sources/jsonld-values.ts';
 
 function read(file: string, chunkBytes = 1000, hasAllTypes = false): readonly SourceRecord[] {
   return readText(jsonldCodec, file, { chunkBytes, hasAllTypes });
@@ -487,6 +488,6 @@ test('an IRI is never a name', () => {
   for (const author of [{ name: { '@id': '#p' } }, { '@id': '#p' }]) {
     assert.doesNotMatch(JSON.stringify(readPeople(author)), /#p/);
   }
-  assert.equal(readFirst({ name: { '@id': '#o' } }, undefined, 'Organization'), undefined);
+  assert.equal(readFirst(findTexts({ name: { '@id': '#o' } }, 'Organization')), undefined);
 });
 

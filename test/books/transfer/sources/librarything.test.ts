@@ -261,7 +261,8 @@ test('an export that a spreadsheet has saved with commas is read with its quotes
 
 test('tags of the JSON export are kept where not all of them are keywords', () => {
   for (const [tags, keywords, isKept] of [
-    [['a', 'b'], ['a', 'b'], false], [['a', 7], ['a'], true], [[], undefined, false],
+    [['a', 'b'], ['a', 'b'], false], [['a', 7], ['a', '7'], false],
+    [['a', ['b']], ['a'], true], [[], undefined, false],
     [Array.from({ length: 200 }, (_, index) => `${index % 7}`), ['0', '1', '2', '3', '4', '5', '6'],
       true],
   ] as const) {

@@ -36,18 +36,13 @@ export function createIdSource(
   let counter = 0;
   const text = Buffer.from('00000000-0000-7000-8000-000000000000');
 
-  const takeRandom = (): number => {
+  const next = (): string => {
     if (poolOffset === RANDOM_POOL_BYTES) {
       fillRandom(pool);
       poolOffset = 0;
     }
     const offset = poolOffset;
     poolOffset += RANDOM_BYTES_PER_ID;
-    return offset;
-  };
-
-  const next = (): string => {
-    const offset = takeRandom();
     const nowMs = clock.now();
     if (nowMs > lastMs || counter === COUNTER_MAX) {
       lastMs = Math.max(nowMs, lastMs + 1);

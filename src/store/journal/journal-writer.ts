@@ -30,6 +30,7 @@ type JournalWriterOptions = {
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
 
+/** Others read its fields; `diskBusyUntilMs` is the compaction's to set. */
 export class JournalWriter {
   /** The file in use. */
   file: JournalFile;

@@ -214,7 +214,9 @@ export class GroupCommit implements AppendRequest {
   collectOperations(): readonly (readonly Operation[])[] {
     if (this.#inFlight === null && this.#deferred.length > 0) this.#stageDeferred();
     const { transactions } = this.#inFlight ??= this.#startNextBatch();
-    this.#appendedCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
+    const { maxBatchBytes } = this.#options.journal;
+    this.#appendedCount = maxBatchBytes === Infinity
+      ? transactions.length : countWithin(transactions, maxBatchBytes);
     const first = transactions.slice(0, this.#appendedCount);
     return first.map(({ operations }) => operations);
   }
@@ -333,7 +335,6 @@ function notifyDependents(batches: readonly Batch[]): void {
 
 /** How many of the first transactions fit in `bytesMax` together; at least one. */
 function countWithin(transactions: readonly StagedTransaction[], bytesMax: number): number {
-  if (bytesMax === Infinity) return transactions.length;
   let bytes = 0;
   for (const [index, transaction] of transactions.entries()) {
     bytes += transaction.bytes;

@@ -10,6 +10,10 @@ import { below } from './random.ts';
 import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 
+export const COLUMN_NAMES = [
+  'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher',
+] as const;
+
 export class EngineHarness extends ManualTurns {
   readonly collection = new FakeCollection();
   readonly books = new Map<string, NaiveBook>();

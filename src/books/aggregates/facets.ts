@@ -11,6 +11,7 @@ import type { MatchSearch } from '../list/match-search.ts';
 import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
+import { formatDecade } from '../query/date-range.ts';
 import { hasConditions } from '../query/match-book.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseFilter, parseTypos } from '../query/parse-query.ts';
@@ -61,7 +62,10 @@ const FACET_ROWS: Readonly<Record<Facet, FacetRow>> = {
     pickOwn: ({ publishers }) => ({ publishers }),
   },
   decade: {
-    readValues: (bytes) => toList(formatDecade(readDatePublished(bytes))),
+    readValues(bytes) {
+      const date = readDatePublished(bytes);
+      return date === null ? [] : [formatDecade(date)];
+    },
     pickOwn: ({ publishedFrom, publishedTo }) => ({ publishedFrom, publishedTo }),
   },
   bookFormat: {
@@ -85,7 +89,7 @@ export async function sendFacets(deps: SearchDeps, exchange: Exchange): Promise<
   const caller = createExchangeCaller(exchange);
   const sources = hasConditions(filter) ? null : findFacetSources(deps.indexes, facets);
   if (sources !== null) {
-    const steps = countByTables(deps, sources);
+    const steps = countByColumns(deps, sources);
     const answer = assertWanted(await deps.turns.run(steps, caller.isWanted));
     if (answer !== undefined) return exchange.sendJson(200, answer);
   }
@@ -108,7 +112,7 @@ function parseFacets(text: string | undefined): readonly Facet[] {
 }
 
 /** The facets of all books; undefined where an index fails. */
-function* countByTables(
+function* countByColumns(
   { collection }: SearchDeps, sources: FacetSources,
 ): Steps<FacetsAnswer | undefined> {
   yield* sources.indexes.settle();
@@ -142,11 +146,6 @@ function* countFacets(
     total,
     facets: Object.fromEntries(columns.map(({ facet, counts }) => [facet, counts.top])),
   };
-}
-
-/** The first year of the decade, in four digits, of a date of `encodeDate`. */
-function formatDecade(date: number | null): string | null {
-  return date === null ? null : `${Math.floor(date / 100_000)}0`.padStart(4, '0');
 }
 
 /** An empty text is no value. */

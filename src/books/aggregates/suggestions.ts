@@ -19,8 +19,8 @@ import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
 import { countMatches, searchMatches } from './match-scan.ts';
-import { findSuggestionTables, findTopAuthors, findTopKeywords } from './table-answers.ts';
-import type { SuggestionTables } from './table-answers.ts';
+import { findSuggestionColumns, findTopAuthors, findTopKeywords } from './table-answers.ts';
+import type { SuggestionColumns } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
 
 type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
@@ -46,19 +46,19 @@ export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Pro
   const query = {
     filter: { ...NO_CONDITIONS, words }, sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
   };
-  const tables = findSuggestionTables(deps.indexes);
+  const columns = findSuggestionColumns(deps.indexes);
   const { result, query: { corrections }, changes } = await searchMatches(
     deps, query, createExchangeCaller(exchange),
-    (search) => findSuggestions(search, joinWords(text, search.query.corrections), tables),
+    (search) => findSuggestions(search, joinWords(text, search.query.corrections), columns),
     ({ length }) => length === 0);
   changes.stop();
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function* findSuggestions(
-  search: MatchSearch, beginning: string, tables: SuggestionTables | null,
+  search: MatchSearch, beginning: string, columns: SuggestionColumns | null,
 ): Steps<readonly Suggestion[]> {
-  const counts = tables === null ? null : yield* countTitles(search, beginning, tables);
+  const counts = columns === null ? null : yield* countTitles(search, beginning, columns);
   const { titles, authors, keywords } = counts ?? (yield* countAll(search, beginning));
   // The sort is stable: of ties that have the same text, titles come first.
   return [
@@ -74,9 +74,9 @@ type MemberCounts = {
   readonly keywords: readonly ValueCount[];
 };
 
-/** Counts titles in the books, and takes the others from the tables; null where one fails. */
+/** Counts titles in the books, and takes the others from the columns; null where one fails. */
 function* countTitles(
-  search: MatchSearch, beginning: string, { indexes, author, keyword }: SuggestionTables,
+  search: MatchSearch, beginning: string, { indexes, author, keyword }: SuggestionColumns,
 ): Steps<MemberCounts | null> {
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   yield* countMatches(search, [titles], (bytes) => {

@@ -1,15 +1,15 @@
 /**
- * Answers about all books that are made without reading any: from the tables and columns of values,
- * which know in how many books each stands. They are the answers that a scan gives
+ * Answers about all books that are made without reading any: from the columns of values, which know
+ * in how many books each stands. They are the answers that a scan gives
  * (facets.ts, suggestions.ts).
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
-import type { BookColumn } from '../engine/book-column.ts';
-import type { ValueTable } from '../engine/value-table.ts';
+import type { ValueColumn } from '../engine/value-column.ts';
 import type { IndexHost } from '../index/index-host.ts';
+import { formatDecade } from '../query/date-range.ts';
 import type { Facet } from '../query/query-parameters.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
@@ -21,60 +21,68 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** Where each facet is counted over all books, in its order. */
 export type FacetSources = {
   readonly indexes: IndexHost;
-  readonly valuesByFacet: readonly (readonly [Facet, BookColumn | ValueTable])[];
+  readonly columnsByFacet: readonly (readonly [Facet, ValueColumn])[];
 };
 
-/** Null while some facet has no table or column. */
+/** Null while some facet has no column. */
 export function findFacetSources(
   indexes: IndexHost | null, facets: readonly Facet[],
 ): FacetSources | null {
   if (indexes === null) return null;
   // All are asked for before any is missed, so that all are made at once.
-  const found = facets.map((facet) => [facet, findValues(indexes, facet)] as const);
-  const valuesByFacet = found.flatMap(([facet, values]) =>
-    values === null ? [] : [[facet, values] as const]);
-  return valuesByFacet.length < facets.length ? null : { indexes, valuesByFacet };
-}
-
-function findValues(indexes: IndexHost, facet: Facet): BookColumn | ValueTable | null {
-  if (facet === 'decade') return indexes.findColumn('datePublished');
-  return facet === 'inLanguage' || facet === 'bookFormat'
-    ? indexes.findColumn(facet) : indexes.findTable(facet);
+  const found = facets.map((facet) =>
+    [facet, indexes.findColumn(facet === 'decade' ? 'datePublished' : facet)] as const);
+  const columnsByFacet = found.flatMap(([facet, column]) =>
+    column === null ? [] : [[facet, column] as const]);
+  return columnsByFacet.length < facets.length ? null : { indexes, columnsByFacet };
 }
 
 /** The first `max` values of each facet; null where an index fails. */
 export function* findTopFacets(
-  { indexes, valuesByFacet }: FacetSources, max: number,
+  { indexes, columnsByFacet }: FacetSources, max: number,
 ): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
   const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
-  for (const [facet, values] of valuesByFacet) {
-    const top = yield* indexes.attempt(values, () => findTop(values.valueCounts(), max));
+  for (const [facet, column] of columnsByFacet) {
+    const top = yield* indexes.attempt(column, () => {
+      const counts = column.dictionary.valueCounts();
+      return findTop(facet === 'decade' ? countDecades(counts) : counts, max);
+    });
     if (top === null) return null;
     topByFacet[facet] = top;
   }
   return topByFacet;
 }
 
+/** Of the counts of dates (`encodeDate`). */
+function countDecades(dates: Iterable<ValueCount>): Iterable<ValueCount> {
+  const counts = new Map<string, number>();
+  for (const { value, count } of dates) {
+    const decade = formatDecade(Number(value));
+    counts.set(decade, (counts.get(decade) ?? 0) + count);
+  }
+  return Array.from(counts, ([value, count]) => ({ value, count }));
+}
+
 /** What knows the authors and keywords of all books. */
-export type SuggestionTables = {
-  readonly indexes: IndexHost; readonly author: ValueTable; readonly keyword: ValueTable;
+export type SuggestionColumns = {
+  readonly indexes: IndexHost; readonly author: ValueColumn; readonly keyword: ValueColumn;
 };
 
-/** Null while a table is missing. */
-export function findSuggestionTables(indexes: IndexHost | null): SuggestionTables | null {
+/** Null while a column is missing. */
+export function findSuggestionColumns(indexes: IndexHost | null): SuggestionColumns | null {
   if (indexes === null) return null;
-  const [author, keyword] = [indexes.findTable('author'), indexes.findTable('keyword')];
+  const [author, keyword] = [indexes.findColumn('author'), indexes.findColumn('keyword')];
   return author === null || keyword === null ? null : { indexes, author, keyword };
 }
 
 /** The commonest authors that all of the words match, of which there is one at least. */
 export function findTopAuthors(
-  authors: ValueTable, words: readonly Clause[], max: number,
+  { dictionary }: ValueColumn, words: readonly Clause[], max: number,
 ): Steps<readonly ValueCount[]> {
   // A name that matches has one of these, and so a term with one of the prefixes.
   const heads = (words[0] ?? []).flatMap((alternative) => alternative.slice(0, 1));
   const prefixes = heads.flatMap((head) => deriveTermPrefixes(head).prefixes.slice(0, 1));
-  return authors.findTop(prefixes,
+  return dictionary.findTop(prefixes,
     (name) => mayHave(heads, name) && matchesWords(words, tokenize(name)), max);
 }
 
@@ -88,8 +96,8 @@ function mayHave(heads: readonly Word[], name: string): boolean {
 
 /** The commonest keywords whose `joinWords` begins so. */
 export function findTopKeywords(
-  keywords: ValueTable, beginning: string, max: number,
+  { dictionary }: ValueColumn, beginning: string, max: number,
 ): Steps<readonly ValueCount[]> {
-  return keywords.findTop([encodeByteString(beginning)],
+  return dictionary.findTop([encodeByteString(beginning)],
     (keyword) => joinWords(keyword).startsWith(beginning), max);
 }

@@ -1,21 +1,19 @@
 /**
- * The indexes of the catalog: the word index, the orders, the columns and the value tables. They
- * live in memory and are made from the collection alone.
+ * The indexes of the catalog: the word index, the orders and the columns. They live in memory and
+ * are made from the collection alone.
  *
  * **Making.** An index is made in the background when a query first asks for it, and queries do
  * without it until it is ready. The word index answers for the books that it has by then.
  *
  * **Changes.** The host follows the collection for all of its indexes. A slot that changes is
  * pending until a later turn has told the indexes: queries look at the books of pending slots by
- * themselves. Until then value tables know the book as it was, of which a copy is kept.
+ * themselves.
  *
  * **Memory.** The indexes share one part of the memory. The word index comes first: if it alone
  * takes more, it is dropped until the catalog is clearly smaller. While all together take more, the
  * index that was used longest ago is dropped. A new one is made where it has room: others are
- * dropped for it if nothing has asked for them in the last minute. If more changes are pending than
- * an eighth of the catalog, or more than 16 MiB of copies, as in a large import, it takes less to
- * make the tables anew, so they are dropped. While an order is made it takes seven times its
- * memory, which no limit counts.
+ * dropped for it if nothing has asked for them in the last minute. While an order is made it takes
+ * seven times its memory, which no limit counts.
  *
  * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to
  * be so. Queries do without it, as if it had never been made. What was dropped is made anew at the
@@ -24,13 +22,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Turns, Steps } from '../../base/turns.ts';
-import type { Change, Collection } from '../../store/store-port.ts';
-import type { BookColumn, ColumnName } from '../engine/book-column.ts';
-import { createColumn } from '../engine/columns.ts';
+import type { Collection } from '../../store/store-port.ts';
+import type { BookIndex } from '../engine/book-index.ts';
+import { bytesPerBookOf, createColumn } from '../engine/columns.ts';
+import type { ColumnName } from '../engine/columns.ts';
 import { SlotOrder } from '../engine/slot-order.ts';
-import { ValueTable } from '../engine/value-table.ts';
-import { createValueTable } from '../engine/value-tables.ts';
-import type { TableName } from '../engine/value-tables.ts';
+import { ValueColumn } from '../engine/value-column.ts';
 import type { SortOrder } from '../query/book-sort.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
@@ -71,12 +68,11 @@ export type WordSearch = {
 };
 
 type OrderName = SortOrder['key'];
-type IndexName = 'words' | OrderName | `${ColumnName}-column` | `${TableName}-values`;
-type CatalogIndex = WordIndex | SlotOrder | BookColumn | ValueTable;
+type IndexName = 'words' | OrderName | `${ColumnName}-column`;
 
 type IndexEntry = {
   readonly name: IndexName;
-  readonly index: CatalogIndex;
+  readonly index: BookIndex;
   /** What is left of making it. */
   readonly making: Steps<void>;
   readonly bytesExpected: number;
@@ -89,18 +85,12 @@ type IndexEntry = {
 /** While an index is made, its slots below `end`, and those from `bound` on, are in it. */
 type SeenSlots = { end: number; bound: number };
 
-// What an index is expected to take of memory for each book.
+// What an order is expected to take of memory for each book.
 const ORDER_BYTES = 4.5;
-const COLUMN_BYTES = 4;
-const TABLE_BYTES = 32;
 // For so long an index is not dropped for another one: both would be made again and again.
 const IN_USE_MS = 60_000;
 // For so long an index that failed is not made anew: it may fail again at once.
 const FAILED_MS = 60_000;
-const PENDING_MIN = 10_000;
-const PENDING_SHARE = 1 / 8;
-// Copies of books as the tables know them.
-const COPIED_BYTES_MAX = 16 * 2 ** 20;
 // So many pending slots are taken in before the indexes settle.
 const SLOTS_PER_ROUND = 1024;
 // Bytes of books to take in before yielding, some 20 µs; an empty slot is work too.
@@ -115,11 +105,6 @@ export class IndexHost {
   /** The slots whose changes the indexes have not taken in. */
   #pending = new BitSet();
   #pendingCount = 0;
-  /** The books of pending slots as the tables know them; null where they know none. */
-  readonly #copies = new Map<number, Buffer | null>();
-  #copiedBytes = 0;
-  /** Whether so much changes that no copies are kept, until all slots are settled. */
-  #isOverrun = false;
   #unsubscribe: (() => void) | null = null;
   #isSettling = false;
   /** The slot that was taken in last. */
@@ -195,21 +180,10 @@ export class IndexHost {
     return index instanceof SlotOrder ? index : null;
   }
 
-  /** Whether an order still follows the changes; one that was dropped must not be walked. */
-  keepsOrder(order: SlotOrder): boolean {
-    return this.#entries.get(order.key)?.index === order;
-  }
-
-  /** The values of a member by slot; null while there is no such index. */
-  findColumn(name: ColumnName): BookColumn | null {
-    const index = this.#use(this.#entries.get(`${name}-column`) ?? this.#makeColumn(name));
-    return index !== null && 'match' in index ? index : null;
-  }
-
   /** The values of a member; null while there is no such index, or where it is too large. */
-  findTable(name: TableName): ValueTable | null {
-    const index = this.#use(this.#entries.get(`${name}-values`) ?? this.#makeTable(name));
-    return index instanceof ValueTable && !index.isTooLarge ? index : null;
+  findColumn(name: ColumnName): ValueColumn | null {
+    const index = this.#use(this.#entries.get(`${name}-column`) ?? this.#makeColumn(name));
+    return index instanceof ValueColumn && !index.isTooLarge ? index : null;
   }
 
   /** The slots whose changes the indexes have not taken in; null: there are none. */
@@ -227,7 +201,7 @@ export class IndexHost {
   }
 
   /** What an index answers; null when it fails, which drops it. */
-  * attempt<T>(index: CatalogIndex, ask: () => Steps<T>): Steps<T | null> {
+  * attempt<T>(index: BookIndex, ask: () => Steps<T>): Steps<T | null> {
     try {
       return yield* ask();
     } catch (error) {
@@ -256,7 +230,7 @@ export class IndexHost {
   }
 
   /** The index if it is ready; notes that it was asked for. */
-  #use(entry: IndexEntry | null): CatalogIndex | null {
+  #use(entry: IndexEntry | null): BookIndex | null {
     if (entry === null) return null;
     entry.usedMs = this.#nowMs();
     return entry.isReady ? entry.index : null;
@@ -279,28 +253,21 @@ export class IndexHost {
   }
 
   #makeColumn(name: ColumnName): IndexEntry | null {
-    const bytesExpected = this.#reserve(`${name}-column`, COLUMN_BYTES);
+    const bytesExpected = this.#reserve(`${name}-column`, bytesPerBookOf(name));
     if (bytesExpected === null) return null;
-    const column = createColumn(name, this.#options.collection.slotBound);
+    const column = createColumn(name, this.#options.bytesMax - this.bytes);
     return this.#make(`${name}-column`, column, bytesExpected);
   }
 
-  #makeTable(name: TableName): IndexEntry | null {
-    const bytesExpected = this.#isOverrun ? null : this.#reserve(`${name}-values`, TABLE_BYTES);
-    if (bytesExpected === null) return null;
-    const table = createValueTable(name, this.#options.bytesMax - this.bytes);
-    return this.#make(`${name}-values`, table, bytesExpected);
-  }
-
   /** Has an index made in the background. */
-  #make(name: IndexName, index: CatalogIndex, bytesExpected: number): IndexEntry {
+  #make(name: IndexName, index: BookIndex, bytesExpected: number): IndexEntry {
     const seen: SeenSlots = { end: 0, bound: Infinity };
     const usedMs = name === 'words' ? Infinity : this.#nowMs();
     const making = this.#fill(index, seen);
     const entry = { name, index, bytesExpected, seen, making, isReady: false, usedMs };
     this.#entries.set(name, entry);
     this.#unsubscribe ??=
-      this.#options.collection.onChange((change, slot) => this.#onChange(change, slot));
+      this.#options.collection.onChange((_, slot) => this.#onChange(slot));
     this.#run(this.#finish(entry), () => this.#keeps(entry));
     return entry;
   }
@@ -318,14 +285,14 @@ export class IndexHost {
     }
   }
 
-  * #fill(index: CatalogIndex, seen: SeenSlots): Steps<void> {
-    if ('prepare' in index) yield* index.prepare();
+  * #fill(index: BookIndex, seen: SeenSlots): Steps<void> {
+    yield* index.prepare();
     // Books that are added from now on become pending, and the index gets them from there.
     seen.bound = this.#options.collection.slotBound;
     let work = 0;
     while (seen.end < seen.bound) {
-      const bytes = this.#readKnown(seen.end);
-      setBook(index, seen.end, bytes);
+      const bytes = this.#options.collection.bytesAt(seen.end);
+      index.set(seen.end, bytes);
       seen.end += 1;
       if (index instanceof WordIndex && index.isFull) {
         yield* index.settle();
@@ -336,7 +303,7 @@ export class IndexHost {
       work = 0;
       yield;
     }
-    if ('settle' in index) yield* index.settle();
+    yield* index.settle();
   }
 
   #mayMake(name: IndexName): boolean {
@@ -388,11 +355,9 @@ export class IndexHost {
     this.#unsubscribe = null;
     this.#pending = new BitSet();
     this.#pendingCount = 0;
-    this.#copies.clear();
-    this.#copiedBytes = 0;
   }
 
-  #findEntry(index: CatalogIndex): IndexEntry | undefined {
+  #findEntry(index: BookIndex): IndexEntry | undefined {
     return [...this.#entries.values()].find((entry) => entry.index === index);
   }
 
@@ -400,33 +365,11 @@ export class IndexHost {
     return this.#entries.get(entry.name) === entry;
   }
 
-  /** The book in a slot as the tables know it. */
-  #readKnown(slot: number): Buffer | undefined {
-    const copy = this.#copies.get(slot);
-    if (copy !== undefined) return copy ?? undefined;
-    return this.#options.collection.bytesAt(slot);
-  }
-
   /** Runs inside a commit, so it does as little as possible. */
-  #onChange({ before }: Change, slot: number): void {
+  #onChange(slot: number): void {
     if (!this.#pending.add(slot)) return;
     this.#pendingCount += 1;
-    if (!this.#isOverrun) this.#copy(slot, before);
     this.#startSettling();
-  }
-
-  #copy(slot: number, before: Buffer | null): void {
-    // A copy, because a view would keep a whole block of the store in memory.
-    this.#copies.set(slot, before === null ? null : Buffer.from(before));
-    this.#copiedBytes += before?.length ?? 0;
-    const pendingMax = Math.max(PENDING_MIN, this.#options.collection.size * PENDING_SHARE);
-    if (this.#pendingCount <= pendingMax && this.#copiedBytes <= COPIED_BYTES_MAX) return;
-    this.#isOverrun = true;
-    this.#copies.clear();
-    this.#copiedBytes = 0;
-    for (const entry of this.#entries.values()) {
-      if (entry.index instanceof ValueTable) this.#drop(entry);
-    }
   }
 
   #startSettling(): void {
@@ -439,12 +382,11 @@ export class IndexHost {
     while (this.#pendingCount > 0) {
       yield* this.#applySome();
       for (const { index, isReady } of this.#entries.values()) {
-        if (isReady && 'settle' in index) yield* this.attempt(index, () => index.settle());
+        if (isReady) yield* this.attempt(index, () => index.settle());
       }
       this.fit();
     }
     this.#isSettling = false;
-    this.#isOverrun = false;
   }
 
   * #applySome(): Steps<void> {
@@ -459,7 +401,6 @@ export class IndexHost {
 
   #apply(slot: number): void {
     const { collection } = this.#options;
-    const known = this.#copies.get(slot);
     let bytes: Buffer | undefined;
     try {
       bytes = collection.bytesAt(slot);
@@ -471,15 +412,12 @@ export class IndexHost {
       // The others get it from the walk through all slots.
       if (slot >= entry.seen.end && slot < entry.seen.bound) continue;
       try {
-        setBook(entry.index, slot, bytes, known ?? undefined);
+        entry.index.set(slot, bytes);
       } catch (error) {
         this.#fail(entry, error);
       }
     }
-    if (!this.#pending.delete(slot)) return;
-    this.#pendingCount -= 1;
-    this.#copies.delete(slot);
-    this.#copiedBytes -= known?.length ?? 0;
+    if (this.#pending.delete(slot)) this.#pendingCount -= 1;
   }
 
   /** Runs steps that see to the failures of an index themselves. */
@@ -490,19 +428,6 @@ export class IndexHost {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-/** Tells an index of the book that a slot has now, and of the one that it knew there. */
-function setBook(
-  index: CatalogIndex, slot: number, bytes: Buffer | undefined, known?: Buffer,
-): void {
-  if (!(index instanceof ValueTable)) {
-    index.set(slot, bytes);
-    return;
-  }
-  // In this order: a value that the book keeps stays in the table.
-  if (bytes !== undefined) index.add(bytes);
-  if (known !== undefined) index.remove(known);
 }
 
 /** The slots that an index that is being made is still to come to. */

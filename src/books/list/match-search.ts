@@ -141,8 +141,10 @@ function* askIndexes(
   // All are asked for before any is missed, so that all are made at once.
   const words = indexes.openWords(filter);
   const order = firstOrder === undefined ? null : indexes.findOrder(firstOrder.key);
-  const columns = columnsFor(filter).map((name) => indexes.findColumn(name));
-  const isIndexed = words !== null || order !== null || columns.some((column) => column !== null);
+  const questions = columnsFor(filter).map((question) =>
+    ({ question, column: indexes.findColumn(question.name) }));
+  const isIndexed = words !== null || order !== null
+    || questions.some(({ column }) => column !== null);
   // What changes from now on is among the changes that are recorded.
   const pending = isIndexed ? indexes.copyPending() : null;
   const unsettled = unite(pending, words?.unseen ?? null);
@@ -151,9 +153,9 @@ function* askIndexes(
   const lacksWords = slots !== null && slots.next(0) < 0;
   // To the word index an ISBN is a word, which may stand in a title, too.
   let isExact = isTextKnown && filter.isbns.length === 0;
-  for (const column of columns) {
+  for (const { question, column } of questions) {
     const matching = column === null ? null
-      : yield* indexes.attempt(column, () => column.match(filter));
+      : yield* indexes.attempt(column, () => column.match(question));
     if (matching === null) isExact = false;
     // A column's set is its own, and follows changes.
     else if (slots === null) slots = matching.copy();

@@ -14,7 +14,7 @@ const NO_DATE = 0;
 const DATE_MAX = 9999_9999;
 
 /** Both bounds belong to the range; what they hold whole is widened: December 31st is YYYY9999. */
-export type DateRange = {
+type DateRange = {
   readonly from: number;
   readonly to: number;
   /** The year and the month that the range ends within: such a partial date has later days. */
@@ -25,6 +25,11 @@ export type DateRange = {
 /** The number of a valid `YYYY`, `YYYY-MM` or `YYYY-MM-DD`: numbers compare as the texts do. */
 export function encodeDate(date: string): number {
   return Number(date.replaceAll('-', '').padEnd(8, '0'));
+}
+
+/** The first year of the decade of a date, in four digits. */
+export function formatDecade(date: number): string {
+  return `${Math.floor(date / (10 * YEAR_STEP))}0`.padStart(4, '0');
 }
 
 /** The lower bound that a valid date is: the first day of a year begins with the year. */

@@ -4,11 +4,13 @@ import {
   findTopAuthors, findTopFacets, findTopKeywords,
 } from '../../../src/books/aggregates/table-answers.ts';
 import { createColumn } from '../../../src/books/engine/columns.ts';
-import { createValueTable } from '../../../src/books/engine/value-tables.ts';
+import type { ValueColumn } from '../../../src/books/engine/value-column.ts';
 import { joinWords, parseClauses } from '../../../src/books/query/words.ts';
 import { FACETS } from '../../../src/books/query/query-parameters.ts';
+import type { Facet } from '../../../src/books/query/query-parameters.ts';
 import { createAggregateCatalog } from '../../support/aggregate-harness.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
+import { COLUMN_NAMES } from '../../support/engine-harness.ts';
 import type { FakeCollection } from '../../support/fake-collection.ts';
 import { createIndexes } from '../../support/index-all.ts';
 import { IS_LONG } from '../../support/long.ts';
@@ -25,9 +27,9 @@ const BYTES_MAX = 2 ** 20;
 
 test('facets of all books are those of a scan, after any changes', async () => {
   const compared = await checkSources(async ({ catalog, sources, told }) => {
-    const valuesByFacet = FACETS.map((facet) => [facet, sources[facet]] as const);
+    const columnsByFacet = FACETS.map((facet) => [facet, sources[facet]] as const);
     const indexes = createIndexes(catalog);
-    const top = runAll(findTopFacets({ indexes, valuesByFacet }, 20));
+    const top = runAll(findTopFacets({ indexes, columnsByFacet }, 20));
     const expected = await catalog.ask('facets');
     assert.deepEqual({ total: catalog.collection.size, facets: top }, expected, told);
     return top?.author?.length ?? 0;
@@ -63,28 +65,30 @@ test('authors and keywords are found by beginnings as a naive count finds them',
   assert.ok(compared > 200 * SEEDS, `${compared} suggestions`);
 });
 
-test('a table that takes too much memory forgets all, and takes no more', () => {
-  const table = createValueTable('author', 2000);
-  const bytesOf = (index: number): Buffer =>
-    Buffer.from(`{"id":"a","title":"b","authors":[{"name":"Author ${index}"}]}`);
-  for (let index = 0; index < 5; index += 1) table.add(bytesOf(index));
-  assert.equal(table.isTooLarge, false);
-  assert.ok(table.bytes > 700 && table.bytes < 2000, `${table.bytes} bytes`);
-  for (let index = 0; index < 20; index += 1) table.add(bytesOf(index));
-  assert.deepEqual([table.isTooLarge, table.bytes, [...table.valueCounts()]], [true, 0, []]);
-  table.remove(bytesOf(1));
+test('a column that takes too much memory forgets all, and takes no more', () => {
+  const column = createColumn('author', 3000);
+  const put = (slot: number): void => column.set(slot,
+    Buffer.from(`{"id":"a","title":"b","authors":[{"name":"Author ${slot}"}]}`));
+  for (let slot = 0; slot < 5; slot += 1) put(slot);
+  assert.equal(column.isTooLarge, false);
+  assert.ok(column.bytes > 700 && column.bytes < 3000, `${column.bytes} bytes`);
+  for (let slot = 0; slot < 30; slot += 1) put(slot);
+  assert.deepEqual([column.isTooLarge, column.bytes, [...column.dictionary.valueCounts()]],
+    [true, 0, []]);
+  put(1);
+  assert.equal(column.bytes, 0);
 });
 
-test('a table without books takes no memory, whatever was in it', () => {
+test('a column without books knows no value, whatever was in it', () => {
   const random = createRandom(1);
   const books = Array.from({ length: 300 }, (_, index) =>
     Buffer.from(JSON.stringify(randomBook(random, `id-${index}`))));
-  for (const name of ['author', 'keyword', 'publisher'] as const) {
-    const table = createValueTable(name, BYTES_MAX);
-    for (const bytes of books) table.add(bytes);
-    assert.ok(table.bytes > 0);
-    for (const bytes of books) table.remove(bytes);
-    assert.deepEqual([table.bytes, [...table.valueCounts()]], [0, []]);
+  for (const name of COLUMN_NAMES) {
+    const column = createColumn(name, BYTES_MAX);
+    for (const [slot, bytes] of books.entries()) column.set(slot, bytes);
+    assert.ok(column.dictionary.bytes > 0);
+    for (const slot of books.keys()) column.set(slot, undefined);
+    assert.deepEqual([column.dictionary.bytes, [...column.dictionary.valueCounts()]], [0, []]);
   }
 });
 
@@ -111,26 +115,19 @@ async function checkSources(check: (round: Round) => Promise<number>): Promise<n
   return sum;
 }
 
-/** What knows the values of the books in a collection, and follows its changes. */
-function createSources(collection: FakeCollection) {
-  const tables = {
-    author: createValueTable('author', BYTES_MAX), keyword: createValueTable('keyword', BYTES_MAX),
-    publisher: createValueTable('publisher', BYTES_MAX),
+/** The columns of the books in a collection, which follow its changes, by facet. */
+function createSources(collection: FakeCollection): Readonly<Record<Facet, ValueColumn>> {
+  const sources = {
+    author: createColumn('author', BYTES_MAX), keyword: createColumn('keyword', BYTES_MAX),
+    publisher: createColumn('publisher', BYTES_MAX),
+    inLanguage: createColumn('inLanguage', BYTES_MAX),
+    decade: createColumn('datePublished', BYTES_MAX),
+    bookFormat: createColumn('bookFormat', BYTES_MAX),
   };
-  const columns = {
-    inLanguage: createColumn('inLanguage', 0), decade: createColumn('datePublished', 0),
-    bookFormat: createColumn('bookFormat', 0),
+  const put = (slot: number): void => {
+    for (const column of Object.values(sources)) column.set(slot, collection.bytesAt(slot));
   };
-  const put = (slot: number, before: Buffer | null, after: Buffer | null): void => {
-    for (const table of Object.values(tables)) {
-      if (after !== null) table.add(after);
-      if (before !== null) table.remove(before);
-    }
-    for (const column of Object.values(columns)) column.set(slot, after ?? undefined);
-  };
-  for (let slot = 0; slot < collection.slotBound; slot += 1) {
-    put(slot, null, collection.bytesAt(slot) ?? null);
-  }
-  collection.onChange(({ before, after }, slot) => put(slot, before, after));
-  return { ...tables, ...columns };
+  for (let slot = 0; slot < collection.slotBound; slot += 1) put(slot);
+  collection.onChange((_, slot) => put(slot));
+  return sources;
 }

@@ -29,7 +29,7 @@ const CASES: readonly {
     name: 'inLanguage-column', query: { inLanguage: 'en' },
     ask: (indexes) => indexes.findColumn('inLanguage'),
   },
-  { name: 'author-values', query: {}, ask: (indexes) => indexes.findTable('author') },
+  { name: 'author-column', query: {}, ask: (indexes) => indexes.findColumn('author') },
 ];
 
 for (const { name, query, ask } of CASES) {
@@ -85,22 +85,22 @@ test('an index that fails while it answers is done without', async () => {
   assert.deepEqual(shelf.failures, [['title', BROKEN], ['inLanguage-column', BROKEN]]);
 });
 
-test('facets and suggestions read the books when a table fails', async () => {
+test('facets and suggestions read the books when a column fails', async () => {
   const shelf = createShelf();
   const { collection, indexes, turns } = shelf;
   const ask = createAggregateClient({ collection, indexes, turns });
   for (const path of ['facets?by=author', 'suggest?q=a']) {
     const expected = await shelf.runUntil(ask(path));
     shelf.runAllTurns();
-    const table = indexes.findTable('author');
-    assert.ok(table !== null);
-    table.valueCounts = () => { throw BROKEN; };
-    table.findTop = failingSteps;
+    const dictionary = indexes.findColumn('author')?.dictionary;
+    assert.ok(dictionary !== undefined);
+    dictionary.valueCounts = () => { throw BROKEN; };
+    dictionary.findTop = failingSteps;
     assert.deepEqual(await shelf.runUntil(ask(path)), expected);
-    assert.equal(indexes.findTable('author'), null);
+    assert.equal(indexes.findColumn('author'), null);
     shelf.clock.standStill(MINUTE_MS);
   }
-  assert.deepEqual(shelf.failures, [['author-values', BROKEN], ['author-values', BROKEN]]);
+  assert.deepEqual(shelf.failures, [['author-column', BROKEN], ['author-column', BROKEN]]);
 });
 
 function* failingSteps(): Steps<never> {

@@ -1,0 +1,167 @@
+/**
+ * The values of one member, such as languages or authors: which each book has, and how many books
+ * have each. So a condition on a member is answered without reading books, as are the commonest
+ * values, and values by the beginning of their words.
+ *
+ * A condition is asked once of each value. The bit sets of the conditions that were asked for last
+ * are kept, and follow every change: to make one takes some 4 ms a million slots, to keep it a bit
+ * a slot.
+ *
+ * A column that takes more memory than it may forgets everything, and is of no use from then on.
+ */
+import { BitSet } from '../../base/structures/bit-set.ts';
+import { RecentValues } from '../../base/structures/recent-values.ts';
+import { copyInto } from '../../base/structures/typed-arrays.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { BookIndex } from './book-index.ts';
+import { BLOCK_SLOTS, CodeBlock } from './code-block.ts';
+import { ValueDictionary } from './value-dictionary.ts';
+import type { BookValue, ValueSpelling } from './value-dictionary.ts';
+
+export type ColumnOptions = ValueSpelling & {
+  /** The values of a stored book. */
+  readonly readValues: (bytes: Buffer) => readonly BookValue[];
+};
+
+/** What a condition asks of the values of a column. */
+export type ValueQuestion = {
+  /** The same for two questions only if they are the same. */
+  readonly key: string;
+  readonly accepts: (value: BookValue) => boolean;
+};
+
+/** The slots of the books that have a value which is accepted. */
+type MatchSet = Pick<ValueQuestion, 'accepts'> & {
+  /** By code: 1 for the values that are accepted. */
+  matchingCodes: Uint8Array;
+  readonly slots: BitSet;
+  isComplete: boolean;
+};
+
+const MATCH_SETS_MAX = 8;
+// To ask a condition of a value takes some 20 ns.
+const VALUES_PER_YIELD = 1024;
+
+export class ValueColumn implements BookIndex {
+  readonly #options: ColumnOptions;
+  readonly #bytesMax: number;
+  #dictionary: ValueDictionary;
+  #blocks: CodeBlock[] = [];
+  #blockBytes = 0;
+  /** By the keys of their questions. */
+  readonly #matchSets = new RecentValues<MatchSet>(MATCH_SETS_MAX);
+  #isTooLarge = false;
+
+  constructor(options: ColumnOptions, bytesMax: number) {
+    this.#options = options;
+    this.#bytesMax = bytesMax;
+    this.#dictionary = new ValueDictionary(options);
+  }
+
+  /** How many books have each value. */
+  get dictionary(): ValueDictionary {
+    return this.#dictionary;
+  }
+
+  get bytes(): number {
+    let bytes = this.#blockBytes + this.#dictionary.bytes;
+    for (const { slots } of this.#matchSets.values()) bytes += slots.words.byteLength;
+    return bytes;
+  }
+
+  /** Whether the values took more than `bytesMax`: the column knows none any more. */
+  get isTooLarge(): boolean {
+    return this.#isTooLarge;
+  }
+
+  * prepare(): Steps<void> {}
+
+  set(slot: number, bytes: Buffer | undefined): void {
+    if (this.#isTooLarge) return;
+    const codes = bytes === undefined ? [] : this.#encodeAll(this.#options.readValues(bytes));
+    const block = this.#openBlock(Math.floor(slot / BLOCK_SLOTS));
+    const blockBytes = block.bytes;
+    const previousCodes = block.replace(slot % BLOCK_SLOTS, codes);
+    this.#blockBytes += block.bytes - blockBytes;
+    // In this order: a value that the book keeps stays in the dictionary.
+    this.#dictionary.count(codes);
+    this.#dictionary.discount(previousCodes);
+    for (const { slots, matchingCodes } of this.#matchSets.values()) {
+      if (codes.some((code) => matchingCodes[code] === 1)) slots.add(slot);
+      else slots.delete(slot);
+    }
+    if (this.#blockBytes + this.#dictionary.bytes > this.#bytesMax) this.#forgetAll();
+  }
+
+  * settle(): Steps<void> {}
+
+  /**
+   * The slots of the books that have a value which is accepted. The caller must not change them;
+   * `set` may. A slot that is set meanwhile may be among them or not.
+   */
+  * match({ key, accepts }: ValueQuestion): Steps<BitSet> {
+    // One is kept, and so follows changes, even before it is complete.
+    const matchSet = this.#matchSets.use(key, () => ({
+      accepts, matchingCodes: new Uint8Array(this.#dictionary.codeBound),
+      slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,
+    }));
+    // Another caller may be filling it as well: both write what the slots have now.
+    if (!matchSet.isComplete) yield* this.#fill(matchSet);
+    return matchSet.slots;
+  }
+
+  * #fill(matchSet: MatchSet): Steps<void> {
+    for (let code = 0; code < this.#dictionary.codeBound; code += 1) {
+      this.#markCode(matchSet, code);
+      if (code % VALUES_PER_YIELD === VALUES_PER_YIELD - 1) yield;
+    }
+    for (const [index, block] of this.#blocks.entries()) {
+      block.addMatches(matchSet.matchingCodes, index * BLOCK_SLOTS, matchSet.slots);
+      yield;
+    }
+    matchSet.isComplete = true;
+  }
+
+  /** Notes whether the value of a code is accepted. */
+  #markCode(matchSet: MatchSet, code: number): void {
+    if (code >= matchSet.matchingCodes.length) {
+      matchSet.matchingCodes = copyInto(new Uint8Array(code * 2 + 1), matchSet.matchingCodes);
+    }
+    const value = this.#dictionary.valueAt(code);
+    matchSet.matchingCodes[code] = value !== undefined && matchSet.accepts(value) ? 1 : 0;
+  }
+
+  /** The codes of values, each once. */
+  #encodeAll(values: readonly BookValue[]): readonly number[] {
+    const codes: number[] = [];
+    for (const value of values) {
+      const code = this.#encode(value);
+      if (!codes.includes(code)) codes.push(code);
+    }
+    return codes;
+  }
+
+  #encode(value: BookValue): number {
+    const known = this.#dictionary.find(value);
+    if (known !== undefined) return known;
+    const code = this.#dictionary.add(value);
+    for (const matchSet of this.#matchSets.values()) this.#markCode(matchSet, code);
+    return code;
+  }
+
+  #openBlock(index: number): CodeBlock {
+    for (let next = this.#blocks.length; next <= index; next += 1) {
+      const block = new CodeBlock();
+      this.#blocks.push(block);
+      this.#blockBytes += block.bytes;
+    }
+    return this.#blocks[index] ?? new CodeBlock();
+  }
+
+  #forgetAll(): void {
+    this.#isTooLarge = true;
+    this.#dictionary = new ValueDictionary(this.#options);
+    this.#blocks = [];
+    this.#blockBytes = 0;
+  }
+}

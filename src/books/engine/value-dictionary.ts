@@ -1,0 +1,236 @@
+/**
+ * The different values of one member, each with a code, a small number, and with the number of
+ * books that have it. When the last book with a value is gone, the next new value gets its code.
+ *
+ * Where case does not count, each spelling has a code. The code of the first one stands for the
+ * value as well, as long as a book has it in any spelling.
+ *
+ * To find values by a beginning, the first three bytes of each term of a value lead to a list of
+ * the values that have such a term.
+ */
+import { assert } from '../../base/assert.ts';
+import { growInt32 } from '../../base/structures/typed-arrays.ts';
+import { foldCase } from '../../base/text/fold.ts';
+import type { Steps } from '../../base/turns.ts';
+import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
+import type { ValueCount } from '../query/value-count.ts';
+
+/** A number is compared as numbers are, such as a date (`encodeDate`). */
+export type BookValue = string | number;
+
+export type ValueSpelling = {
+  /** Values that differ in case alone are one, which is shown in its commonest spelling. */
+  readonly isCaseless?: boolean;
+  /** The terms under which a value is found, as byte strings. Default: it is not found. */
+  readonly deriveTerms?: (value: string) => readonly string[];
+};
+
+const TERM_START = 3;
+// The memory that a value takes beside its text: in the maps and lists, and for its terms.
+const VALUE_BYTES = 70;
+const STRING_BYTES = 30;
+const TERMS_BYTES = 50;
+// A value is compared with what is looked for in up to 2 µs.
+const VALUES_PER_YIELD = 64;
+
+export class ValueDictionary {
+  readonly #options: ValueSpelling;
+  /** By code; undefined for one that is free. */
+  readonly #values: (BookValue | undefined)[] = [];
+  readonly #freeCodes: number[] = [];
+  readonly #codes = new Map<BookValue, number>();
+  /** By code of a spelling: the code of its value, and how many books have the spelling. */
+  #valueCodes = new Int32Array(256);
+  #spellingCounts = new Int32Array(256);
+  /**
+   * By code of a value: how many books have it. To look at the values themselves takes many times
+   * as long, as they are scattered in memory.
+   */
+  #counts = new Int32Array(256);
+  /** The values without regard to case, and the spellings of those that have several. */
+  readonly #codesByKey = new Map<string, number>();
+  readonly #spellings = new Map<number, Set<number>>();
+  /** The codes of the values that have a term with this start. */
+  readonly #codesByStart = new Map<string, number[]>();
+  /** About how much memory it takes. */
+  bytes = 0;
+
+  constructor(options: ValueSpelling) {
+    this.#options = options;
+  }
+
+  /** All codes are below this. */
+  get codeBound(): number {
+    return this.#values.length;
+  }
+
+  /** undefined for a code that is free. */
+  valueAt(code: number): BookValue | undefined {
+    return this.#values[code];
+  }
+
+  find(value: BookValue): number | undefined {
+    return this.#codes.get(value);
+  }
+
+  /** A new code for a value that has none, which no book has until it is counted. */
+  add(value: BookValue): number {
+    const code = this.#freeCodes.pop() ?? this.#values.length;
+    this.#values[code] = value;
+    this.#codes.set(value, code);
+    this.bytes += this.#bytesOf(value);
+    this.#valueCodes = growInt32(this.#valueCodes, code + 1);
+    this.#spellingCounts = growInt32(this.#spellingCounts, code + 1);
+    this.#counts = growInt32(this.#counts, code + 1);
+    const key = this.#keyOf(value);
+    const valueCode = this.#options.isCaseless === true ? this.#codesByKey.get(key) ?? code : code;
+    this.#valueCodes[code] = valueCode;
+    if (valueCode === code) this.#addValue(code, key);
+    else this.#addSpelling(valueCode, code);
+    return code;
+  }
+
+  /** Counts the values of one book, given as the different codes that it has, each once. */
+  count(codes: ArrayLike<number>): void {
+    this.#countAll(codes, 1);
+  }
+
+  /** Takes away what was counted of a book. A value that no book has then loses its code. */
+  discount(codes: ArrayLike<number>): void {
+    this.#countAll(codes, -1);
+    for (let index = 0; index < codes.length; index += 1) {
+      const code = codes[index] ?? -1;
+      const valueCode = this.#valueCodes[code] ?? code;
+      if (valueCode !== code && this.#spellingCounts[code] === 0) this.#removeSpelling(code);
+      if (this.#counts[valueCode] === 0) this.#removeValue(valueCode);
+    }
+  }
+
+  /** All values. One that goes and comes back meanwhile may come twice. */
+  * valueCounts(): Iterable<ValueCount> {
+    for (let code = 0; code < this.#values.length; code += 1) {
+      if ((this.#counts[code] ?? 0) > 0) yield this.#countOf(code);
+    }
+  }
+
+  /**
+   * The commonest values that have a term with one of the prefixes and are accepted. Where case
+   * does not count, `accepts` gets them as `foldCase` leaves them.
+   */
+  * findTop(
+    prefixes: readonly string[], accepts: (value: string) => boolean, max: number,
+  ): Steps<readonly ValueCount[]> {
+    const top: ValueCount[] = [];
+    let looks = 0;
+    for (const codes of this.#listsOf(prefixes)) {
+      for (const code of codes) {
+        looks += 1;
+        if (looks % VALUES_PER_YIELD === 0) yield;
+        // The figure decides almost always.
+        if ((this.#counts[code] ?? 0) < (top[max - 1]?.count ?? 1)) continue;
+        const value = this.#values[code];
+        if (value === undefined) continue;
+        const count = this.#countOf(code);
+        if (isAmongTop(top, count, max) && accepts(this.#keyOf(value))) addToTop(top, count, max);
+      }
+    }
+    return top;
+  }
+
+  #keyOf(value: BookValue): string {
+    return this.#options.isCaseless === true ? foldCase(String(value)) : String(value);
+  }
+
+  #addValue(code: number, key: string): void {
+    if (this.#options.isCaseless === true) this.#codesByKey.set(key, code);
+    for (const start of this.#startsOf(key)) {
+      const codes = this.#codesByStart.get(start);
+      if (codes === undefined) this.#codesByStart.set(start, [code]);
+      else codes.push(code);
+    }
+  }
+
+  #removeValue(code: number): void {
+    const value = this.#free(code);
+    if (value === undefined) return;
+    const key = this.#keyOf(value);
+    this.#codesByKey.delete(key);
+    for (const start of this.#startsOf(key)) {
+      const codes = this.#codesByStart.get(start) ?? [];
+      // The last takes its place, as the order does not matter.
+      const last = codes.pop();
+      if (last !== undefined && last !== code) codes[codes.indexOf(code)] = last;
+      if (codes.length === 0) this.#codesByStart.delete(start);
+    }
+  }
+
+  #addSpelling(valueCode: number, code: number): void {
+    const spellings = this.#spellings.get(valueCode);
+    if (spellings === undefined) this.#spellings.set(valueCode, new Set([valueCode, code]));
+    else spellings.add(code);
+  }
+
+  #removeSpelling(code: number): void {
+    const valueCode = this.#valueCodes[code] ?? code;
+    const spellings = this.#spellings.get(valueCode);
+    if (spellings?.delete(code) === true) this.#free(code);
+    if (spellings?.size === 1) this.#spellings.delete(valueCode);
+  }
+
+  /** Returns the value that had the code; undefined: it was free. */
+  #free(code: number): BookValue | undefined {
+    const value = this.#values[code];
+    if (value === undefined) return undefined;
+    this.#values[code] = undefined;
+    this.#codes.delete(value);
+    this.#freeCodes.push(code);
+    this.bytes -= this.#bytesOf(value);
+    return value;
+  }
+
+  #countAll(codes: ArrayLike<number>, change: 1 | -1): void {
+    for (let index = 0; index < codes.length; index += 1) {
+      const code = codes[index] ?? -1;
+      this.#spellingCounts[code] = (this.#spellingCounts[code] ?? 0) + change;
+      const valueCode = this.#valueCodes[code] ?? code;
+      // A book may have a value in two spellings.
+      let first = 0;
+      while (this.#valueCodes[codes[first] ?? -1] !== valueCode) first += 1;
+      if (first === index) this.#counts[valueCode] = (this.#counts[valueCode] ?? 0) + change;
+    }
+  }
+
+  #countOf(valueCode: number): ValueCount {
+    const count = this.#counts[valueCode] ?? 0;
+    let best: ValueCount | null = null;
+    for (const code of this.#spellings.get(valueCode) ?? [valueCode]) {
+      const value = String(this.#values[code]);
+      const spelling = { value, count: this.#spellingCounts[code] ?? 0 };
+      if (best === null || compareValueCounts(spelling, best) < 0) best = spelling;
+    }
+    assert(best !== null);
+    return { value: best.value, count };
+  }
+
+  #startsOf(key: string): ReadonlySet<string> {
+    const terms = this.#options.deriveTerms?.(key) ?? [];
+    return new Set(terms.map((term) => term.slice(0, TERM_START)));
+  }
+
+  * #listsOf(prefixes: readonly string[]): Iterable<readonly number[]> {
+    for (const prefix of prefixes) {
+      if (prefix.length >= TERM_START) {
+        yield this.#codesByStart.get(prefix.slice(0, TERM_START)) ?? [];
+        continue;
+      }
+      for (const [start, codes] of this.#codesByStart) {
+        if (start.startsWith(prefix)) yield codes;
+      }
+    }
+  }
+
+  #bytesOf(value: BookValue): number {
+    const termsBytes = this.#options.deriveTerms === undefined ? 0 : TERMS_BYTES;
+    return VALUE_BYTES + termsBytes + (typeof value === 'string' ? STRING_BYTES + value.length : 0);
+  }
+}

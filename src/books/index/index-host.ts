@@ -3,7 +3,8 @@
  * are made from the collection alone.
  *
  * **Making.** An index is made in the background when a query first asks for it, and queries do
- * without it until it is ready. The word index answers for the books that it has by then.
+ * without it until it is ready. The word index answers for the books that it has by then. A book is
+ * read once for all indexes that are asked for in one turn.
  *
  * **Changes.** The host follows the collection for all of its indexes. A slot that changes is
  * pending until a later turn has told the indexes: queries look at the books of pending slots by
@@ -73,17 +74,21 @@ type IndexName = 'words' | OrderName | `${ColumnName}-column`;
 type IndexEntry = {
   readonly name: IndexName;
   readonly index: BookIndex;
-  /** What is left of making it. */
-  readonly making: Steps<void>;
+  readonly group: MakingGroup;
   readonly bytesExpected: number;
   isReady: boolean;
   /** Infinity for the word index, which is not dropped for others. */
   usedMs: number;
-  readonly seen: SeenSlots;
 };
 
-/** While an index is made, its slots below `end`, and those from `bound` on, are in it. */
-type SeenSlots = { end: number; bound: number };
+/** Indexes that are made together, as they were asked for in one turn. */
+type MakingGroup = {
+  readonly entries: IndexEntry[];
+  /** While they are made, slots below `end`, and those from `bound` on, are in them. */
+  readonly seen: { end: number; bound: number };
+  /** What is left of making them. */
+  readonly steps: Steps<void>;
+};
 
 // What an order is expected to take of memory for each book.
 const ORDER_BYTES = 4.5;
@@ -105,6 +110,8 @@ export class IndexHost {
   /** The slots whose changes the indexes have not taken in. */
   #pending = new BitSet();
   #pendingCount = 0;
+  /** The group of the indexes that are asked for in this turn. */
+  #nextGroup: MakingGroup | null = null;
   #unsubscribe: (() => void) | null = null;
   #isSettling = false;
   /** The slot that was taken in last. */
@@ -153,7 +160,7 @@ export class IndexHost {
     const { slotBound } = this.#options.collection;
     return {
       find: () => this.attempt(index, () => index.find(plan, slotBound)),
-      isExact: plan.isExact, unseen: isReady ? null : listUnseen(entry.seen, slotBound),
+      isExact: plan.isExact, unseen: isReady ? null : listUnseen(entry.group, slotBound),
     };
   }
 
@@ -165,7 +172,11 @@ export class IndexHost {
   * findCorrections(words: readonly string[]): Steps<Corrections> {
     const entry = this.#entries.get('words');
     if (!(entry?.index instanceof WordIndex)) return NO_CORRECTIONS;
-    yield* this.#finish(entry);
+    // In turn with what makes it in the background.
+    while (this.#keeps(entry) && !entry.isReady) {
+      entry.group.steps.next();
+      yield;
+    }
     yield* this.settle();
     if (!this.#keeps(entry)) return NO_CORRECTIONS;
     const { index } = entry;
@@ -261,49 +272,83 @@ export class IndexHost {
 
   /** Has an index made in the background. */
   #make(name: IndexName, index: BookIndex, bytesExpected: number): IndexEntry {
-    const seen: SeenSlots = { end: 0, bound: Infinity };
+    const group = this.#nextGroup ?? this.#beginGroup();
     const usedMs = name === 'words' ? Infinity : this.#nowMs();
-    const making = this.#fill(index, seen);
-    const entry = { name, index, bytesExpected, seen, making, isReady: false, usedMs };
+    const entry = { name, index, group, bytesExpected, isReady: false, usedMs };
+    group.entries.push(entry);
     this.#entries.set(name, entry);
-    this.#unsubscribe ??=
-      this.#options.collection.onChange((_, slot) => this.#onChange(slot));
-    this.#run(this.#finish(entry), () => this.#keeps(entry));
+    this.#unsubscribe ??= this.#options.collection.onChange((_, slot) => this.#onChange(slot));
     return entry;
   }
 
-  /** Does what is left of making an index, in turn with others that wait for it. */
-  * #finish(entry: IndexEntry): Steps<void> {
-    while (this.#keeps(entry) && !entry.isReady) {
-      try {
-        entry.isReady = entry.making.next().done === true;
-      } catch (error) {
-        this.#fail(entry, error);
-      }
-      if (entry.isReady) this.fit();
+  #beginGroup(): MakingGroup {
+    const seen = { end: 0, bound: Infinity };
+    const entries: IndexEntry[] = [];
+    const group = { entries, seen, steps: this.#makeAll(entries, seen) };
+    const finish = function* (): Steps<void> {
+      // Another run may take steps, too.
+      while (group.steps.next().done !== true) yield;
+    };
+    this.#nextGroup = group;
+    this.#run(finish(), () =>
+      this.#nextGroup === group || entries.some((entry) => this.#keeps(entry)));
+    return group;
+  }
+
+  * #makeAll(entries: readonly IndexEntry[], seen: MakingGroup['seen']): Steps<void> {
+    this.#nextGroup = null;
+    for (const { index } of entries) yield* this.attempt(index, () => index.prepare());
+    // Books that are added from now on become pending, and the indexes get them from there.
+    seen.bound = this.#options.collection.slotBound;
+    yield* this.#fill(entries, seen);
+    let settling = entries.map((entry) =>
+      ({ entry, steps: this.attempt(entry.index, () => entry.index.settle()) }));
+    while (settling.length > 0) {
+      settling = settling.filter(({ entry, steps }) => {
+        entry.isReady = steps.next().done === true;
+        if (entry.isReady) this.fit();
+        return !entry.isReady;
+      });
       yield;
     }
   }
 
-  * #fill(index: BookIndex, seen: SeenSlots): Steps<void> {
-    yield* index.prepare();
-    // Books that are added from now on become pending, and the index gets them from there.
-    seen.bound = this.#options.collection.slotBound;
+  * #fill(entries: readonly IndexEntry[], seen: MakingGroup['seen']): Steps<void> {
     let work = 0;
     while (seen.end < seen.bound) {
-      const bytes = this.#options.collection.bytesAt(seen.end);
-      index.set(seen.end, bytes);
+      const bytes = this.#readFor(entries, seen.end);
+      for (const entry of entries) this.#set(entry, seen.end, bytes);
       seen.end += 1;
-      if (index instanceof WordIndex && index.isFull) {
-        yield* index.settle();
+      for (const { index } of entries) {
+        if (!(index instanceof WordIndex && index.isFull)) continue;
+        yield* this.attempt(index, () => index.settle());
         this.fit();
       }
-      work += SLOT_WORK + (bytes?.length ?? 0);
+      work += (SLOT_WORK + (bytes?.length ?? 0)) * entries.length;
       if (work < WORK_PER_YIELD) continue;
       work = 0;
       yield;
     }
-    yield* index.settle();
+  }
+
+  /** The book in a slot; undefined as well where it cannot be read, and the indexes fail. */
+  #readFor(entries: Iterable<IndexEntry>, slot: number): Buffer | undefined {
+    try {
+      return this.#options.collection.bytesAt(slot);
+    } catch (error) {
+      for (const entry of entries) this.#fail(entry, error);
+      return undefined;
+    }
+  }
+
+  /** Tells an index that is still kept of the book that a slot has now. */
+  #set(entry: IndexEntry, slot: number, bytes: Buffer | undefined): void {
+    if (!this.#keeps(entry)) return;
+    try {
+      entry.index.set(slot, bytes);
+    } catch (error) {
+      this.#fail(entry, error);
+    }
   }
 
   #mayMake(name: IndexName): boolean {
@@ -400,22 +445,11 @@ export class IndexHost {
   }
 
   #apply(slot: number): void {
-    const { collection } = this.#options;
-    let bytes: Buffer | undefined;
-    try {
-      bytes = collection.bytesAt(slot);
-    } catch (error) {
-      this.#failAll(error);
-      return;
-    }
+    const bytes = this.#readFor(this.#entries.values(), slot);
     for (const entry of this.#entries.values()) {
       // The others get it from the walk through all slots.
-      if (slot >= entry.seen.end && slot < entry.seen.bound) continue;
-      try {
-        entry.index.set(slot, bytes);
-      } catch (error) {
-        this.#fail(entry, error);
-      }
+      const { end, bound } = entry.group.seen;
+      if (slot < end || slot >= bound) this.#set(entry, slot, bytes);
     }
     if (this.#pending.delete(slot)) this.#pendingCount -= 1;
   }
@@ -431,7 +465,7 @@ export class IndexHost {
 }
 
 /** The slots that an index that is being made is still to come to. */
-function listUnseen({ end, bound }: SeenSlots, slotBound: number): BitSet {
+function listUnseen({ seen: { end, bound } }: MakingGroup, slotBound: number): BitSet {
   const [seen, unseen] = [new BitSet(), new BitSet()];
   seen.addBelow(end);
   unseen.addBelow(Math.min(bound, slotBound));

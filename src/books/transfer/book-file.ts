@@ -10,8 +10,7 @@ import { parseJson } from '../../base/json/parse.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { Steps } from '../../base/turns.ts';
 import { formatCharset } from '../../base/text/charset.ts';
-import { readDeclaredEncoding } from './declared-encoding.ts';
-import { FileDecoder } from './decode-text.ts';
+import { FileDecoder, readDeclaredEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
@@ -249,16 +248,16 @@ async function readHead(
   const chunks: Buffer[] = [];
   const parts: Buffer[] = [];
   let length = 0;
-  let isWhole = false;
-  while (length < bytesMin && !isWhole) {
+  while (length < bytesMin) {
     const next = await source.next();
-    isWhole = next.done === true;
-    const part = next.done === true ? converter.end() : converter.push(next.value);
+    if (next.done === true) {
+      return { chunks, text: Buffer.concat([...parts, converter.end()]), isWhole: true };
+    }
+    const part = converter.push(next.value);
     parts.push(part);
     length += part.length;
-    if (next.done === true) break;
     // A copy: whoever reads the text may write over it.
     chunks.push(Buffer.from(next.value));
   }
-  return { chunks, text: Buffer.concat(parts), isWhole };
+  return { chunks, text: Buffer.concat(parts), isWhole: false };
 }

@@ -6,7 +6,7 @@
  * doubled quotes and line feeds; rows end in LF or CRLF, or all in CR where the first one does, as
  * old spreadsheets for the Macintosh write them; blank lines are skipped. Beyond the RFC, a cell
  * records whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and
- * no cell is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
+ * no cell is treated as a formula. Where quotes are text between tabs, each line is a row.
  *
  * A row is valid when it is UTF-8 of at most 2 MiB, its quoted cells are closed, with a separator
  * or the row's end behind them, and it has no more cells than a header could name. Of a broken row
@@ -31,11 +31,11 @@ export type CsvRow = {
 export type CsvSyntax = {
   /** Null: of the three that the first row with text has most of. */
   readonly separator: CsvSeparator | null;
-  /** Whether a quote at the start of a cell opens a quoted one. */
-  readonly hasQuotes: boolean;
+  /** Whether quotes are text between tabs; else one at the start of a cell opens a quoted cell. */
+  readonly hasPlainTabs: boolean;
 };
 
-const ANY_SEPARATOR: CsvSyntax = { separator: null, hasQuotes: true };
+const ANY_SEPARATOR: CsvSyntax = { separator: null, hasPlainTabs: false };
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -55,7 +55,7 @@ type CsvState = 'cell-start' | 'plain' | 'quoted' | 'quote-in-quoted';
 /** Finds where rows end. It works on bytes, so a chunk may end within a character. */
 export class CsvRowSplitter {
   readonly #rowBytes = new RecordBytes();
-  readonly #hasQuotes: boolean;
+  readonly #hasPlainTabs: boolean;
   #separator: CsvSeparator | null;
   /** How many cells the first row with text has; 0: none has come. */
   #columnCount = 0;
@@ -68,9 +68,9 @@ export class CsvRowSplitter {
   /** Whether the last byte was a CR outside of quotes, and the row end is not known yet. */
   #isAfterReturn = false;
 
-  constructor({ separator, hasQuotes }: CsvSyntax = ANY_SEPARATOR) {
+  constructor({ separator, hasPlainTabs }: CsvSyntax = ANY_SEPARATOR) {
     this.#separator = separator;
-    this.#hasQuotes = hasQuotes;
+    this.#hasPlainTabs = hasPlainTabs;
   }
 
   push(chunk: Buffer): readonly CsvRow[] {
@@ -78,10 +78,12 @@ export class CsvRowSplitter {
     let start = 0;
     let state = this.#state;
     let separatorCode = this.#separatorCode();
+    let hasQuotes = !this.#hasPlainTabs || separatorCode !== TAB;
     const endRow = (end: number): void => {
       this.#rowBytes.add(chunk.subarray(start, end));
       this.#finish(rows);
       separatorCode = this.#separatorCode();
+      hasQuotes = !this.#hasPlainTabs || separatorCode !== TAB;
       state = 'cell-start';
     };
     for (let offset = 0; offset < chunk.length; offset += 1) {
@@ -91,7 +93,7 @@ export class CsvRowSplitter {
         start = offset;
       }
       if (byte !== this.#rowEnd) {
-        state = getNextState(state, byte, separatorCode, this.#hasQuotes);
+        state = getNextState(state, byte, separatorCode, hasQuotes);
         continue;
       }
       this.#line += 1;
@@ -128,7 +130,8 @@ export class CsvRowSplitter {
   /** A row; of a broken one also the lines behind its first that are records by themselves. */
   #splitRow(text: string, line: number): readonly CsvRow[] {
     const separator = this.#separator ?? findSeparator(text);
-    const syntax = { separator, hasQuotes: this.#hasQuotes };
+    const hasQuotes = !this.#hasPlainTabs || separator !== '\t';
+    const syntax = { separator, hasQuotes };
     const row = parseRow(line, text, syntax);
     const lineEnd = this.#rowEnd === CARRIAGE_RETURN ? '\r' : '\n';
     // With one column each line would be a record.
@@ -252,7 +255,8 @@ function findSeparator(row: string): CsvSeparator {
 }
 
 function parseRow(
-  line: number, row: string, { separator, hasQuotes }: CsvSyntax & { separator: CsvSeparator },
+  line: number, row: string,
+  { separator, hasQuotes }: { readonly separator: CsvSeparator; readonly hasQuotes: boolean },
 ): CsvRow {
   const cells: CsvCell[] = [];
   let offset = 0;

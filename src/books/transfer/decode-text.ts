@@ -3,7 +3,7 @@
  *
  * 1. A byte order mark names the encoding: EF BB BF UTF-8, FF FE UTF-16LE, FE FF UTF-16BE.
  *    The mark itself is left out.
- * 2. Else it is the declared one: by the caller, or by the file (`declared-encoding.ts`).
+ * 2. Else it is the declared one: by the caller, or by the file (`readDeclaredEncoding`).
  * 3. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
  *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252.
  *
@@ -15,7 +15,10 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { decodeWindows1252 } from '../../base/text/charset.ts';
+import { AppError } from '../../base/errors.ts';
+import type { ErrorCode } from '../../base/errors.ts';
+import { decodeWindows1252, explainUnknownCharset, findCharset } from '../../base/text/charset.ts';
+import type { FormatName } from './format-list.ts';
 
 /** A name of `base/text/charset.ts`. */
 export type FileEncoding = string;
@@ -149,4 +152,30 @@ function encodeText(text: string): Buffer {
 
 function fromWindows1252(bytes: Buffer): Buffer {
   return isAscii(bytes) ? bytes : Buffer.from(decodeWindows1252(bytes));
+}
+
+/** A name that says nothing of bytes that are no ASCII: they tell what they are. */
+const ASCII = /^(?:us[-_])?ascii$/i;
+/** The end of what stands before the first entry of a BibTeX file. */
+const FIRST_ENTRY = /^[ \t]*@/m;
+/** As JabRef writes it: `% Encoding: Cp1250`. */
+const BIBTEX_ENCODING = /^[ \t]*%[ \t%]*encoding:[ \t]*(\S+)/im;
+
+/** The encoding of that name; null: none is declared. Throws `code` for an unknown one. */
+export function resolveEncoding(label: string | null, code: ErrorCode): FileEncoding | null {
+  if (label === null || label === '' || ASCII.test(label)) return null;
+  const encoding = findCharset(label);
+  if (encoding === null) throw new AppError(code, explainUnknownCharset(label));
+  return encoding;
+}
+
+/**
+ * The encoding that a file declares in its beginning; null: it declares none. Throws `invalid` for
+ * an unknown one.
+ */
+export function readDeclaredEncoding(format: FormatName, head: Buffer): FileEncoding | null {
+  if (format !== 'bibtex') return null;
+  const text = head.toString('latin1');
+  const end = FIRST_ENTRY.exec(text)?.index ?? text.length;
+  return resolveEncoding(BIBTEX_ENCODING.exec(text.slice(0, end))?.[1] ?? null, 'invalid');
 }

@@ -14,7 +14,7 @@ import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
 import { openBookFile } from './book-file.ts';
 import type { BookFile } from './book-file.ts';
-import { resolveEncoding } from './declared-encoding.ts';
+import { resolveEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';

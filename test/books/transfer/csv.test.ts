@@ -167,7 +167,7 @@ test('the separator is what the header has most of outside of its quotes', () =>
 });
 
 test('quotes are text where a syntax has none, and each line is a row', () => {
-  const splitter = new CsvRowSplitter({ separator: '\t', hasQuotes: false });
+  const splitter = new CsvRowSplitter({ separator: '\t', hasPlainTabs: true });
   const rows = [...splitter.push(Buffer.from('"a\tb"\n"c"\t"\n\td,;')), ...splitter.end()];
   assert.deepEqual(rows.map(({ cells }) => cells.map(({ text }) => text)),
     [['"a', 'b"'], ['"c"', '"'], ['', 'd,;']]);

@@ -1,7 +1,7 @@
 /** Writes an entry of a BibTeX file: see `bibtex.ts` for the grammar. */
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonValue } from '../../../base/schema.ts';
-import { MONTHS } from '../month-names.ts';
+import { MONTHS } from '../mapping/date-text.ts';
 import { encodeLatex, foldLatexBlanks, hasBalancedBraces } from './latex.ts';
 
 type EntryToWrite = {

@@ -4,9 +4,15 @@
  * 1990-02, and `199X` is no date.
  */
 import { parsePartialDate } from '../../partial-date.ts';
-import { MONTH_NAMES } from '../month-names.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
+
+const MONTH_NAMES = [
+  'january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october',
+  'november', 'december',
+];
+/** The first three letters of the months in English: BibTeX's own names for them. */
+export const MONTHS: readonly string[] = MONTH_NAMES.map((name) => name.slice(0, 3));
 
 // `1969`, `1969-03-05`, `1969/3/5` and what stands behind it.
 const YEAR_FIRST = new RegExp('^([0-9]{3,4})(?![0-9])'

@@ -101,8 +101,8 @@ function addMonth(year: string, month: string, day: string): RowValue {
 
 /** Keywords between commas, or between semicolons where there is no comma. */
 export function readKeywords(latex: string): RowValue | undefined {
-  const byComma = splitOutsideBraces(latex, ',');
-  const pieces = byComma.length > 1 ? byComma : splitOutsideBraces(latex, ';');
+  const byComma = splitOutsideBraces(latex, /,/);
+  const pieces = byComma.length > 1 ? byComma : splitOutsideBraces(latex, /;/);
   const words = pieces.slice(0, LIST_LENGTH_MAX).map((piece) => decodeLatex(piece).text)
     .filter((word) => word !== '');
   if (words.length === 0) return undefined;

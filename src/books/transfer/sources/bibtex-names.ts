@@ -14,8 +14,9 @@ import { createAuthor, isNameList, splitAuthor, splitName } from '../mapping/per
 
 export function readNames(latex: string): RowValue | undefined {
   const authors: JsonObject[] = [];
-  const joined = splitNames(latex, LIST_LENGTH_MAX + 1);
-  const names = joined.flatMap((name) => splitOutsideBraces(name, ';'))
+  const joined = splitOutsideBraces(latex, /[ \t\r\n]and(?=[ \t\r\n])/, LIST_LENGTH_MAX)
+    .filter((name) => name.trim() !== '');
+  const names = joined.flatMap((name) => splitOutsideBraces(name, /;/))
     .map((name) => name.trim()).filter((name) => name !== '');
   let isWhole = names.length === joined.length && names.length <= LIST_LENGTH_MAX;
   for (const name of names.slice(0, LIST_LENGTH_MAX)) {
@@ -65,34 +66,6 @@ function encodePiece(text: string): string {
   return /[,=]/.test(latex) || JOINT.test(latex) ? `{${latex}}` : latex;
 }
 
-/** The first names of a list, without blanks around them. */
-function splitNames(latex: string, countMax: number): readonly string[] {
-  const names: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let offset = 0; offset < latex.length && names.length < countMax; offset += 1) {
-    const char = latex[offset] ?? '';
-    if (char === '{') depth += 1;
-    else if (char === '}') depth -= 1;
-    else if (depth === 0 && isBlank(char) && isAnd(latex, offset + 1)) {
-      names.push(latex.slice(start, offset));
-      start = offset + 4;
-      offset += 3;
-    }
-  }
-  names.push(latex.slice(start));
-  return names.map((name) => name.trim()).filter((name) => name !== '');
-}
-
-function isAnd(latex: string, offset: number): boolean {
-  return isBlank(latex[offset + 3] ?? '')
-    && latex.slice(offset, offset + 3).toLowerCase() === 'and';
-}
-
-function isBlank(char: string): boolean {
-  return char === ' ' || char === '\n' || char === '\t' || char === '\r';
-}
-
 /** Whether one pair of braces is around all of it. */
 function isWrapped(latex: string): boolean {
   if (!latex.startsWith('{') || !latex.endsWith('}')) return false;
@@ -112,7 +85,7 @@ function readName(name: string): JsonObject | null {
 }
 
 function readPerson(name: string): JsonObject & { readonly name: JsonValue } {
-  const pieces = splitOutsideBraces(name, ',');
+  const pieces = splitOutsideBraces(name, /,/);
   const named = readNamedParts(pieces);
   if (named !== null) return finishPerson(named, name);
   const texts = pieces.map((piece) => decodeLatex(piece).text);
@@ -134,7 +107,7 @@ function finishPerson(
 
 /** `First von Last`: the family begins with the first word in lower case, else it is the last. */
 function splitFirstAndLast(name: string): PersonParts {
-  const words = splitOutsideBraces(name.replaceAll('~', ' '), ' ').filter((word) => word !== '');
+  const words = splitOutsideBraces(name, /[ ~\t\r\n]/).filter((word) => word !== '');
   const texts = words.map((word) => decodeLatex(word).text);
   const text = texts.join(' ');
   // `Jr.` may have no comma, and the family may come first.
@@ -173,19 +146,21 @@ function readNamedParts(pieces: readonly string[]): PersonParts | null {
   return { family, given: parts.get('given') ?? '', suffix: parts.get('suffix') ?? '' };
 }
 
-/** Cuts at a character where it stands outside of braces; a blank is any white space. */
-export function splitOutsideBraces(latex: string, separator: string): readonly string[] {
+/** The texts between separators outside of braces; after so many separators the rest is one. */
+export function splitOutsideBraces(
+  latex: string, separator: RegExp, cutsMax: number = Infinity,
+): readonly string[] {
   const pieces: string[] = [];
   let depth = 0;
   let start = 0;
-  for (let offset = 0; offset < latex.length; offset += 1) {
-    const char = latex[offset] ?? '';
-    if (char === '{') depth += 1;
-    else if (char === '}') depth -= 1;
-    const isSeparator = char === separator || (separator === ' ' && isBlank(char));
-    if (depth > 0 || !isSeparator) continue;
-    pieces.push(latex.slice(start, offset));
-    start = offset + 1;
+  const tokens = new RegExp(`[{}]|${separator.source}`, 'gi');
+  for (const { 0: token, index } of latex.matchAll(tokens)) {
+    if (token === '{') depth += 1;
+    else if (token === '}') depth -= 1;
+    if (token === '{' || token === '}' || depth > 0) continue;
+    pieces.push(latex.slice(start, index));
+    start = index + token.length;
+    if (pieces.length === cutsMax) break;
   }
   pieces.push(latex.slice(start));
   return pieces;

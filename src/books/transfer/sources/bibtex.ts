@@ -9,6 +9,7 @@ import type { BookWriter, FormatCodec } from '../format-codec.ts';
 import { BibtexSplitter } from '../grammars/bibtex.ts';
 import { encodeBibtexEntry } from '../grammars/bibtex-encoder.ts';
 import { TYPE_FIELD } from '../grammars/bibtex-entry.ts';
+import { MONTHS } from '../mapping/date-text.ts';
 import { readPages } from '../mapping/field-text.ts';
 import type { FormatTable, WrittenFields } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -18,7 +19,6 @@ import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import { writeRecord } from '../mapping/write-record.ts';
-import { MONTHS } from '../month-names.ts';
 import {
   encodeField, listDecodedTexts, readDateFields, readFirstLatex, readKeywords,
 } from './bibtex-fields.ts';

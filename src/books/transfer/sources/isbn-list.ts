@@ -36,7 +36,7 @@ export const isbnCodec: FormatCodec = {
 
 /** A line is a row of delimited text without quotes, and a tab is white space in it. */
 class IsbnSplitter implements FieldSplitter {
-  readonly #lines = new CsvRowSplitter({ separator: '\t', hasQuotes: false });
+  readonly #lines = new CsvRowSplitter({ separator: '\t', hasPlainTabs: true });
   /** Whether a line has come that says something. */
   #hasText = false;
 

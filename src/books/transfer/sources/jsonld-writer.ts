@@ -3,6 +3,7 @@
  * one. Nothing is written that schema.org does not define for the types of the node: what is left
  * out for this is counted.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -19,17 +20,16 @@ import {
 
 const CONTEXT = 'https://schema.org';
 
-export function createNodeWriter(table: FormatTable, { isOneBook }: WriterOptions): BookWriter {
-  if (isOneBook === true) {
-    return createMappedWriter((book) => {
-      const { node, leavesOut } = writeNode(table, book);
-      return { text: `${encodeJson({ '@context': CONTEXT, ...node })}\n`, leavesOut };
-    }, { begin: '', separator: '', end: '' });
-  }
+export function createNodeWriter(
+  table: FormatTable, { isOneBook = false }: WriterOptions,
+): BookWriter {
   return createMappedWriter((book) => {
     const { node, leavesOut } = writeNode(table, book);
-    return { text: `\n${encodeJson(node)}`, leavesOut };
-  }, { begin: `{"@context":"${CONTEXT}","@graph":[`, separator: ',', end: '\n]}\n' });
+    const text = isOneBook
+      ? `${encodeJson({ '@context': CONTEXT, ...node })}\n` : `\n${encodeJson(node)}`;
+    return { text, leavesOut };
+  }, isOneBook ? { begin: '', separator: '', end: '' }
+    : { begin: `{"@context":"${CONTEXT}","@graph":[`, separator: ',', end: '\n]}\n' });
 }
 
 type WrittenNode = {
@@ -49,9 +49,9 @@ function writeNode(table: FormatTable, book: Book): WrittenNode {
     if (name === '@type') continue;
     const known = ContextTerms.schemaOrg.resolve(name);
     if (known !== null && isProperty(known) && !members.has(known)) {
-      const isForeign = hasForeignNames(value);
-      members.set(known, isForeign ? withoutForeignNames(value) : value);
-      isWhole &&= !isForeign;
+      const ownValue = withoutForeignNames(value);
+      members.set(known, ownValue);
+      isWhole &&= isDeepStrictEqual(ownValue, value);
     } else {
       isWhole = false;
     }
@@ -84,13 +84,6 @@ function completeTypes(
 
 /** By their form: a value from another file may have members that are no names of schema.org. */
 const OWN_NAME = /^@?[A-Za-z][A-Za-z0-9]*$/;
-
-function hasForeignNames(value: JsonValue): boolean {
-  if (Array.isArray(value)) return value.some(hasForeignNames);
-  if (!isJsonObject(value)) return false;
-  return Object.entries(value).some(([name, item]) =>
-    !OWN_NAME.test(name) || hasForeignNames(item));
-}
 
 function withoutForeignNames(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item: JsonValue) => withoutForeignNames(item));

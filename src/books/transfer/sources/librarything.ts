@@ -10,7 +10,6 @@ import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
@@ -74,62 +73,36 @@ const librarythingTable: FormatTable = {
 export const librarythingCodec: FormatCodec =
   createTableCodec(librarythingTable, () => new LibrarythingSplitter());
 
-const LINE_FEED = 0x0a;
-const TAB = 0x09;
-const BRACE = 0x7b;
-const BRACKET = 0x5b;
-const BLANKS: ReadonlySet<number> = new Set([LINE_FEED, TAB, 0x0d, 0x20]);
-// The header of a text export has some 700 bytes.
-const HEAD_BYTES_MAX = 64 * 1024;
+const JSON_START: ReadonlySet<number> = new Set([...'{['].map((sign) => sign.charCodeAt(0)));
+const BLANKS: ReadonlySet<number> = new Set([...' \t\r\n'].map((sign) => sign.charCodeAt(0)));
 
-/** Reads whichever of the exports the start of a file shows it to be. */
+/** Reads whichever of the exports the first sign of a file shows it to be. */
 class LibrarythingSplitter implements FieldSplitter {
-  #splitter: FieldSplitter | null = null;
-  /** The bytes until it is known. */
-  readonly #head = new ByteCollector();
-  /** The first byte that is no blank; null: none has come. */
-  #firstByte: number | null = null;
-  #hasTabs = false;
-
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    if (this.#splitter !== null) return this.#splitter.push(chunk).map(withKey);
-    const isEnough = this.#endsFirstLine(chunk) || this.#head.length > HEAD_BYTES_MAX;
-    this.#head.add(chunk);
-    return isEnough ? this.#start() : [];
-  }
-
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    const records = this.#splitter === null ? this.#start() : [];
-    const lastRecords = [...this.#splitter?.end() ?? []].filter((item) => item !== null);
-    return [...records, ...lastRecords.map(withKey)];
-  }
-
-  /** Whether the first line that is not blank ends in the chunk. */
-  #endsFirstLine(chunk: Buffer): boolean {
-    for (const byte of chunk) {
-      if (byte === LINE_FEED && this.#firstByte !== null) return true;
-      if (byte === TAB) this.#hasTabs = true;
-      if (!BLANKS.has(byte)) this.#firstByte ??= byte;
-    }
-    return false;
-  }
-
-  #start(): readonly (FieldRecord | BrokenRecord)[] {
-    const isJson = this.#firstByte === BRACE || this.#firstByte === BRACKET;
-    this.#splitter = isJson ? new KeyedObjectSplitter() : createTextSplitter(this.#hasTabs);
-    return this.#splitter.push(this.#head.take()).map(withKey);
-  }
-}
-
-/** A file without tabs has been saved by a spreadsheet, which writes quotes. */
-function createTextSplitter(hasTabs: boolean): FieldSplitter {
-  return createDelimitedTextSplitter({
+  readonly #json: FieldSplitter = new KeyedObjectSplitter();
+  readonly #text: FieldSplitter = createDelimitedTextSplitter({
     title: 'a LibraryThing export',
-    syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
+    // A file without tabs has been saved by a spreadsheet, which writes quotes.
+    syntax: { separator: null, hasPlainTabs: true },
     requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],
     keyColumns: ['Book Id'],
     isEmpty: (_column, cell) => cell === '[]',
   });
+  /** Null: nothing but blanks has come, of which both count the lines. */
+  #isJson: boolean | null = null;
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    const first = this.#isJson === null ? chunk.find((byte) => !BLANKS.has(byte)) : undefined;
+    if (first !== undefined) this.#isJson = JSON_START.has(first);
+    const jsonItems = this.#isJson === false ? [] : this.#json.push(chunk);
+    const textItems = this.#isJson === true ? [] : this.#text.push(chunk);
+    return [...jsonItems, ...textItems].map(withKey);
+  }
+
+  *end(): Generator<FieldRecord | BrokenRecord, void, void> {
+    for (const item of (this.#isJson === true ? this.#json : this.#text).end()) {
+      if (item !== null) yield withKey(item);
+    }
+  }
 }
 
 /** Records of an array are named by their own id, as those of an object are by its members. */

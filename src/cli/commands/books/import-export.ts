@@ -11,7 +11,7 @@ import { readPackageFile } from '../../../base/files/package-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
-import { resolveEncoding } from '../../../books/transfer/declared-encoding.ts';
+import { resolveEncoding } from '../../../books/transfer/decode-text.ts';
 import {
   READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findWrittenFormat,
 } from '../../../books/transfer/formats.ts';

@@ -103,19 +103,19 @@ function expandClauses(
 
 /** Adds the slots of a segment's live books that match to `into`. */
 export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet): Steps<void> {
-  const groups = plan.groups.map((group) => group.map((terms) =>
-    terms.map((term) => findTermRanges(segment, term))));
-  const costs = groups.map((group) => Math.max(...group.map((terms) =>
-    Math.min(...terms.map(({ bytes }) => bytes)))));
-  // If no book here has some word, nothing matches, and nothing need be unpacked.
-  if (costs.includes(0)) return;
+  const groups: GroupRanges[] = [];
+  for (const group of plan.groups) {
+    const found = findGroupRanges(segment, group);
+    // If no book here has some word, nothing matches, and nothing need be unpacked.
+    if (found.bytes === 0) return;
+    groups.push(found);
+  }
+  groups.sort((left, right) => left.bytes - right.bytes);
   const matches = Uint32Array.from(segment.live.words);
-  const order = [...groups.keys()].sort((left, right) => (costs[left] ?? 0) - (costs[right] ?? 0));
-  for (const index of order) {
+  for (const { alternatives } of groups) {
     const union = new Uint32Array(matches.length);
-    for (const terms of groups[index] ?? []) {
-      const places = yield* intersectPlaces(segment, terms, matches.length);
-      unite(union, places);
+    for (const terms of alternatives) {
+      unite(union, yield* intersectPlaces(segment, terms, matches.length));
     }
     if (!intersect(matches, union)) return;
   }
@@ -161,13 +161,37 @@ type TermRanges = {
   readonly bytes: number;
 };
 
-function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch): TermRanges {
-  const after = isWholeTerm ? AFTER_TERM : AFTER_PREFIX;
-  const ranges = prefixes.map((prefix): readonly [number, number] =>
-    [segment.lowerBound(prefix), segment.lowerBound(prefix + after)]);
+/** The terms of a group, and what its dearest alternative costs by its rarest term. */
+type GroupRanges = {
+  readonly alternatives: readonly (readonly TermRanges[])[]; readonly bytes: number;
+};
+
+function findGroupRanges(segment: Segment, group: readonly Alternative[]): GroupRanges {
+  const alternatives: TermRanges[][] = [];
   let bytes = 0;
-  for (const [first, end] of ranges) {
-    if (first < end) bytes += segment.postingEnd(end - 1) - segment.postingStart(first);
+  for (const terms of group) {
+    const ranges: TermRanges[] = [];
+    let rarestBytes = Infinity;
+    for (const term of terms) {
+      const found = findTermRanges(segment, term);
+      ranges.push(found);
+      rarestBytes = Math.min(rarestBytes, found.bytes);
+    }
+    alternatives.push(ranges);
+    bytes = Math.max(bytes, rarestBytes);
+  }
+  return { alternatives, bytes };
+}
+
+function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch): TermRanges {
+  const ranges: (readonly [number, number])[] = [];
+  let bytes = 0;
+  for (const prefix of prefixes) {
+    const first = segment.lowerBound(prefix);
+    const end = segment.lowerBound(prefix + (isWholeTerm ? AFTER_TERM : AFTER_PREFIX));
+    if (first >= end) continue;
+    ranges.push([first, end]);
+    bytes += segment.postingEnd(end - 1) - segment.postingStart(first);
   }
   return { ranges, bytes };
 }

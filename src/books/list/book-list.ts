@@ -12,8 +12,7 @@ import { findPage, findWhole, fitsInMemory } from './find-books.ts';
 import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
 import type { MatchSearch } from './match-search.ts';
 import {
-  collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
-  streamText, streamWalk,
+  createBody, sourceFromSlots, sourceFromWalk, streamBuffer, streamWalk, writeArray, writeText,
 } from './book-source.ts';
 import type { BookSource, BookTextWriter, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
@@ -156,7 +155,7 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
     const headers = ['Content-Type', 'application/json', ...listHeaders(exchange, query, result)];
     const stream = query.fields === null ? result.stream : null;
     const body = stream === null
-      ? collectSmallBody(streamSource(selectFrom(result.source, query))) : { pull: stream };
+      ? createBody(writeArray(selectFrom(result.source, query))) : { pull: stream };
     if ('whole' in body) exchange.send(200, headers, body.whole);
     else await exchange.sendStream(200, headers, body.pull);
   } finally {
@@ -172,7 +171,7 @@ async function sendListAs(
   const result = await answerQuery(deps, query, createExchangeCaller(exchange));
   try {
     const allHeaders = [...headers, ...listHeaders(exchange, query, result)];
-    const body = collectSmallBody(streamText(selectFrom(result.source, query), writer));
+    const body = createBody(writeText(selectFrom(result.source, query), writer));
     if ('whole' in body) return exchange.send(200, allHeaders, body.whole);
     await exchange.sendStream(200, allHeaders, async () => {
       // To write a piece is work, and the event loop serves others too.
@@ -215,8 +214,10 @@ async function readEach(
   const caller = createExchangeCaller(exchange);
   const { source, close } = await answerQuery(deps, query, caller);
   try {
-    for (let book = source(), count = 1; book !== undefined; book = source(), count += 1) {
+    let count = 0;
+    for (const book of source) {
       read(book);
+      count += 1;
       if (count % BOOKS_PREPARED_AT_ONCE !== 0) continue;
       await nextTurn();
       assertWanted(caller.isWanted() ? true : null);
@@ -261,11 +262,11 @@ async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchC
 
 /** The books with the members that the query asks for. */
 function selectFrom(source: BookSource, { fields }: BookQuery): BookSource {
-  if (fields === null) return source;
-  return () => {
-    const bytes = source();
-    return bytes === undefined ? undefined : selectMembers(bytes, fields);
-  };
+  return fields === null ? source : selectFromEach(source, fields);
+}
+
+function* selectFromEach(source: BookSource, fields: ReadonlySet<string>): BookSource {
+  for (const bytes of source) yield selectMembers(bytes, fields);
 }
 
 async function answerQuery(
@@ -331,13 +332,13 @@ function toResult(
   const last = pageEntries.at(-1);
   const cursor = hasMore && last !== undefined
     ? encodeCursor(last, fingerprint, corrections) : null;
-  const source = sourceFromEntries(pageEntries);
+  const source = pageEntries.map(({ bytes }) => bytes);
   return { plan, total, cursor, corrections, source, stream: null, close: () => {} };
 }
 
 function* decodeAll(source: BookSource): Steps<Book[]> {
   const books: Book[] = [];
-  for (let bytes = source(); bytes !== undefined; bytes = source()) {
+  for (const bytes of source) {
     books.push(decodeBook(bytes));
     yield;
   }

@@ -1,53 +1,39 @@
-/** The sources of the books of a response, and the JSON array that is made of them. */
+/** The sources of the books of a response, and the bodies that are made of them. */
 import { frameArray } from '../../resources/json-array-stream.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
-import type { BookEntry } from './top-k.ts';
 
 /** The next part of the response's body, or null after its end. */
 export type PullChunk = () => readonly Buffer[] | null;
 
-/** The bytes of the next book, or undefined after the last. */
-export type BookSource = () => Buffer | undefined;
+/** The bytes of each book. */
+export type BookSource = Iterable<Buffer>;
 
 // `streamWalk` sends slices of the store's memory, up to so many bytes at once.
-// `streamSource` sends copies, so they are small enough for thousands of slow readers.
+// `writeArray` makes copies, so they are small enough for thousands of slow readers.
 const SLICES_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
+const START = Buffer.from('[');
 const SEPARATOR = Buffer.from(',\n');
 const END = Buffer.from(']\n');
 
-export function sourceFromEntries(entries: readonly BookEntry[]): BookSource {
-  let index = 0;
-  return () => {
-    const entry = entries[index];
-    index += 1;
-    return entry?.bytes;
-  };
-}
-
-export function sourceFromWalk(collection: Collection, walk: Walk): BookSource {
-  return () => {
-    const slot = walk.next();
-    return slot < 0 ? undefined : collection.bytesAt(slot);
-  };
+export function* sourceFromWalk(collection: Collection, walk: Walk): BookSource {
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    if (bytes !== undefined) yield bytes;
+  }
 }
 
 /**
  * The books that a scan found, as they were at that time. A book is skipped, and the response has
  * one fewer, if it changed since and so much had changed before that `changes` kept no copy of it.
  */
-export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges): BookSource {
-  let index = 0;
-  return () => {
-    for (let slot = slots[index]; slot !== undefined; slot = slots[index]) {
-      index += 1;
-      const bytes = changes.take(slot);
-      if (bytes !== undefined) return bytes;
-    }
-    return undefined;
-  };
+export function* sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges): BookSource {
+  for (const slot of slots) {
+    const bytes = changes.take(slot);
+    if (bytes !== undefined) yield bytes;
+  }
 }
 
 /**
@@ -55,10 +41,11 @@ export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges):
  * slice stand the commas that the store has in its memory; the frame adds the others.
  */
 export function streamWalk(walk: Walk): PullChunk {
-  return streamArray(() => {
+  const frame = frameArray({ separator: SEPARATOR, end: END });
+  return () => {
     const slices = walk.nextSlices(SLICES_BYTES);
-    return slices.length === 0 ? null : slices;
-  });
+    return frame(slices.length === 0 ? null : slices);
+  };
 }
 
 /** A whole body that is one buffer: it comes with the first call, and then null. */
@@ -71,23 +58,23 @@ export function streamBuffer(buffer: Buffer): PullChunk {
   };
 }
 
-/**
- * The books of a source as a JSON array, copied together, as a slice for each costs more. Reads the
- * first book already now: a piece ends before the book that no longer fits, which is read by then.
- */
-export function streamSource(source: BookSource): PullChunk {
-  let nextBook = source();
-  return streamArray(() => {
-    if (nextBook === undefined) return null;
-    const buffers = [nextBook];
-    let length = nextBook.length;
-    for (nextBook = source(); nextBook !== undefined; nextBook = source()) {
-      if (length + nextBook.length > PIECE_BYTES) break;
-      buffers.push(SEPARATOR, nextBook);
-      length += SEPARATOR.length + nextBook.length;
+/** The pieces of a JSON array of books: copied together, as a slice for each costs more. */
+export function* writeArray(books: BookSource): Iterable<Buffer> {
+  let separator = START;
+  let buffers: Buffer[] = [];
+  let length = 0;
+  for (const book of books) {
+    // A piece ends before the book that no longer fits.
+    if (length > 0 && length + book.length > PIECE_BYTES) {
+      yield Buffer.concat(buffers, length);
+      buffers = [];
+      length = 0;
     }
-    return buffers.length === 1 ? buffers : [Buffer.concat(buffers, length)];
-  });
+    buffers.push(separator, book);
+    length += separator.length + book.length;
+    separator = SEPARATOR;
+  }
+  yield Buffer.concat(separator === START ? [START, END] : [...buffers, END]);
 }
 
 /** Writes books in a format piece by piece, from their stored bytes. */
@@ -104,43 +91,42 @@ export interface BookTextWriter {
 // So many bytes of books are written at once: to make BibTeX of them takes some milliseconds.
 const WRITTEN_BYTES = 16 * 1024;
 
-/** The books of a source as a writer writes them. */
-export function streamText(source: BookSource, writer: BookTextWriter): PullChunk {
-  let start = writer.begin();
-  let isEnded = false;
-  return () => {
-    if (isEnded) return null;
-    const books: Buffer[] = [];
-    let length = 0;
-    while (!isEnded && length < WRITTEN_BYTES) {
-      const book = source();
-      isEnded = book === undefined;
-      if (book === undefined) break;
-      books.push(book);
-      length += book.length;
-    }
-    const text = start + writer.write(books) + (isEnded ? writer.end() : '');
-    start = '';
-    return [Buffer.from(text)];
-  };
+/** The pieces of the text that a writer makes of books. */
+export function* writeText(source: BookSource, writer: BookTextWriter): Iterable<Buffer> {
+  let text = writer.begin();
+  let books: Buffer[] = [];
+  let length = 0;
+  for (const book of source) {
+    books.push(book);
+    length += book.length;
+    if (length < WRITTEN_BYTES) continue;
+    yield Buffer.from(text + writer.write(books));
+    text = '';
+    books = [];
+    length = 0;
+  }
+  yield Buffer.from(text + writer.write(books) + writer.end());
 }
 
 /** A body that is small enough to be sent at once, or else how to pull it from its start. */
 type ListBody = { readonly whole: Buffer } | { readonly pull: PullChunk };
 
-export function collectSmallBody(pull: PullChunk): ListBody {
-  const pieces: (readonly Buffer[])[] = [];
+export function createBody(pieces: Iterable<Buffer>): ListBody {
+  const first: Buffer[] = [];
   let length = 0;
+  const rest = pieces[Symbol.iterator]();
   while (length <= PIECE_BYTES) {
-    const piece = pull();
-    if (piece === null) return { whole: Buffer.concat(pieces.flat(), length) };
-    pieces.push(piece);
-    for (const buffer of piece) length += buffer.length;
+    const piece = rest.next();
+    if (piece.done === true) return { whole: Buffer.concat(first, length) };
+    first.push(piece.value);
+    length += piece.value.length;
   }
-  return { pull: () => pieces.shift() ?? pull() };
-}
-
-function streamArray(next: PullChunk): PullChunk {
-  const frame = frameArray({ separator: SEPARATOR, end: END });
-  return () => frame(next());
+  return {
+    pull() {
+      const buffer = first.shift();
+      if (buffer !== undefined) return [buffer];
+      const piece = rest.next();
+      return piece.done === true ? null : [piece.value];
+    },
+  };
 }

@@ -66,8 +66,10 @@ export async function searchBooks<Query extends SearchedQuery, Result, Found>(
     return yield* createSteps(opened);
   };
   const find = async (searched: Query): Promise<Result> => {
-    const run = (): Promise<Found | null> => turns.run(search(searched), isWanted);
-    return finish(assertWanted(await (limiter === undefined ? run() : limiter.run(run))));
+    const steps = search(searched);
+    const found = limiter === undefined ? turns.run(steps, isWanted)
+      : limiter.run(() => turns.run(steps, isWanted));
+    return finish(assertWanted(await found));
   };
   try {
     const result = await find(query);

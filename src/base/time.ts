@@ -62,10 +62,13 @@ export function parseHttpDate(text: string): number | null {
 
 /** Whether the calendar (proleptic Gregorian, from year 1) has the date. */
 export function isRealDate(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  return year >= 1 && day >= 1 && day <= daysInMonth(year, month);
+}
+
+/** 0 for what is no month. */
+export function daysInMonth(year: number, month: number): number {
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = month === 2 && isLeapYear ? 29 : MONTH_DAYS[month - 1] ?? 0;
-  return day <= days;
+  return month === 2 && isLeapYear ? 29 : MONTH_DAYS[month - 1] ?? 0;
 }
 
 /** The minutes by which local time is ahead of UTC; null for an offset that does not exist. */

@@ -128,10 +128,13 @@ export function parseFlagParameter(
   query: ReadonlyMap<string, string>, name: string,
 ): boolean | null {
   const text = query.get(name);
-  if (text === undefined || text === 'true' || text === 'false') {
-    return text === undefined ? null : text === 'true';
-  }
-  throw malformed(`\`${name}\` must be true or false, not ${quote(text)}`);
+  return text === undefined ? null : parseEither(name, text, 'true', 'false');
+}
+
+/** Whether the text is the first of the two that the parameter may be. Throws `malformed`. */
+export function parseEither(name: string, text: string, first: string, second: string): boolean {
+  if (text === first || text === second) return text === first;
+  throw malformed(`\`${name}\` must be ${first} or ${second}, not ${quote(text)}`);
 }
 
 /** A parameter that is one of `values`, or null when it is absent. */
@@ -161,6 +164,7 @@ function unknownParameter(name: string, allowedNames: readonly string[]): AppErr
   return malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
 }
 
-function malformed(message: string): AppError {
+/** The error for a query, or a part of it, that cannot be understood. */
+export function malformed(message: string): AppError {
   return new AppError('malformed', message);
 }

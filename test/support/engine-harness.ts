@@ -2,7 +2,10 @@
  * A catalog with its indexes, where nothing happens but by the test: each turn does one step of the
  * work that goes on in the background.
  */
+import { ValueColumn } from '../../src/books/engine/value-column.ts';
 import { IndexHost } from '../../src/books/index/index-host.ts';
+import { COLUMN_ROWS } from '../../src/books/query/book-values.ts';
+import type { ColumnName } from '../../src/books/query/book-values.ts';
 import { FakeCollection } from './fake-collection.ts';
 import { ManualTurns } from './manual-turns.ts';
 import type { NaiveBook } from './naive-list.ts';
@@ -13,6 +16,10 @@ import { randomBook } from './random-books.ts';
 export const COLUMN_NAMES = [
   'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher',
 ] as const;
+
+export function createColumn(name: ColumnName, bytesMax = Infinity): ValueColumn {
+  return new ValueColumn(COLUMN_ROWS[name], bytesMax);
+}
 
 export class EngineHarness extends ManualTurns {
   readonly collection = new FakeCollection();

@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { IndexHost } from '../../src/books/index/index-host.ts';
 import type { IndexHostOptions, WordSearch } from '../../src/books/index/index-host.ts';
-import type { BookFilter } from '../../src/books/query/parse-query.ts';
+import type { BookFilter } from '../../src/books/query/book-filter.ts';
 import { parseBookQuery } from '../../src/books/query/parse-query.ts';
 import { runAll } from './turns.ts';
 

@@ -1,12 +1,12 @@
 /** Whether the texts of a book match, the slow way: the book is parsed and its texts are cut. */
-import { foldCase } from '../../src/base/text/fold.ts';
 import { tokenizeWithSigns } from '../../src/base/text/words.ts';
 import type { TextToken } from '../../src/base/text/words.ts';
-import type { BookFilter } from '../../src/books/query/parse-query.ts';
+import type { BookFilter } from '../../src/books/query/book-filter.ts';
+import type { WordsPlace } from '../../src/books/query/conditions.ts';
 import { matchesWords } from '../../src/books/query/words.ts';
 import type { Clause } from '../../src/books/query/words.ts';
 
-/** The members that are searched for words and keywords. */
+/** The members that are searched for words. */
 type SearchableBook = {
   readonly title: string;
   readonly subtitle?: string;
@@ -16,19 +16,15 @@ type SearchableBook = {
   readonly isbn?: string;
 };
 
-/** Checks the conditions on words and keywords, which are those that the word index knows. */
+/** Checks the conditions on words. */
 export function matchesParsedText(filter: BookFilter, bytes: Buffer): boolean {
   const book: SearchableBook = JSON.parse(bytes.toString());
-  const { keywords, excludedKeywords, authors, publishers, words } = filter;
-  const bookKeywords = book.keywords ?? [];
-  if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
-  if (hasKeyword(bookKeywords, excludedKeywords)) return false;
-  if (publishers.length > 0
-    && !matchesAny(publishers, tokenizeWithSigns(book.publisher ?? ''))) return false;
-  if (authors.length === 0 && words.length === 0) return true;
   const names = tokenizeNames(book);
-  if (authors.length > 0 && !matchesAny(authors, names)) return false;
-  return words.length === 0 || matchesWords(words, [...names, ...tokenizeTexts(book)]);
+  const tokens: Readonly<Record<WordsPlace, readonly TextToken[]>> = {
+    anyText: [...names, ...tokenizeTexts(book)], author: names,
+    publisher: tokenizeWithSigns(book.publisher ?? ''),
+  };
+  return filter.words.every(({ row: { place }, wanted }) => matchesAny(wanted, tokens[place]));
 }
 
 function tokenizeNames({ authors = [] }: SearchableBook): TextToken[] {
@@ -47,8 +43,4 @@ function matchesAny(
   alternatives: readonly (readonly Clause[])[], tokens: readonly TextToken[],
 ): boolean {
   return alternatives.some((clauses) => matchesWords(clauses, tokens));
-}
-
-function hasKeyword(bookKeywords: readonly string[], foldedKeywords: readonly string[]): boolean {
-  return bookKeywords.some((keyword) => foldedKeywords.includes(foldCase(keyword)));
 }

@@ -8,9 +8,10 @@ import { problemResponses } from '../../server/problem.ts';
 import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import {
-  DUPLICATE_MEMBERS, FACETS, correctionHeaders, duplicatesParameter, facetParameters,
+  DUPLICATE_MEMBERS, correctionHeaders, duplicatesParameter, facetParameters,
   typosParameter,
 } from '../query/query-parameters.ts';
+import { FACET_NAMES } from '../query/conditions.ts';
 
 /** What handles these routes. */
 export type Aggregates = {
@@ -21,9 +22,9 @@ const COUNT: Schema = { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_IN
 
 const facetsSchema = objectSchema('BookFacets', {
   total: { ...COUNT, minimum: 0 },
-  facets: objectSchema('FacetValues', Object.fromEntries(FACETS.map((facet) => [
+  facets: objectSchema('FacetValues', Object.fromEntries(FACET_NAMES.map((facet) => [
     facet, arraySchema(objectSchema('FacetValue', { value: TEXT, count: COUNT })),
-  ])), { optional: FACETS }),
+  ])), { optional: FACET_NAMES }),
 });
 
 const suggestionSchema = objectSchema('BookSuggestion', {

@@ -5,22 +5,21 @@
  */
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
+import { malformed } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import { createBookCheck } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
-import { formatDecade } from '../query/date-range.ts';
-import { hasConditions } from '../query/match-book.ts';
+import { hasConditions, parseFilter, selectConditions } from '../query/book-filter.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import { COLUMN_ROWS } from '../query/book-values.ts';
+import { FACETS, FACET_NAMES } from '../query/conditions.ts';
+import type { Facet, FacetRow } from '../query/conditions.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
-import { NO_CONDITIONS, parseFilter, parseTypos } from '../query/parse-query.ts';
-import type { BookFilter } from '../query/parse-query.ts';
-import { FACETS, malformed, readFilterString } from '../query/query-parameters.ts';
-import type { Facet } from '../query/query-parameters.ts';
-import {
-  readAuthors, readBookFormat, readDatePublished, readKeywords, readLanguage, readPublisher,
-} from '../query/stored-fields.ts';
+import { parseTypos } from '../query/parse-query.ts';
+import { readFilterString } from '../query/query-parameters.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { countMatches, searchMatches } from './match-scan.ts';
 import { findFacetSources, findTopFacets } from './table-answers.ts';
@@ -35,55 +34,16 @@ type FacetsAnswer = {
 
 const VALUES_MAX = 20;
 
-type FacetRow = {
-  /** The values that a stored book has. */
-  readonly readValues: (bytes: Buffer) => readonly string[];
-  /** The conditions of the facet's own filter, which replace those of another filter. */
-  readonly pickOwn: (filter: BookFilter) => Partial<BookFilter>;
-  readonly isCaseless?: boolean;
-};
-
-const FACET_ROWS: Readonly<Record<Facet, FacetRow>> = {
-  author: {
-    readValues: (bytes) => readAuthors(bytes).map(({ name }) => name),
-    pickOwn: ({ authors }) => ({ authors }),
-  },
-  keyword: {
-    readValues: readKeywords,
-    pickOwn: ({ keywords }) => ({ keywords }),
-    isCaseless: true,
-  },
-  inLanguage: {
-    readValues: (bytes) => toList(readLanguage(bytes)),
-    pickOwn: ({ languages }) => ({ languages }),
-  },
-  publisher: {
-    readValues: (bytes) => toList(readPublisher(bytes)),
-    pickOwn: ({ publishers }) => ({ publishers }),
-  },
-  decade: {
-    readValues(bytes) {
-      const date = readDatePublished(bytes);
-      return date === null ? [] : [formatDecade(date)];
-    },
-    pickOwn: ({ publishedFrom, publishedTo }) => ({ publishedFrom, publishedTo }),
-  },
-  bookFormat: {
-    readValues: (bytes) => toList(readBookFormat(bytes)),
-    pickOwn: ({ bookFormats }) => ({ bookFormats }),
-  },
-};
-
 /** Handles `GET /api/books/facets`. Throws `malformed`. */
 export async function sendFacets(deps: SearchDeps, exchange: Exchange): Promise<void> {
   const values = readFilterString(exchange.search, ['by', 'typos']);
   const facets = parseFacets(values.get('by')?.[0]);
   const filter = parseFilter(values);
-  // Every book that counts for any facet matches this.
-  const commonFilter = facets.reduce((rest, facet) =>
-    ({ ...rest, ...FACET_ROWS[facet].pickOwn(NO_CONDITIONS) }), filter);
   const query = {
-    filter: commonFilter, sort: ID_SORT, corrections: NO_CORRECTIONS,
+    // Every book that counts for any facet matches this.
+    filter: selectConditions(filter, ({ facet }) =>
+      !facets.some(({ name }) => name === facet)),
+    sort: ID_SORT, corrections: NO_CORRECTIONS,
     mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
   };
   const caller = createExchangeCaller(exchange);
@@ -101,13 +61,13 @@ export async function sendFacets(deps: SearchDeps, exchange: Exchange): Promise<
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
-function parseFacets(text: string | undefined): readonly Facet[] {
+function parseFacets(text: string | undefined): readonly FacetRow[] {
   if (text === undefined) return FACETS;
   return [...new Set(text.split(','))].map((name) => {
-    const facet = FACETS.find((candidate) => candidate === name);
+    const facet = FACETS.find((candidate) => candidate.name === name);
     if (facet !== undefined) return facet;
-    throw malformed(`\`by\` must be some of ${FACETS.join(', ')}, by commas, not ${quote(name)}`
-      + suggestName(name, FACETS));
+    throw malformed(`\`by\` must be some of ${FACET_NAMES.join(', ')}, by commas, not `
+      + `${quote(name)}${suggestName(name, FACET_NAMES)}`);
   });
 }
 
@@ -123,13 +83,13 @@ function* countByColumns(
 
 /** The inputs have the filter without the facets' own conditions; `filter` has them. */
 function* countFacets(
-  search: MatchSearch, filter: BookFilter, facets: readonly Facet[],
+  search: MatchSearch, filter: BookFilter, facets: readonly FacetRow[],
 ): Steps<FacetsAnswer> {
-  const columns = facets.map((facet) => {
-    const { readValues, pickOwn, isCaseless = false } = FACET_ROWS[facet];
-    const own = { ...NO_CONDITIONS, ...pickOwn(filter) };
+  const columns = facets.map(({ name, column, format = String }) => {
+    const { readValues, isCaseless = false } = COLUMN_ROWS[column];
+    const own = selectConditions(filter, ({ facet }) => facet === name);
     const counts = new ValueCounts({ topMax: VALUES_MAX, isCaseless });
-    return { facet, readValues, counts, own, matchesOwn: createBookCheck(own) };
+    return { name, readValues, format, counts, own, matchesOwn: createBookCheck(own) };
   });
   const restrictions = columns.filter(({ own }) => hasConditions(own));
   let total = 0;
@@ -138,17 +98,12 @@ function* countFacets(
     if (failures.length > 1) return;
     if (failures.length === 0 && isFirstPass) total += 1;
     const countingColumns = failures.length === 0 ? columns : failures;
-    for (const { counts, readValues } of countingColumns) {
-      if (!counts.isDone) counts.add(readValues(bytes));
+    for (const { counts, readValues, format } of countingColumns) {
+      if (!counts.isDone) counts.add(readValues(bytes).map((value) => format(value)));
     }
   });
   return {
     total,
-    facets: Object.fromEntries(columns.map(({ facet, counts }) => [facet, counts.top])),
+    facets: Object.fromEntries(columns.map(({ name, counts }) => [name, counts.top])),
   };
-}
-
-/** An empty text is no value. */
-function toList(value: string | null): readonly string[] {
-  return value === null || value === '' ? [] : [value];
 }

@@ -5,16 +5,16 @@
  */
 import { tokenize } from '../../base/text/words.ts';
 import type { Exchange } from '../../server/http-route.ts';
-import { parseQuery } from '../../server/query.ts';
+import { malformed, parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import { createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
-import { NO_CONDITIONS, parseTypos } from '../query/parse-query.ts';
-import { malformed } from '../query/query-parameters.ts';
-import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts';
+import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
+import { parseTypos } from '../query/parse-query.ts';
+import { readAuthorNames, readKeywords, readTitle } from '../query/stored-fields.ts';
 import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
@@ -44,7 +44,7 @@ export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Pro
   }
   // Every book with a suggestion matches all words.
   const query = {
-    filter: { ...NO_CONDITIONS, words }, sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
+    filter: createSearchFilter(words), sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
   };
   const columns = findSuggestionColumns(deps.indexes);
   const { result, query: { corrections }, changes } = await searchMatches(
@@ -83,7 +83,7 @@ function* countTitles(
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
   });
   yield* indexes.settle();
-  const { words } = search.query.filter;
+  const words = searchClausesOf(search.query.filter);
   const authors = yield* indexes.attempt(author,
     () => findTopAuthors(author, words, SUGGESTIONS_MAX));
   const keywords = yield* indexes.attempt(keyword,
@@ -92,14 +92,13 @@ function* countTitles(
 }
 
 function* countAll(search: MatchSearch, beginning: string): Steps<MemberCounts> {
-  const { words } = search.query.filter;
+  const words = searchClausesOf(search.query.filter);
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const authors = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const keywords = new ValueCounts({ topMax: SUGGESTIONS_MAX, isCaseless: true });
   yield* countMatches(search, [titles, authors, keywords], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
-    authors.add(readAuthors(bytes).map(({ name }) => name)
-      .filter((name) => matchesWords(words, tokenize(name))));
+    authors.add(readAuthorNames(bytes).filter((name) => matchesWords(words, tokenize(name))));
     keywords.add(readKeywords(bytes).filter((keyword) => isBegun(keyword, beginning)));
   });
   return { titles: titles.top, authors: authors.top, keywords: keywords.top };

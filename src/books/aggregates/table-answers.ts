@@ -9,8 +9,7 @@ import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
 import type { IndexHost } from '../index/index-host.ts';
-import { formatDecade } from '../query/date-range.ts';
-import type { Facet } from '../query/query-parameters.ts';
+import type { Facet, FacetRow } from '../query/conditions.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
@@ -21,44 +20,45 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** Where each facet is counted over all books, in its order. */
 export type FacetSources = {
   readonly indexes: IndexHost;
-  readonly columnsByFacet: readonly (readonly [Facet, ValueColumn])[];
+  readonly columns: readonly (readonly [FacetRow, ValueColumn])[];
 };
 
 /** Null while some facet has no column. */
 export function findFacetSources(
-  indexes: IndexHost | null, facets: readonly Facet[],
+  indexes: IndexHost | null, facets: readonly FacetRow[],
 ): FacetSources | null {
   if (indexes === null) return null;
   // All are asked for before any is missed, so that all are made at once.
-  const found = facets.map((facet) =>
-    [facet, indexes.findColumn(facet === 'decade' ? 'datePublished' : facet)] as const);
-  const columnsByFacet = found.flatMap(([facet, column]) =>
+  const found = facets.map((facet) => [facet, indexes.findColumn(facet.column)] as const);
+  const columns = found.flatMap(([facet, column]) =>
     column === null ? [] : [[facet, column] as const]);
-  return columnsByFacet.length < facets.length ? null : { indexes, columnsByFacet };
+  return columns.length < facets.length ? null : { indexes, columns };
 }
 
 /** The first `max` values of each facet; null where an index fails. */
 export function* findTopFacets(
-  { indexes, columnsByFacet }: FacetSources, max: number,
+  { indexes, columns }: FacetSources, max: number,
 ): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
   const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
-  for (const [facet, column] of columnsByFacet) {
+  for (const [{ name, format }, column] of columns) {
     const top = yield* indexes.attempt(column, () => {
       const counts = column.dictionary.valueCounts();
-      return findTop(facet === 'decade' ? countDecades(counts) : counts, max);
+      return findTop(format === undefined ? counts : uniteCounts(counts, format), max);
     });
     if (top === null) return null;
-    topByFacet[facet] = top;
+    topByFacet[name] = top;
   }
   return topByFacet;
 }
 
-/** Of the counts of dates (`encodeDate`). */
-function countDecades(dates: Iterable<ValueCount>): Iterable<ValueCount> {
+/** The counts of what numbers are counted as. */
+function uniteCounts(
+  numbers: Iterable<ValueCount>, format: (value: number) => string,
+): Iterable<ValueCount> {
   const counts = new Map<string, number>();
-  for (const { value, count } of dates) {
-    const decade = formatDecade(Number(value));
-    counts.set(decade, (counts.get(decade) ?? 0) + count);
+  for (const { value, count } of numbers) {
+    const text = format(Number(value));
+    counts.set(text, (counts.get(text) ?? 0) + count);
   }
   return Array.from(counts, ([value, count]) => ({ value, count }));
 }

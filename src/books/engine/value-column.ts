@@ -13,25 +13,16 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Steps } from '../../base/turns.ts';
+import { createPredicate } from '../query/book-filter.ts';
+import type { ValueCondition, ValuePredicate } from '../query/book-filter.ts';
+import type { BookValue, ColumnRow } from '../query/book-values.ts';
 import type { BookIndex } from './book-index.ts';
 import { BLOCK_SLOTS, CodeBlock } from './code-block.ts';
 import { ValueDictionary } from './value-dictionary.ts';
-import type { BookValue, ValueSpelling } from './value-dictionary.ts';
-
-export type ColumnOptions = ValueSpelling & {
-  /** The values of a stored book. */
-  readonly readValues: (bytes: Buffer) => readonly BookValue[];
-};
-
-/** What a condition asks of the values of a column. */
-export type ValueQuestion = {
-  /** The same for two questions only if they are the same. */
-  readonly key: string;
-  readonly accepts: (value: BookValue) => boolean;
-};
 
 /** The slots of the books that have a value which is accepted. */
-type MatchSet = Pick<ValueQuestion, 'accepts'> & {
+type MatchSet = {
+  readonly accepts: ValuePredicate;
   /** By code: 1 for the values that are accepted. */
   matchingCodes: Uint8Array;
   readonly slots: BitSet;
@@ -43,19 +34,19 @@ const MATCH_SETS_MAX = 8;
 const VALUES_PER_YIELD = 1024;
 
 export class ValueColumn implements BookIndex {
-  readonly #options: ColumnOptions;
+  readonly #row: ColumnRow;
   readonly #bytesMax: number;
   #dictionary: ValueDictionary;
   #blocks: CodeBlock[] = [];
   #blockBytes = 0;
-  /** By the keys of their questions. */
+  /** By what their conditions ask for. */
   readonly #matchSets = new RecentValues<MatchSet>(MATCH_SETS_MAX);
   #isTooLarge = false;
 
-  constructor(options: ColumnOptions, bytesMax: number) {
-    this.#options = options;
+  constructor(row: ColumnRow, bytesMax: number) {
+    this.#row = row;
     this.#bytesMax = bytesMax;
-    this.#dictionary = new ValueDictionary(options);
+    this.#dictionary = new ValueDictionary(row);
   }
 
   /** How many books have each value. */
@@ -78,7 +69,7 @@ export class ValueColumn implements BookIndex {
 
   set(slot: number, bytes: Buffer | undefined): void {
     if (this.#isTooLarge) return;
-    const codes = bytes === undefined ? [] : this.#encodeAll(this.#options.readValues(bytes));
+    const codes = bytes === undefined ? [] : this.#encodeAll(this.#row.readValues(bytes));
     const block = this.#openBlock(Math.floor(slot / BLOCK_SLOTS));
     const blockBytes = block.bytes;
     const previousCodes = block.replace(slot % BLOCK_SLOTS, codes);
@@ -96,13 +87,15 @@ export class ValueColumn implements BookIndex {
   * settle(): Steps<void> {}
 
   /**
-   * The slots of the books that have a value which is accepted. The caller must not change them;
-   * `set` may. A slot that is set meanwhile may be among them or not.
+   * The slots of the books that have a value which the condition accepts. The caller must not
+   * change them; `set` may. A slot that is set meanwhile may be among them or not.
    */
-  * match({ key, accepts }: ValueQuestion): Steps<BitSet> {
+  * match(condition: ValueCondition): Steps<BitSet> {
+    const { row, wanted } = condition;
     // One is kept, and so follows changes, even before it is complete.
-    const matchSet = this.#matchSets.use(key, () => ({
-      accepts, matchingCodes: new Uint8Array(this.#dictionary.codeBound),
+    const matchSet = this.#matchSets.use(`${row.name} ${wanted.join(' ')}`, () => ({
+      accepts: createPredicate(condition),
+      matchingCodes: new Uint8Array(this.#dictionary.codeBound),
       slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,
     }));
     // Another caller may be filling it as well: both write what the slots have now.
@@ -160,7 +153,7 @@ export class ValueColumn implements BookIndex {
 
   #forgetAll(): void {
     this.#isTooLarge = true;
-    this.#dictionary = new ValueDictionary(this.#options);
+    this.#dictionary = new ValueDictionary(this.#row);
     this.#blocks = [];
     this.#blockBytes = 0;
   }

@@ -12,18 +12,9 @@ import { assert } from '../../base/assert.ts';
 import { growInt32 } from '../../base/structures/typed-arrays.ts';
 import { foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
+import type { BookValue, ValueSpelling } from '../query/book-values.ts';
 import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
-
-/** A number is compared as numbers are, such as a date (`encodeDate`). */
-export type BookValue = string | number;
-
-export type ValueSpelling = {
-  /** Values that differ in case alone are one, which is shown in its commonest spelling. */
-  readonly isCaseless?: boolean;
-  /** The terms under which a value is found, as byte strings. Default: it is not found. */
-  readonly deriveTerms?: (value: string) => readonly string[];
-};
 
 const TERM_START = 3;
 // The memory that a value takes beside its text: in the maps and lists, and for its terms.

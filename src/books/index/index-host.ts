@@ -25,15 +25,15 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Turns, Steps } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { BookIndex } from '../engine/book-index.ts';
-import { bytesPerBookOf, createColumn } from '../engine/columns.ts';
-import type { ColumnName } from '../engine/columns.ts';
 import { SlotOrder } from '../engine/slot-order.ts';
 import { ValueColumn } from '../engine/value-column.ts';
 import type { SortOrder } from '../query/book-sort.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { hasTextConditions } from '../query/match-book.ts';
-import type { BookFilter } from '../query/parse-query.ts';
+import { isAboutTerms, isAboutWords } from '../query/book-filter.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import { COLUMN_ROWS } from '../query/book-values.ts';
+import type { ColumnName } from '../query/book-values.ts';
 import { planSearch } from './search-plan.ts';
 import { WordIndex } from './word-index.ts';
 import type { WordIndexOptions } from './word-index.ts';
@@ -149,8 +149,8 @@ export class IndexHost {
   /** How the word index finds the books of a filter; null where it is of no help. */
   openWords(filter: BookFilter): WordSearch | null {
     // A scan finds an ISBN quickly, so an ISBN alone is no reason to make the index.
-    const isHelpful = filter.isbns.length > 0 && this.#entries.get('words')?.isReady === true;
-    if (!hasTextConditions(filter) && !isHelpful) return null;
+    const isMade = this.#entries.get('words')?.isReady === true;
+    if (!(isMade ? isAboutTerms(filter) : isAboutWords(filter))) return null;
     const plan = planSearch(filter);
     // It knows no signs.
     if (plan.groups.length === 0 && plan.excluded === null) return null;
@@ -264,9 +264,10 @@ export class IndexHost {
   }
 
   #makeColumn(name: ColumnName): IndexEntry | null {
-    const bytesExpected = this.#reserve(`${name}-column`, bytesPerBookOf(name));
+    const row = COLUMN_ROWS[name];
+    const bytesExpected = this.#reserve(`${name}-column`, row.bytesPerBook);
     if (bytesExpected === null) return null;
-    const column = createColumn(name, this.#options.bytesMax - this.bytes);
+    const column = new ValueColumn(row, this.#options.bytesMax - this.bytes);
     return this.#make(`${name}-column`, column, bytesExpected);
   }
 

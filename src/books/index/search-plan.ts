@@ -5,7 +5,8 @@
  * words first.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
-import type { BookFilter } from '../query/parse-query.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import type { WordsPlace } from '../query/conditions.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
@@ -38,7 +39,6 @@ const AFTER_TERM = '\0';
 const EXPANSION_MAX = 16;
 
 export function planSearch(filter: BookFilter): SearchPlan {
-  const { words, authors, publishers, keywords, excludedKeywords, isbns } = filter;
   let isExact = true;
   const dropSigns = (clauses: readonly Clause[]): readonly Clause[] => {
     const known = clauses.filter((clause) => !isSignsClause(clause));
@@ -52,35 +52,38 @@ export function planSearch(filter: BookFilter): SearchPlan {
       return terms.prefixes.map((start): TermMatch =>
         ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
     }));
-  const groups = dropSigns(words).map((clause) => createGroup(clause, [TEXT, AUTHOR]));
-  const addNames = (names: readonly (readonly Clause[])[], tag: string): void => {
-    const knownNames = names.map(dropSigns);
-    const [onlyName = []] = knownNames;
-    // A name of signs alone may be in any book.
-    if (knownNames.some(({ length }) => length === 0)) return;
-    if (names.length <= 1) {
-      groups.push(...onlyName.map((clause) => createGroup(clause, [tag])));
-      return;
+  const groups: (readonly Alternative[])[] = [];
+  for (const { row: { place }, wanted } of filter.words) {
+    const tags = TAGS[place];
+    const alternatives = wanted.map(dropSigns);
+    const [onlyOne = []] = alternatives;
+    // Signs alone may be in any book.
+    if (alternatives.some(({ length }) => length === 0)) continue;
+    if (alternatives.length === 1) {
+      groups.push(...onlyOne.map((clause) => createGroup(clause, tags)));
+      continue;
     }
-    const expansions = knownNames.map(expandClauses);
+    const expansions = alternatives.map(expandClauses);
     isExact &&= expansions.every((expansion) => expansion.isExact);
-    groups.push(createGroup(expansions.flatMap(({ alternatives }) => alternatives), [tag]));
-  };
-  addNames(authors, AUTHOR);
-  addNames(publishers, PUBLISHER);
-  const addWholeTerms = (terms: readonly string[]): void => {
-    if (terms.length > 0) groups.push([[{ prefixes: terms, isWholeTerm: true }]]);
-  };
-  addWholeTerms(keywords.map(createKeywordTerm));
-  addWholeTerms(isbns.map((isbn) => TEXT + isbn));
-  const excluded = excludedKeywords.length === 0 ? null
-    : { prefixes: excludedKeywords.map(createKeywordTerm), isWholeTerm: true };
+    groups.push(createGroup(expansions.flatMap((expansion) => expansion.alternatives), tags));
+  }
+  let excluded: TermMatch | null = null;
+  for (const { row: { term, isExcluded }, wanted } of filter.values) {
+    if (term === undefined) continue;
+    // An ISBN is a word as others are, which may stand in a title, too.
+    isExact &&= term === 'keyword';
+    const tag = term === 'keyword' ? KEYWORD : TEXT;
+    const prefixes = wanted.map((value) => tag + encodeByteString(String(value)));
+    const match = { prefixes, isWholeTerm: true };
+    if (isExcluded === true) excluded = match;
+    else groups.push([[match]]);
+  }
   return { groups, excluded, isExact };
 }
 
-function createKeywordTerm(keyword: string): string {
-  return KEYWORD + encodeByteString(keyword);
-}
+const TAGS: Readonly<Record<WordsPlace, readonly string[]>> = {
+  anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
+};
 
 /**
  * The clauses of one name among several as one clause: each of its alternatives takes one from

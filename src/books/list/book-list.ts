@@ -26,7 +26,7 @@ import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
-import { hasConditions } from '../query/match-book.ts';
+import { hasConditions } from '../query/book-filter.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -22,12 +22,12 @@
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
-import { columnsFor } from '../engine/columns.ts';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import type { SlotOrder } from '../engine/slot-order.ts';
 import type { IndexHost } from '../index/index-host.ts';
-import { hasConditions, hasTextConditions, matchesMembers } from '../query/match-book.ts';
-import type { BookFilter, BookQuery } from '../query/parse-query.ts';
+import { createValueCheck, hasConditions, isAboutTerms } from '../query/book-filter.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 import { TextFilter } from './text-filter.ts';
@@ -129,7 +129,7 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
 function createScan(filter: BookFilter): IndexAnswer {
   return {
     order: null, slots: null, slotCount: null, pending: null, unsettled: null, isIndexed: false,
-    isTextKnown: !hasTextConditions(filter), isExact: !hasConditions(filter), lacksWords: false,
+    isTextKnown: !isAboutTerms(filter), isExact: !hasConditions(filter), lacksWords: false,
   };
 }
 
@@ -141,21 +141,22 @@ function* askIndexes(
   // All are asked for before any is missed, so that all are made at once.
   const words = indexes.openWords(filter);
   const order = firstOrder === undefined ? null : indexes.findOrder(firstOrder.key);
-  const questions = columnsFor(filter).map((question) =>
-    ({ question, column: indexes.findColumn(question.name) }));
+  const questions = filter.values.flatMap((condition) => {
+    const { column: name } = condition.row;
+    return name === undefined ? [] : [{ condition, column: indexes.findColumn(name) }];
+  });
   const isIndexed = words !== null || order !== null
     || questions.some(({ column }) => column !== null);
   // What changes from now on is among the changes that are recorded.
   const pending = isIndexed ? indexes.copyPending() : null;
   const unsettled = unite(pending, words?.unseen ?? null);
   let slots = words === null ? null : yield* words.find();
-  const isTextKnown = slots === null ? !hasTextConditions(filter) : words?.isExact === true;
+  const isTextKnown = slots === null ? !isAboutTerms(filter) : words?.isExact === true;
   const lacksWords = slots !== null && slots.next(0) < 0;
-  // To the word index an ISBN is a word, which may stand in a title, too.
-  let isExact = isTextKnown && filter.isbns.length === 0;
-  for (const { question, column } of questions) {
+  let isExact = isTextKnown;
+  for (const { condition, column } of questions) {
     const matching = column === null ? null
-      : yield* indexes.attempt(column, () => column.match(question));
+      : yield* indexes.attempt(column, () => column.match(condition));
     if (matching === null) isExact = false;
     // A column's set is its own, and follows changes.
     else if (slots === null) slots = matching.copy();
@@ -182,7 +183,7 @@ export function* findMatches(
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
   const { walk, kind } = source;
   const check = createBookCheck(search.query.filter);
-  const textWork = hasTextConditions(search.query.filter) ? TEXT_WORK : 0;
+  const textWork = search.query.filter.words.length > 0 ? TEXT_WORK : 0;
   // The slots that were taken: few of an order, perhaps many of all.
   const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
     kind === 'order' ? new Set<number>() : new BitSet();
@@ -328,14 +329,15 @@ class SlotSetWalk implements SlotWalk {
   }
 }
 
-/** Checks a stored book for all conditions, or with `isTextKnown` for those on its members. */
+/** Checks a stored book for all conditions, or with `isTextKnown` for those on values alone. */
 export function createBookCheck(
   filter: BookFilter,
 ): (bytes: Buffer, isTextKnown?: boolean) => boolean {
-  const hasText = hasTextConditions(filter);
+  const hasText = filter.words.length > 0;
+  const matchesValues = createValueCheck(filter);
   let textFilter: TextFilter | null = null;
   return (bytes, isTextKnown = false) => {
-    if (!matchesMembers(filter, bytes)) return false;
+    if (!matchesValues(bytes)) return false;
     if (!hasText || isTextKnown) return true;
     textFilter ??= new TextFilter(filter);
     return textFilter.matches(bytes);

@@ -11,7 +11,8 @@ import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { findCorrectableWords } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { NO_CONDITIONS, correctQuery } from '../query/parse-query.ts';
+import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
+import { correctQuery } from '../query/parse-query.ts';
 import type { BookQuery, CorrectableQuery } from '../query/parse-query.ts';
 import type { IndexHost } from '../index/index-host.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
@@ -96,11 +97,11 @@ function* findCorrections(
   { collection }: SearchDeps, indexes: IndexHost, { filter }: SearchedQuery,
   { changedSlots }: ConcurrentChanges,
 ): Steps<Corrections> {
-  const words = findCorrectableWords(filter.words);
+  const words = findCorrectableWords(searchClausesOf(filter));
   const corrections = new Map(words.length === 0 ? [] : yield* indexes.findCorrections(words));
   if (corrections.size === 0) return corrections;
   const checks = [...corrections.keys()].map((text) => ({
-    text, hasWord: createBookCheck({ ...NO_CONDITIONS, words: [[[{ text, isUnspaced: false }]]] }),
+    text, hasWord: createBookCheck(createSearchFilter([[[{ text, isUnspaced: false }]]])),
   }));
   for (const slot of changedSlots) {
     const bytes = collection.bytesAt(slot);

@@ -12,20 +12,17 @@
  * cut into tokens.
  */
 import { isAscii } from 'node:buffer';
-import { foldCase } from '../../base/text/fold.ts';
 import { hasWord, isSignsWord, tokenizeWithSigns } from '../../base/text/words.ts';
 import type { TextToken, Word } from '../../base/text/words.ts';
 import { visitTexts } from '../index/searchable-texts.ts';
 import type { TokenVisitor } from '../index/searchable-texts.ts';
-import type { BookFilter } from '../query/parse-query.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import type { WordsPlace } from '../query/conditions.ts';
 import { findStringEnd } from '../query/stored-json.ts';
-import type { Clause } from '../query/words.ts';
 
-/** Where a term may stand; `q` looks at all texts but publishers. A keyword is a whole term. */
-type Place = 'text' | 'author' | 'publisher' | 'keyword' | 'anyText';
 type SoughtTerm = {
   readonly word: Word;
-  readonly place: Place;
+  readonly place: WordsPlace;
   /** In lower case; null for what no plain text has. */
   readonly plain: string | null;
   /** Matches what begins initials that may have the word when they are joined. */
@@ -33,21 +30,18 @@ type SoughtTerm = {
   readonly isSigns: boolean;
 };
 type TermClause = readonly (readonly SoughtTerm[])[];
+/** Where a text of a book stands. */
+type TextPlace = 'text' | 'keyword' | Exclude<WordsPlace, 'anyText'>;
 /** All clauses of one of the alternatives must match. */
 type TermCondition = readonly (readonly TermClause[])[];
 
 export class TextFilter {
   readonly #conditions: readonly TermCondition[];
-  readonly #excludedTerms: readonly SoughtTerm[];
   readonly #texts = new BookTexts();
 
-  constructor({ words, authors, publishers, keywords, excludedKeywords }: BookFilter) {
-    const wholeKeywords = keywords.map((keyword) => [[[createKeywordTerm(keyword)]]]);
-    this.#conditions = [
-      createCondition([words], 'anyText'), createCondition(authors, 'author'),
-      createCondition(publishers, 'publisher'), wholeKeywords,
-    ].filter(({ length }) => length > 0);
-    this.#excludedTerms = excludedKeywords.map(createKeywordTerm);
+  constructor({ words }: BookFilter) {
+    this.#conditions = words.map(({ row: { place }, wanted }) => wanted.map((clauses) =>
+      clauses.map((clause) => clause.map((list) => list.map((word) => createTerm(word, place))))));
   }
 
   matches(bytes: Buffer): boolean {
@@ -58,8 +52,7 @@ export class TextFilter {
       (plain !== null && text.includes(plain)) || initials?.test(text) === true);
     if (isDone) return false;
     this.#texts.load(bytes, text, isAsciiBook);
-    return this.#holds((term) => this.#texts.has(term))
-      && !this.#excludedTerms.some((term) => this.#texts.has(term));
+    return this.#holds((term) => this.#texts.has(term));
   }
 
   #holds(has: (term: SoughtTerm) => boolean): boolean {
@@ -68,23 +61,12 @@ export class TextFilter {
   }
 }
 
-function createCondition(
-  alternatives: readonly (readonly Clause[])[], place: Place,
-): TermCondition {
-  return alternatives.map((clauses) => clauses.map((clause) =>
-    clause.map((words) => words.map((word) => createTerm(word, place)))));
-}
-
-function createKeywordTerm(keyword: string): SoughtTerm {
-  return createTerm({ text: keyword, isUnspaced: false }, 'keyword');
-}
-
-function createTerm(word: Word, place: Place): SoughtTerm {
+function createTerm(word: Word, place: WordsPlace): SoughtTerm {
   const isSigns = isSignsWord(word);
   const plain = ASCII_TEXT.test(word.text) && (isSigns || !word.isUnspaced)
     ? word.text.toLowerCase() : null;
   const [first, second] = plain ?? '';
-  const initials = plain !== null && place !== 'keyword' && LETTERS.test(plain)
+  const initials = plain !== null && LETTERS.test(plain)
     ? new RegExp(`${first}\\.[\\s-]?${second}`) : null;
   return { word, place, plain, initials, isSigns };
 }
@@ -97,7 +79,6 @@ const PLAIN_TEXT = /^[\x00-\x22\x24-\x2a\x2c\x2d\x2f-\x5b\x5d-\x7f]*$/;
 // So many decoded texts are remembered: names and keywords repeat.
 const DECODED_MAX = 1000;
 
-type DecodedText = { readonly tokens: readonly TextToken[]; readonly caseless: string };
 
 /** Where the texts of one book are. */
 class BookTexts implements TokenVisitor {
@@ -108,11 +89,11 @@ class BookTexts implements TokenVisitor {
   // Those of other books are overwritten: a scan has a million.
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  readonly #places: Place[] = [];
+  readonly #places: TextPlace[] = [];
   #count = 0;
   /** The texts of this book that are not plain. */
-  #decoded: { readonly place: Place; readonly text: DecodedText }[] = [];
-  readonly #decodedByJson = new Map<string, DecodedText>();
+  #decoded: { readonly place: TextPlace; readonly tokens: readonly TextToken[] }[] = [];
+  readonly #tokensByJson = new Map<string, readonly TextToken[]>();
 
   load(bytes: Buffer, text: string, isAsciiBook: boolean): void {
     this.#bytes = bytes;
@@ -125,9 +106,8 @@ class BookTexts implements TokenVisitor {
 
   has(term: SoughtTerm): boolean {
     return (term.plain !== null && this.#hasPlain(term.plain, term))
-      || this.#decoded.some(({ place, text }) => isIn(place, term.place)
-        && (term.place === 'keyword'
-          ? text.caseless === term.word.text : hasWord(text.tokens, term.word)));
+      || this.#decoded.some(({ place, tokens }) =>
+        isIn(place, term.place) && hasWord(tokens, term.word));
   }
 
   visitText(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'text'); }
@@ -138,10 +118,10 @@ class BookTexts implements TokenVisitor {
     return this.#add(bytes, start, 'publisher');
   }
 
-  #add(bytes: Buffer, start: number, place: Place): number {
+  #add(bytes: Buffer, start: number, place: TextPlace): number {
     const end = this.#isAsciiBook ? this.#text.indexOf('"', start) : findStringEnd(bytes, start);
     if (!PLAIN_TEXT.test(this.#text.slice(start, end))) {
-      this.#decoded.push({ place, text: this.#decode(start, end, place) });
+      this.#decoded.push({ place, tokens: this.#decode(start, end, place) });
       return end;
     }
     this.#starts[this.#count] = start;
@@ -151,17 +131,16 @@ class BookTexts implements TokenVisitor {
     return end;
   }
 
-  #decode(start: number, end: number, place: Place): DecodedText {
+  #decode(start: number, end: number, place: TextPlace): readonly TextToken[] {
     const json = this.#bytes.toString('utf8', start - 1, end + 1);
-    const known = this.#decodedByJson.get(json);
+    const known = this.#tokensByJson.get(json);
     if (known !== undefined) return known;
-    const text = String(JSON.parse(json));
-    const decoded = { tokens: tokenizeWithSigns(text), caseless: foldCase(text) };
+    const tokens = tokenizeWithSigns(String(JSON.parse(json)));
     // Titles do not repeat.
-    if (place === 'text') return decoded;
-    if (this.#decodedByJson.size >= DECODED_MAX) this.#decodedByJson.clear();
-    this.#decodedByJson.set(json, decoded);
-    return decoded;
+    if (place === 'text') return tokens;
+    if (this.#tokensByJson.size >= DECODED_MAX) this.#tokensByJson.clear();
+    this.#tokensByJson.set(json, tokens);
+    return tokens;
   }
 
   #hasPlain(text: string, { place, isSigns }: SoughtTerm): boolean {
@@ -171,10 +150,7 @@ class BookTexts implements TokenVisitor {
       at = this.#text.indexOf(text, at + 1)) {
       const index = this.#findIndex(at);
       if (index < 0 || !isIn(this.#places[index], place)) continue;
-      const isMatch = place === 'keyword'
-        ? this.#starts[index] === at && this.#ends[index] === at + text.length
-        : isSigns || !isLetterOrDigit(this.#text.charCodeAt(at - 1));
-      if (isMatch) return true;
+      if (isSigns || !isLetterOrDigit(this.#text.charCodeAt(at - 1))) return true;
     }
     return false;
   }
@@ -188,7 +164,7 @@ class BookTexts implements TokenVisitor {
   }
 }
 
-function isIn(place: Place | undefined, soughtPlace: Place): boolean {
+function isIn(place: TextPlace | undefined, soughtPlace: WordsPlace): boolean {
   return place === soughtPlace || (soughtPlace === 'anyText' && place !== 'publisher');
 }
 

@@ -1,6 +1,7 @@
 /** The order of a list of books, as `sort` asks for it. Pure. */
 import { quote, suggestName } from '../../base/text/error-message.ts';
-import { SORT_KEYS, malformed } from './query-parameters.ts';
+import { malformed } from '../../server/query.ts';
+import { SORT_KEYS } from './query-parameters.ts';
 import type { SortKey } from './query-parameters.ts';
 
 /**

@@ -12,11 +12,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
+import { malformed } from '../../server/query.ts';
 import { isTextKey } from './book-sort.ts';
 import type { BookSort, SortOrder } from './book-sort.ts';
 import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
-import { malformed } from './query-parameters.ts';
 import type { Clause } from './words.ts';
 
 /** A book's position in a sorted list, with a value for each order of the sort. */

@@ -1,24 +1,20 @@
 /** Parses a query for books, once, at the edge, into values that can be compared. */
 import { crc32 } from 'node:zlib';
-import { foldCase } from '../../base/text/fold.ts';
-import { PAGE_LIMIT_MAX } from '../../server/query.ts';
-import { BOOK_FORMATS } from '../book.ts';
-import { explainIsbn, parseIsbn } from '../isbn.ts';
-import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { PAGE_LIMIT_MAX, malformed, parseEither } from '../../server/query.ts';
+import { listWanted, parseFilter, searchClausesOf } from './book-filter.ts';
+import type { BookFilter } from './book-filter.ts';
+import { SEARCH_ROW } from './conditions.ts';
+import type { ConditionRow } from './conditions.ts';
 import { decodeCursor } from './cursor.ts';
 import type { BookPosition } from './cursor.ts';
 import { NO_CORRECTIONS, correctClauses } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
 import { ID_SORT, parseSort } from './book-sort.ts';
 import type { BookSort } from './book-sort.ts';
-import { malformed, readQueryObject, readQueryString } from './query-parameters.ts';
+import { readQueryObject, readQueryString } from './query-parameters.ts';
 import type { QueryValues } from './query-parameters.ts';
 import { parseFields } from './select-members.ts';
-import { encodeFirstDate, encodeLastDate } from './date-range.ts';
-import { parseClauses } from './words.ts';
-import type { Clause } from './words.ts';
-import { didYouMean } from '../../base/text/nearest.ts';
-import { quote } from '../../base/text/error-message.ts';
 
 export type BookQuery = {
   /** The most books of a page; null: all books are one page. */
@@ -44,57 +40,27 @@ export type BookQuery = {
 /** The parts of a query that its corrections are about. */
 export type CorrectableQuery = Pick<BookQuery, 'filter' | 'corrections' | 'mayCorrect'>;
 
-/**
- * All conditions must hold. Null, or an empty list, is no condition. Of a list any item will do,
- * unless its comment says otherwise.
- */
-export type BookFilter = {
-  /** All of them must match. */
-  readonly words: readonly Clause[];
-  /** All clauses of one author must match. */
-  readonly authors: readonly (readonly Clause[])[];
-  /** All clauses of one publisher must match. */
-  readonly publishers: readonly (readonly Clause[])[];
-  readonly isbns: readonly string[];
-  readonly hasIsbn: boolean | null;
-  /** Language ranges in lower case, or `*`. */
-  readonly languages: readonly string[];
-  readonly bookFormats: readonly string[];
-  /** Folded by `foldCase`, as those of the next. */
-  readonly keywords: readonly string[];
-  /** The book must have none of them. */
-  readonly excludedKeywords: readonly string[];
-  /** Inclusive bounds, as `encodeFirstDate` and `encodeLastDate` write them. */
-  readonly publishedFrom: number | null;
-  readonly publishedTo: number | null;
-};
-
 type OneOrMore = string | readonly string[] | undefined;
 
-/** The members of `books.list(query)`: the query parameters of `GET /api/books`. */
+/**
+ * The members of `books.list(query)`: the query parameters of `GET /api/books`. An array stands for
+ * any of its items; in `keyword.not` for none of them.
+ */
 export type BookListQuery = {
+  readonly [Row in ConditionRow as Row['name']]?: ValueOfKind<Row['schema']['kind']>;
+} & {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  readonly q?: string | undefined;
   /** `off`: words of `q` that begin no word of the catalog are not corrected. */
   readonly typos?: 'on' | 'off' | undefined;
-  /** An array stands for any of its items, here and below. */
-  readonly author?: OneOrMore;
-  readonly publisher?: OneOrMore;
-  readonly isbn?: OneOrMore;
-  readonly hasIsbn?: boolean | undefined;
-  readonly inLanguage?: OneOrMore;
-  readonly bookFormat?: OneOrMore;
-  readonly keyword?: OneOrMore;
-  /** Books that have none of these keywords. */
-  readonly 'keyword.not'?: OneOrMore;
-  readonly publishedFrom?: string | undefined;
-  readonly publishedTo?: string | undefined;
   /** Up to four keys, by commas, each perhaps with a leading `-`: `author,-datePublished`. */
   readonly sort?: string | undefined;
   /** The members that the books have, by commas; `id` is always one of them. */
   readonly fields?: string | undefined;
 };
+
+type ValueOfKind<Kind> = Kind extends 'array' ? OneOrMore
+  : Kind extends 'boolean' ? boolean | undefined : string | undefined;
 
 /** Parses the raw query of a URL, without `?`. Throws `malformed`, naming the parameter. */
 export function parseBookQuery(search: string): BookQuery {
@@ -107,7 +73,10 @@ export function parseBookListQuery(query: BookListQuery): BookQuery {
 }
 
 function parseValues(values: QueryValues): BookQuery {
-  const readValue = createValueReader(values);
+  const readValue: ValueReader = (name, parse) => {
+    const text = values.get(name)?.[0];
+    return text === undefined ? null : parse(text);
+  };
   const limit = readValue('limit', parseLimit);
   const filter = parseFilter(values);
   const sort = readValue('sort', parseSort) ?? ID_SORT;
@@ -117,10 +86,9 @@ function parseValues(values: QueryValues): BookQuery {
     readValue('explain', (text) => parseEither('explain', text, 'true', 'false')) ?? false;
   // A checksum will do: who forges one mixes up nothing but pages of their own. A digest takes
   // 0.8 µs more, a quarter of what it takes to parse a query.
-  const fingerprint = crc32(JSON.stringify(correctsTypos ? [filter, sort] : [filter, sort, 'off']))
-    .toString(36);
+  const fingerprint = crc32(JSON.stringify([listWanted(filter), sort, correctsTypos])).toString(36);
   const cursor =
-    readValue('cursor', (text) => decodeCursor(text, fingerprint, sort, filter.words));
+    readValue('cursor', (text) => decodeCursor(text, fingerprint, sort, searchClausesOf(filter)));
   const query: BookQuery = {
     limit, after: cursor?.position ?? null, filter, corrections: NO_CORRECTIONS,
     mayCorrect: correctsTypos && cursor === null, sort, fields, isExplained, fingerprint, values,
@@ -138,107 +106,17 @@ export function correctQuery<Query extends CorrectableQuery>(
   query: Query, corrections: Corrections,
 ): Query {
   const { filter } = query;
-  const words = correctClauses(filter.words, corrections);
+  const words = filter.words.map(({ row, wanted }) => ({
+    row, wanted: row === SEARCH_ROW
+      ? wanted.map((clauses) => correctClauses(clauses, corrections)) : wanted,
+  }));
   return { ...query, filter: { ...filter, words }, corrections };
 }
 
-const NONE: readonly never[] = [];
-
 type ValueReader = <T>(name: string, parse: (text: string) => T) => T | null;
-
-function createValueReader(values: QueryValues): ValueReader {
-  return (name, parse) => {
-    const text = values.get(name)?.[0];
-    return text === undefined ? null : parse(text);
-  };
-}
-
-/** The conditions among the values. Throws `malformed`, naming the parameter. */
-export function parseFilter(values: QueryValues): BookFilter {
-  const readValue = createValueReader(values);
-  // A value that stands twice counts once.
-  const readValues = (name: string, parse: (text: string) => string): readonly string[] => {
-    const texts = values.get(name);
-    return texts === undefined ? NONE : [...new Set(texts.map(parse))];
-  };
-  // An empty value is no condition.
-  const readWords = (name: string): readonly (readonly Clause[])[] => {
-    const texts = values.get(name);
-    return texts === undefined ? NONE : texts.map((text) => parseClauses(text, `\`${name}\``))
-      .filter((clauses) => clauses.length > 0);
-  };
-  return {
-    words: readValue('q', (text) => parseClauses(text, '`q`')) ?? [],
-    authors: readWords('author'),
-    publishers: readWords('publisher'),
-    isbns: readValues('isbn', parseIsbnValue),
-    hasIsbn: readValue('hasIsbn', (text) => parseEither('hasIsbn', text, 'true', 'false')),
-    languages: readValues('inLanguage', parseLanguageRange),
-    bookFormats: readValues('bookFormat', parseBookFormat),
-    keywords: readValues('keyword', (text) => parseKeyword('keyword', text)),
-    excludedKeywords: readValues('keyword.not', (text) => parseKeyword('keyword.not', text)),
-    publishedFrom: readValue('publishedFrom', (text) =>
-      encodeFirstDate(parseDate('publishedFrom', text))),
-    publishedTo: readValue('publishedTo', (text) => encodeLastDate(parseDate('publishedTo', text))),
-  };
-}
-
-/** The filter that every book matches. */
-export const NO_CONDITIONS: BookFilter = parseFilter(new Map());
 
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
   throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}, not ${quote(text)}`);
-}
-
-function parseIsbnValue(text: string): string {
-  const isbn = parseIsbn(text);
-  if (isbn === null) throw malformed(`\`isbn\` ${explainIsbn(text)}`);
-  return isbn;
-}
-
-/** Whether the text is the first of the two that the parameter may be. */
-function parseEither(name: string, text: string, first: string, second: string): boolean {
-  if (text === first || text === second) return text === first;
-  throw malformed(`\`${name}\` must be ${first} or ${second}, not ${quote(text)}`);
-}
-
-function parseBookFormat(text: string): string {
-  const format = BOOK_FORMATS.find((candidate) => candidate === text);
-  if (format !== undefined) return format;
-  throw malformed(`\`bookFormat\` must be one of ${BOOK_FORMATS.join(', ')}, not ${quote(text)}`
-    + didYouMean(text, BOOK_FORMATS));
-}
-
-function parseKeyword(name: string, text: string): string {
-  if (text === '') {
-    throw malformed(`\`${name}\` must not be empty: give it a whole keyword, or leave it out`);
-  }
-  return foldCase(text);
-}
-
-const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
-
-/**
- * A basic language range (RFC 4647 §2.1), in lower case. An outdated tag becomes the one that is
- * stored in its place.
- */
-function parseLanguageRange(text: string): string {
-  if (!LANGUAGE_RANGE.test(text)) {
-    throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`, '
-      + `not ${quote(text)}`);
-  }
-  try {
-    return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
-  } catch {
-    // `*`, and a range that is no whole tag, such as `zh-a`.
-    return text.toLowerCase();
-  }
-}
-
-function parseDate(name: string, text: string): string {
-  const date = parsePartialDate(text);
-  if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);
-  return date;
 }

@@ -2,25 +2,19 @@
  * The query parameters of `GET /api/books`: their names and what each may hold. Reads raw text into
  * named values, which `parse-query.ts` interprets.
  */
-import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { suggestName } from '../../base/text/error-message.ts';
 import type { Schema } from '../../base/schema.ts';
 import type { AnswerOf } from '../../base/schema-types.ts';
 import {
-  PAGE_LIMIT_MAX, REPETITIONS_MAX, parseRepeatableQuery, surplusParameter,
+  PAGE_LIMIT_MAX, REPETITIONS_MAX, malformed, parseRepeatableQuery, surplusParameter,
 } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
-import { BOOK_FORMATS } from '../book.ts';
+import { FACET_NAMES, VALUE_ROWS, WORDS_ROWS } from './conditions.ts';
 
 export const SORT_KEYS =
   ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
-
-/** The properties by which books can be counted. */
-export const FACETS =
-  ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'] as const;
-export type Facet = (typeof FACETS)[number];
 
 /** The parameter of duplicates: by which properties books can be such. */
 export const duplicatesParameter = {
@@ -43,66 +37,7 @@ export const fieldsParameter: ParameterSpec = {
 };
 
 /** The conditions that a book must meet, for every route that asks which books are meant. */
-export const bookFilterParameters: readonly ParameterSpec[] = [
-  {
-    name: 'q', in: 'query', schema: { kind: 'string' },
-    option: { placeholder: '<words>' },
-    description: 'Words in title, subtitle, author names, keywords or isbn; all must match. Case '
-      + 'and accents do not count, and the start of a word is enough; in scripts without spaces '
-      + 'a word is found wherever it stands.',
-  },
-  {
-    name: 'author', in: 'query', schema: several({ kind: 'string' }),
-    option: { placeholder: '<words>' },
-    description: 'Words in author names, as in `q`; several times: those of one of them.',
-  },
-  {
-    name: 'publisher', in: 'query', schema: several({ kind: 'string' }),
-    option: { placeholder: '<words>' },
-    description: 'Words in the name of the publisher; several times: those of one of them.',
-  },
-  {
-    name: 'isbn', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    option: { placeholder: '<isbn>' },
-    description: 'An ISBN-10 or ISBN-13, with or without hyphens; several times: one of them.',
-  },
-  {
-    name: 'hasIsbn', in: 'query', schema: { kind: 'boolean' },
-    option: { values: ['true', 'false'] },
-    description: 'Whether the book has an ISBN.',
-  },
-  {
-    name: 'inLanguage', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    option: { placeholder: '<tag>' },
-    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`; several '
-      + 'times: one of them.',
-  },
-  {
-    name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
-    option: { placeholder: '<format>', suggests: BOOK_FORMATS },
-    description: 'The format, such as `EBook`; several times: one of them.',
-  },
-  {
-    name: 'keyword', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    option: { placeholder: '<keyword>' },
-    description: 'A whole keyword; case does not count; several times: one of them.',
-  },
-  {
-    name: 'keyword.not', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
-    option: { placeholder: '<keyword>' },
-    description: 'A whole keyword that the book has not; several times: none of them.',
-  },
-  {
-    name: 'publishedFrom', in: 'query', schema: { kind: 'string', minLength: 4 },
-    option: { placeholder: '<date>' },
-    description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
-  },
-  {
-    name: 'publishedTo', in: 'query', schema: { kind: 'string', minLength: 4 },
-    option: { placeholder: '<date>' },
-    description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
-  },
-];
+export const bookFilterParameters: readonly ParameterSpec[] = [...WORDS_ROWS, ...VALUE_ROWS];
 
 // No condition, and no member of a query that a program passes: `books.explain` is for that.
 const EXPLAIN = 'explain';
@@ -119,8 +54,8 @@ export const typosParameter: ParameterSpec = {
 export const facetParameters: readonly ParameterSpec[] = [
   {
     name: 'by', in: 'query', schema: { kind: 'string', minLength: 1 },
-    option: { placeholder: '<facets>', suggests: FACETS },
-    description: `Some of \`${FACETS.join('`, `')}\`, by commas; all when absent.`,
+    option: { placeholder: '<facets>', suggests: FACET_NAMES },
+    description: `Some of \`${FACET_NAMES.join('`, `')}\`, by commas; all when absent.`,
   },
   ...bookFilterParameters,
   typosParameter,
@@ -166,10 +101,6 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
   },
 ];
 
-function several(items: Schema): Schema {
-  return { kind: 'array', items, maxItems: REPETITIONS_MAX };
-}
-
 /** Which format the answer has; the routes, which know the formats, read it. */
 export const FORMAT = 'format';
 
@@ -177,8 +108,12 @@ const OWN_NAMES = bookQueryParameters.map(({ name }) => name);
 const NAMES = [...OWN_NAMES, FORMAT];
 const MEMBER_NAMES = OWN_NAMES.filter((name) => name !== EXPLAIN);
 const FILTER_NAMES = bookFilterParameters.map(({ name }) => name);
-const REPEATABLE_NAMES = bookQueryParameters.filter(({ schema }) => schema.kind === 'array')
-  .map(({ name }) => name);
+const REPEATABLE_NAMES = namesOfKind('array');
+const FLAG_NAMES = namesOfKind('boolean');
+
+function namesOfKind(kind: Schema['kind']): readonly string[] {
+  return bookQueryParameters.filter(({ schema }) => schema.kind === kind).map(({ name }) => name);
+}
 
 /** All values of each parameter: only one where it may not stand several times. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
@@ -213,8 +148,7 @@ export function readQueryObject(query: unknown): QueryValues {
 }
 
 function readMember(name: string, value: unknown): readonly string[] {
-  // No other parameter is true or false.
-  if (name === 'hasIsbn' && typeof value === 'boolean') return [String(value)];
+  if (FLAG_NAMES.includes(name) && typeof value === 'boolean') return [String(value)];
   const isRepeatable = REPEATABLE_NAMES.includes(name);
   const items: readonly unknown[] = isRepeatable && Array.isArray(value) ? value : [value];
   if (items.length > REPETITIONS_MAX) throw surplusParameter(name);
@@ -231,8 +165,4 @@ function readMember(name: string, value: unknown): readonly string[] {
 export function writeQueryString(values: QueryValues): string {
   return [...values].flatMap(([name, texts]) =>
     texts.map((text) => `${name}=${encodeURIComponent(text)}`)).join('&');
-}
-
-export function malformed(message: string): AppError {
-  return new AppError('malformed', message);
 }

@@ -3,8 +3,8 @@
  * a book that is parsed and written anew costs several times as much.
  */
 import { quote, suggestName } from '../../base/text/error-message.ts';
+import { malformed } from '../../server/query.ts';
 import { bookSchema } from '../book.ts';
-import { malformed } from './query-parameters.ts';
 import { findStringEnd, findValueEnd } from './stored-json.ts';
 
 const QUOTE = 0x22;

@@ -16,7 +16,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
-const BRACKET_END = 0x5d;
 const ZERO = 0x30;
 const DASH = 0x2d;
 const LAST_ASCII = 0x7f;
@@ -28,11 +27,6 @@ const TITLE = Buffer.from('"title":"');
 const CREATED_AT = Buffer.from('"createdAt":"');
 const UPDATED_AT = Buffer.from('"updatedAt":"');
 const DATE_PUBLISHED = Buffer.from('"datePublished":"');
-const IN_LANGUAGE = Buffer.from('"inLanguage":"');
-const ISBN = Buffer.from('"isbn":"');
-const BOOK_FORMAT = Buffer.from('"bookFormat":"');
-const BOOK_EDITION = Buffer.from('"bookEdition":"');
-const PUBLISHER = Buffer.from('"publisher":"');
 const AUTHORS = Buffer.from('"authors":[');
 const KEYWORDS = Buffer.from('"keywords":[');
 const AUTHOR_NAME = Buffer.from('{"name":"');
@@ -65,14 +59,19 @@ export function readTitle(bytes: Buffer): string {
   return readText(bytes, findMember(bytes, TITLE, USUAL_TITLE));
 }
 
-/** The name of the publisher; null when the book has none. */
-export function readPublisher(bytes: Buffer): string | null {
-  return readOptionalText(bytes, PUBLISHER);
-}
+/** Readers of members that are a text; they give null when the book has none. */
+export const readIsbn = createTextReader('isbn');
+export const readPublisher = createTextReader('publisher');
+export const readLanguage = createTextReader('inLanguage');
+export const readBookEdition = createTextReader('bookEdition');
+export const readBookFormat = createTextReader('bookFormat');
 
-/** The edition as the book tells it; null when the book has none. */
-export function readBookEdition(bytes: Buffer): string | null {
-  return readOptionalText(bytes, BOOK_EDITION);
+function createTextReader(member: string): (bytes: Buffer) => string | null {
+  const name = Buffer.from(`"${member}":"`);
+  return (bytes) => {
+    const start = findOptional(bytes, name);
+    return start < 0 ? null : readText(bytes, start);
+  };
 }
 
 /**
@@ -95,13 +94,26 @@ export function readFirstAuthor(bytes: Buffer): SortableAuthor | null {
   return author;
 }
 
-/** All authors, in their order. */
-export function readAuthors(bytes: Buffer): readonly SortableAuthor[] {
-  return readList(bytes, AUTHORS);
+/** The names of all authors, in their order: each is the first member of its author. */
+export function readAuthorNames(bytes: Buffer): readonly string[] {
+  const names: string[] = [];
+  for (let at = findAuthors(bytes); bytes[at] === BRACE;) {
+    const start = at + AUTHOR_NAME.length;
+    names.push(readText(bytes, start));
+    // After the author and the comma.
+    at = findNestingEnd(bytes, findStringEnd(bytes, start) + 1) + 1;
+  }
+  return names;
 }
 
 export function readKeywords(bytes: Buffer): readonly string[] {
-  return readList(bytes, KEYWORDS);
+  const keywords: string[] = [];
+  for (let at = findOptional(bytes, KEYWORDS); bytes[at] === QUOTE;) {
+    keywords.push(readText(bytes, at + 1));
+    // After the keyword and the comma.
+    at = findStringEnd(bytes, at + 1) + 2;
+  }
+  return keywords;
 }
 
 export function readUpdatedAt(bytes: Buffer): number {
@@ -115,27 +127,7 @@ export function readCreatedAt(bytes: Buffer): number {
 /** The date as a number of `encodeDate`; null when the book has none. */
 export function readDatePublished(bytes: Buffer): number | null {
   const start = findOptional(bytes, DATE_PUBLISHED);
-  return start < 0 ? null : readDate(bytes, start, bytes.indexOf(QUOTE, start));
-}
-
-/** The canonical language tag; null when the book has none. */
-export function readLanguage(bytes: Buffer): string | null {
-  return readPlain(bytes, IN_LANGUAGE);
-}
-
-/** 13 digits; null when the book has none. */
-export function readIsbn(bytes: Buffer): string | null {
-  return readPlain(bytes, ISBN);
-}
-
-/** Whether `readIsbn` gives one. */
-export function hasIsbn(bytes: Buffer): boolean {
-  return findOptional(bytes, ISBN) >= 0;
-}
-
-/** One of `BOOK_FORMATS`; null when the book has none. */
-export function readBookFormat(bytes: Buffer): string | null {
-  return readPlain(bytes, BOOK_FORMAT);
+  return start < 0 ? null : readDate(bytes, start);
 }
 
 /**
@@ -145,15 +137,15 @@ export function readBookFormat(bytes: Buffer): string | null {
 function readTime(bytes: Buffer, start: number): number {
   const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
     + digits(bytes, start + 17, 2);
-  return readDate(bytes, start, start + 10) * MS_PER_DAY + seconds * 1000
+  return readDate(bytes, start) * MS_PER_DAY + seconds * 1000
     + digits(bytes, start + 20, 3);
 }
 
-function readDate(bytes: Buffer, start: number, end: number): number {
+function readDate(bytes: Buffer, start: number): number {
   const year = digits(bytes, start, 4) * YEAR_STEP;
-  if (end <= start + 4 || bytes[start + 4] !== DASH) return year;
+  if (bytes[start + 4] !== DASH) return year;
   const month = year + digits(bytes, start + 5, 2) * 100;
-  return end <= start + 7 ? month : month + digits(bytes, start + 8, 2);
+  return bytes[start + 7] !== DASH ? month : month + digits(bytes, start + 8, 2);
 }
 
 function digits(bytes: Buffer, start: number, count: number): number {
@@ -162,12 +154,6 @@ function digits(bytes: Buffer, start: number, count: number): number {
     value = value * 10 + (bytes[index] ?? ZERO) - ZERO;
   }
   return value;
-}
-
-/** The value of a member that may contain escapes; null when the book has none. */
-function readOptionalText(bytes: Buffer, name: Buffer): string | null {
-  const start = findOptional(bytes, name);
-  return start < 0 ? null : readText(bytes, start);
 }
 
 /**
@@ -206,22 +192,8 @@ function readText(bytes: Buffer, start: number): string {
   return String(parsePart(bytes, start - 1, findStringEnd(bytes, start) + 1));
 }
 
-/** The items of a list; none when the book has no such list. */
-function readList<Item>(bytes: Buffer, name: Buffer): readonly Item[] {
-  const start = findOptional(bytes, name);
-  if (start < 0 || bytes[start] === BRACKET_END) return [];
-  const items: readonly Item[] = parsePart(bytes, start - 1, findNestingEnd(bytes, start));
-  return items;
-}
-
 function parsePart<Value>(bytes: Buffer, start: number, end: number): Value {
   return JSON.parse(bytes.toString('utf8', start, end));
-}
-
-/** The value of a member that never contains an escape; null when the book has none. */
-function readPlain(bytes: Buffer, name: Buffer): string | null {
-  const start = findOptional(bytes, name);
-  return start < 0 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 /** The index of the first author, or -1: mostly they stand behind the title. */

@@ -8,8 +8,8 @@ import {
   createSignsWord, hasWord, isSignsWord, listRuns, parseWords, tokenizeFolded, type TextToken,
   type Word,
 } from '../../base/text/words.ts';
+import { malformed } from '../../server/query.ts';
 import { parseIsbn } from '../isbn.ts';
-import { malformed } from './query-parameters.ts';
 
 /** A list of alternatives: a clause matches when every word of one of them is in the text. */
 export type Clause = readonly (readonly Word[])[];

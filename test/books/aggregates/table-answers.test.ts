@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import {
   findTopAuthors, findTopFacets, findTopKeywords,
 } from '../../../src/books/aggregates/table-answers.ts';
-import { createColumn } from '../../../src/books/engine/columns.ts';
 import type { ValueColumn } from '../../../src/books/engine/value-column.ts';
 import { joinWords, parseClauses } from '../../../src/books/query/words.ts';
-import { FACETS } from '../../../src/books/query/query-parameters.ts';
-import type { Facet } from '../../../src/books/query/query-parameters.ts';
+import type { ColumnName } from '../../../src/books/query/book-values.ts';
+import { FACETS } from '../../../src/books/query/conditions.ts';
 import { createAggregateCatalog } from '../../support/aggregate-harness.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
-import { COLUMN_NAMES } from '../../support/engine-harness.ts';
+import { COLUMN_NAMES, createColumn } from '../../support/engine-harness.ts';
 import type { FakeCollection } from '../../support/fake-collection.ts';
 import { createIndexes } from '../../support/index-all.ts';
 import { IS_LONG } from '../../support/long.ts';
@@ -27,9 +26,9 @@ const BYTES_MAX = 2 ** 20;
 
 test('facets of all books are those of a scan, after any changes', async () => {
   const compared = await checkSources(async ({ catalog, sources, told }) => {
-    const columnsByFacet = FACETS.map((facet) => [facet, sources[facet]] as const);
+    const columns = FACETS.map((facet) => [facet, sources[facet.column]] as const);
     const indexes = createIndexes(catalog);
-    const top = runAll(findTopFacets({ indexes, columnsByFacet }, 20));
+    const top = runAll(findTopFacets({ indexes, columns }, 20));
     const expected = await catalog.ask('facets');
     assert.deepEqual({ total: catalog.collection.size, facets: top }, expected, told);
     return top?.author?.length ?? 0;
@@ -115,14 +114,14 @@ async function checkSources(check: (round: Round) => Promise<number>): Promise<n
   return sum;
 }
 
-/** The columns of the books in a collection, which follow its changes, by facet. */
-function createSources(collection: FakeCollection): Readonly<Record<Facet, ValueColumn>> {
+/** The columns of the books in a collection, which follow its changes. */
+function createSources(collection: FakeCollection): Readonly<Record<ColumnName, ValueColumn>> {
   const sources = {
     author: createColumn('author', BYTES_MAX), keyword: createColumn('keyword', BYTES_MAX),
     publisher: createColumn('publisher', BYTES_MAX),
     inLanguage: createColumn('inLanguage', BYTES_MAX),
-    decade: createColumn('datePublished', BYTES_MAX),
-    bookFormat: createColumn('bookFormat', BYTES_MAX),
+    datePublished: createColumn('datePublished', BYTES_MAX),
+    bookFormat: createColumn('bookFormat', BYTES_MAX), isbn: createColumn('isbn', BYTES_MAX),
   };
   const put = (slot: number): void => {
     for (const column of Object.values(sources)) column.set(slot, collection.bytesAt(slot));

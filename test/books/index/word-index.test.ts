@@ -163,7 +163,7 @@ for (const memtableBooks of [1, 100]) {
       ['keyword.not=CRIME&keyword.not=war+crime&q=war', 'cde'],
       ['keyword.not=nothing', 'abcdef'],
       ['keyword=crime&keyword.not=poetry&publisher=house', 'a'],
-      ['author=lee&isbn=9780441172719&isbn=9780306406157', 'ac'],
+      ['author=lee&isbn=9780441172719&isbn=9780306406157', 'ac', false],
       ['author=society&author=office&keyword=poetry&q=war', 'bc'],
     ];
     for (const [search, ids, isExact = true] of cases) {

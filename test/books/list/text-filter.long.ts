@@ -70,9 +70,6 @@ function randomSearch(random: Random): string {
   for (let count = below(random, 3); count > 0; count -= 1) {
     add('author', phrase(random, QUERY_WORDS));
   }
-  if (random() < 0.3) add('keyword', pick(random, QUERY_WORDS));
-  if (random() < 0.3) add('keyword', phrase(random, QUERY_WORDS));
-  if (random() < 0.3) add('keyword.not', pick(random, QUERY_WORDS));
   for (let count = below(random, 3) - 1; count > 0; count -= 1) {
     add('publisher', pick(random, QUERY_WORDS));
   }

@@ -6,9 +6,10 @@ import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { parseSort } from '../../../src/books/query/book-sort.ts';
+import { parseClauses } from '../../../src/books/query/words.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const CLAUSES = parseBookQuery('q=hary+potter+19845').filter.words;
+const CLAUSES = parseClauses('hary potter 19845', '`q`');
 const ID = '0190f2a4-7c3b-7000-8000-000000000001';
 
 const POSITIONS: readonly (readonly [sort: string, ...sortValues: SortValue[]])[] = [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createDateRange, encodeDate, encodeFirstDate, encodeLastDate, isWithin,
-} from '../../../src/books/query/date-range.ts';
+import { createValueCheck } from '../../../src/books/query/book-filter.ts';
+import { parseBookListQuery } from '../../../src/books/query/parse-query.ts';
 
 const CASES: readonly (readonly [
   from: string | null, to: string | null, inside: readonly string[], outside: readonly string[],
@@ -20,9 +19,12 @@ const CASES: readonly (readonly [
 
 for (const [from, to, inside, outside] of CASES) {
   test(`a partial date lies within ${from} to ${to} when all its days do`, () => {
-    const range = createDateRange(
-      from === null ? null : encodeFirstDate(from), to === null ? null : encodeLastDate(to));
-    const isInside = (date: string): boolean => isWithin(encodeDate(date), range);
+    const { filter } = parseBookListQuery({
+      publishedFrom: from ?? undefined, publishedTo: to ?? undefined,
+    });
+    const check = createValueCheck(filter);
+    const isInside = (date: string): boolean =>
+      check(Buffer.from(JSON.stringify({ id: 'a', datePublished: date })));
     assert.deepEqual(inside.filter((date) => !isInside(date)), [], 'not found');
     assert.deepEqual(outside.filter(isInside), [], 'found');
   });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
+import { NO_CONDITIONS } from '../../../src/books/query/book-filter.ts';
 import { parseBookListQuery, parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import type { BookQuery } from '../../../src/books/query/parse-query.ts';
 import { bookQueryParameters } from '../../../src/books/query/query-parameters.ts';
 
 const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
@@ -80,17 +82,28 @@ test('values are read into what they mean', () => {
   const query = parseBookQuery('limit=25&isbn=0-441-17271-7&inLanguage=iw&keyword=Stra%C3%9Fe'
     + '&publishedFrom=1960&publishedTo=1961-05&sort=-datePublished&q=a+b%20c');
   assert.equal(query.limit, 25);
-  assert.deepEqual(query.filter.isbns, ['9780441172719']);
-  assert.deepEqual(query.filter.languages, ['he'],
-    'an outdated tag stands for the one that is stored');
-  assert.deepEqual(query.filter.keywords, ['STRASSE']);
-  assert.equal(query.filter.publishedFrom, 19600000);
-  assert.equal(query.filter.publishedTo, 19610599);
+  assert.deepEqual(countClauses(query), { q: [3] });
+  assert.deepEqual(listValues(query), {
+    isbn: ['9780441172719'], keyword: ['STRASSE'],
+    // An outdated tag stands for the one that is stored.
+    inLanguage: ['he'],
+    publishedFrom: [19600101], publishedTo: [19610531],
+  });
   assert.deepEqual(query.sort, {
     orders: [{ key: 'datePublished', isDescending: true }], isIdDescending: false,
   });
-  assert.equal(query.filter.words.length, 3);
 });
+
+/** The values that each condition asks for. */
+function listValues({ filter: { values } }: BookQuery): object {
+  return Object.fromEntries(values.map(({ row, wanted }) => [row.name, wanted]));
+}
+
+/** How many clauses the alternatives of each condition on words have. */
+function countClauses({ filter: { words } }: BookQuery): object {
+  return Object.fromEntries(words.map(({ row, wanted }) =>
+    [row.name, wanted.map(({ length }) => length)]));
+}
 
 test('nothing asked is everything, in id order', () => {
   for (const search of ['', '&', 'q=', 'q=%20', 'author=', 'author=&publisher=']) {
@@ -98,16 +111,15 @@ test('nothing asked is everything, in id order', () => {
     assert.deepEqual({ limit, after, sort }, {
       limit: null, after: null, sort: { orders: [], isIdDescending: false },
     });
-    assert.deepEqual(Object.values(filter).flat().filter((value) => value !== null), []);
+    assert.deepEqual(filter, NO_CONDITIONS);
   }
 });
 
 test('signs alone are a condition', () => {
   for (const name of ['q', 'author', 'publisher']) {
     const { filter } = parseBookQuery(`${name}=%20???`);
-    const { words, authors, publishers } = filter;
-    assert.deepEqual([...words, ...authors.flat(), ...publishers.flat()],
-      [[[{ text: '???', isUnspaced: true }]]], name);
+    assert.deepEqual(filter.words.map(({ row, wanted }) => [row.name, wanted]),
+      [[name, [[[[{ text: '???', isUnspaced: true }]]]]]]);
   }
 });
 
@@ -126,12 +138,12 @@ test('a query object is read like a query string', () => {
   refuse({ keyword: [] }, /`keyword` must not be an empty array: leave it out/);
   refuse({ keyword: Array.from({ length: 65 }, () => 'a') }, /`keyword`.*at most 64 times/);
   refuse({ hasIsbn: ['true'] }, /`hasIsbn` must be a string/);
-  const { filter } = parseBookListQuery({
+  const query = parseBookListQuery({
     keyword: ['a', 'b'], 'keyword.not': 'c', author: ['x y'], hasIsbn: true,
   });
-  assert.deepEqual([filter.keywords, filter.excludedKeywords, filter.hasIsbn],
-    [['A', 'B'], ['C'], true]);
-  assert.equal(filter.authors.length, 1);
+  assert.deepEqual(listValues(query),
+    { keyword: ['A', 'B'], 'keyword.not': ['C'], hasIsbn: ['true'] });
+  assert.deepEqual(countClauses(query), { author: [2] });
 });
 
 test('a key behind the id orders nothing, and the id may be reversed behind others', () => {
@@ -144,17 +156,14 @@ test('a key behind the id orders nothing, and the id may be reversed behind othe
 });
 
 test('a filter holds all values of its parameter, each once', () => {
-  const { filter } = parseBookQuery('keyword=Crime&inLanguage=en&keyword=poetry&keyword=CRIME'
+  const query = parseBookQuery('keyword=Crime&inLanguage=en&keyword=poetry&keyword=CRIME'
     + '&keyword.not=War&bookFormat=EBook&isbn=0441172717&isbn=9780441172719&hasIsbn=false'
     + '&author=le+guin&author=&author=lem&publisher=ace&inLanguage=FR');
-  assert.deepEqual(filter.keywords, ['CRIME', 'POETRY']);
-  assert.deepEqual(filter.excludedKeywords, ['WAR']);
-  assert.deepEqual(filter.languages, ['en', 'fr']);
-  assert.deepEqual(filter.bookFormats, ['EBook']);
-  assert.deepEqual(filter.isbns, ['9780441172719']);
-  assert.equal(filter.hasIsbn, false);
-  assert.deepEqual(filter.authors.map(({ length }) => length), [2, 1]);
-  assert.equal(filter.publishers.length, 1);
+  assert.deepEqual(listValues(query), {
+    keyword: ['CRIME', 'POETRY'], 'keyword.not': ['WAR'], inLanguage: ['en', 'fr'],
+    bookFormat: ['EBook'], isbn: ['9780441172719'], hasIsbn: ['false'],
+  });
+  assert.deepEqual(countClauses(query), { author: [2, 1], publisher: [1] });
 });
 
 test('a parameter may stand 64 times, and not 65', () => {
@@ -177,9 +186,9 @@ test('fields are named in any order, and the id is one of them', () => {
 test('more than 64 words are refused, and repeated words count once', () => {
   const words = (count: number): string =>
     Array.from({ length: count }, (_, index) => `w${index}`).join('+');
-  assert.equal(parseBookQuery(`q=${words(64)}`).filter.words.length, 64);
+  assert.deepEqual(countClauses(parseBookQuery(`q=${words(64)}`)), { q: [64] });
   assert.throws(() => parseBookQuery(`q=${words(65)}`), { code: 'malformed', message: /64 words/ });
-  assert.equal(parseBookQuery(`q=${'same+'.repeat(500)}`).filter.words.length, 1);
+  assert.deepEqual(countClauses(parseBookQuery(`q=${'same+'.repeat(500)}`)), { q: [1] });
 });
 
 test('every parameter is published', () => {

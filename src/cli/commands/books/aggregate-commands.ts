@@ -6,7 +6,6 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { bookResource } from '../../../books/book-resource.ts';
-import { FACETS } from '../../../books/query/query-parameters.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { expectObject, toTableColumns } from '../resource-commands.ts';
@@ -39,12 +38,12 @@ export async function showFacets(context: CommandContext): Promise<number> {
 
 /** Throws `usage` for a name that is no facet. */
 function checkFacets(by: string | undefined): void {
-  const names: readonly string[] = FACETS;
+  const names = facetOptions['by']?.suggests ?? [];
   const unknown = by?.split(',').find((name) => !names.includes(name));
   if (unknown === undefined) return;
   throw new AppError('usage',
-    `--by must be some of ${FACETS.join(', ')}, by commas, not ${quote(unknown)}`
-    + didYouMean(unknown, FACETS));
+    `--by must be some of ${names.join(', ')}, by commas, not ${quote(unknown)}`
+    + didYouMean(unknown, names));
 }
 
 const DUPLICATE_COLUMNS = [

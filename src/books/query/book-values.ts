@@ -1,0 +1,64 @@
+/**
+ * The values by which books are found and counted, such as languages: a row for each kind of them.
+ * What a row reads, a column has of all books (`engine/value-column.ts`).
+ */
+import { encodeByteString } from '../../base/text/fold.ts';
+import {
+  readAuthorNames, readBookFormat, readDatePublished, readIsbn, readKeywords, readLanguage,
+  readPublisher,
+} from './stored-fields.ts';
+import { eachTerm, joinWords } from './words.ts';
+
+/** A number is compared as numbers are, such as a date (`encodeDate`). */
+export type BookValue = string | number;
+
+export type ValueSpelling = {
+  /** Values that differ in case alone are one, which is shown in its commonest spelling. */
+  readonly isCaseless?: boolean;
+  /** The terms under which a value is found, as byte strings. Default: it is not found. */
+  readonly deriveTerms?: (value: string) => readonly string[];
+};
+
+export type ColumnRow = ValueSpelling & {
+  /** The values of a stored book. */
+  readonly readValues: (bytes: Buffer) => readonly BookValue[];
+  /** What a column of them is expected to take of memory for each book. */
+  readonly bytesPerBook: number;
+};
+
+const rows = {
+  inLanguage: { readValues: valuesOf(readLanguage), bytesPerBook: 4 },
+  bookFormat: { readValues: valuesOf(readBookFormat), bytesPerBook: 4 },
+  datePublished: { readValues: valuesOf(readDatePublished), bytesPerBook: 4 },
+  // Whether there is one.
+  isbn: { readValues: (bytes) => [String(readIsbn(bytes) !== null)], bytesPerBook: 4 },
+  // Found by any of their words.
+  author: { readValues: readAuthorNames, deriveTerms: listTerms, bytesPerBook: 32 },
+  // Found by the beginning of their `joinWords`.
+  keyword: {
+    readValues: readKeywords, isCaseless: true, bytesPerBook: 32,
+    deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))],
+  },
+  publisher: { readValues: valuesOf(readPublisher), bytesPerBook: 32 },
+} satisfies Readonly<Record<string, ColumnRow>>;
+
+export type ColumnName = keyof typeof rows;
+export const COLUMN_ROWS: Readonly<Record<ColumnName, ColumnRow>> = rows;
+
+const NO_VALUES: readonly never[] = [];
+
+/** Makes a list of the value that a book may have; an empty text is none. */
+export function valuesOf(
+  readValue: (bytes: Buffer) => BookValue | null,
+): (bytes: Buffer) => readonly BookValue[] {
+  return (bytes) => {
+    const value = readValue(bytes);
+    return value === null || value === '' ? NO_VALUES : [value];
+  };
+}
+
+function listTerms(text: string): readonly string[] {
+  const terms: string[] = [];
+  eachTerm(text, (term) => terms.push(term));
+  return terms;
+}

@@ -1,0 +1,228 @@
+/**
+ * The conditions by which books are found, and the facets by which they are counted: a row each.
+ * From the row of a condition follow the parameter of the routes, the option of the commands and
+ * the member of `BookListQuery`, how its text is parsed, which books meet it, which index finds
+ * these, and which facet ignores it. A condition asks for words in the texts of a book, or for
+ * values that the book has.
+ */
+import type { ArraySchema, StringSchema } from '../../base/schema.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { foldCase } from '../../base/text/fold.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
+import type { ParameterSpec } from '../../server/http-route.ts';
+import { REPETITIONS_MAX, malformed, parseEither } from '../../server/query.ts';
+import { BOOK_FORMATS } from '../book.ts';
+import { explainIsbn, parseIsbn } from '../isbn.ts';
+import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
+import { COLUMN_ROWS, valuesOf } from './book-values.ts';
+import type { BookValue, ColumnName } from './book-values.ts';
+import { encodeDate, firstDayOf, formatDecade, lastDayOf } from './date-range.ts';
+import { readIsbn } from './stored-fields.ts';
+
+/** Where words may stand; `anyText` is every text that is searched but the publisher. */
+export type WordsPlace = 'anyText' | 'author' | 'publisher';
+
+/** The words of one of its texts must be in the place. */
+export type WordsRow = ParameterSpec & {
+  readonly place: WordsPlace;
+  /** The facet that ignores the condition. */
+  readonly facet?: string;
+};
+
+/** The book must have one of the values that are asked for. */
+export type ValueRow = ParameterSpec & {
+  /** The value that a text asks for. Throws `malformed`, naming the parameter. */
+  parse(text: string, name: string): BookValue;
+  /** The values that a stored book has. */
+  readValues(bytes: Buffer): readonly BookValue[];
+  /** Whether a value of a book is the one that is asked for. Default: it is the same. */
+  accepts?(wanted: BookValue, value: BookValue): boolean;
+  /** The book must have none of the values instead. */
+  readonly isExcluded?: boolean;
+  /** The column that finds books by the values. */
+  readonly column?: ColumnName;
+  /** The terms as which the word index has the values; that of an ISBN is a word of titles, too. */
+  readonly term?: 'keyword' | 'isbn';
+  /** The facet that ignores the condition. */
+  readonly facet?: string;
+};
+
+/** Books are counted by the values of a column. */
+export type FacetRow<Name = Facet> = {
+  readonly name: Name;
+  readonly column: ColumnName;
+  /** What a number is counted as. Default: each value is counted by itself. */
+  format?(value: BookValue): string;
+};
+
+const TEXT: StringSchema = { kind: 'string' };
+const TEXTS = several({ kind: 'string', minLength: 1 });
+const KEYWORDS = {
+  in: 'query', schema: TEXTS, option: { placeholder: '<keyword>' },
+  parse: parseWholeText, readValues: COLUMN_ROWS.keyword.readValues, accepts: isSameText,
+  term: 'keyword',
+} as const;
+const PUBLISHED = {
+  in: 'query', schema: { kind: 'string', minLength: 4 }, option: { placeholder: '<date>' },
+  ...inColumn('datePublished'), facet: 'decade',
+} as const;
+
+const wordsRows = [
+  {
+    name: 'q', in: 'query', schema: TEXT, option: { placeholder: '<words>' }, place: 'anyText',
+    description: 'Words in title, subtitle, author names, keywords or isbn; all must match. Case '
+      + 'and accents do not count, and the start of a word is enough; in scripts without spaces '
+      + 'a word is found wherever it stands.',
+  },
+  {
+    name: 'author', in: 'query', schema: several(TEXT), option: { placeholder: '<words>' },
+    description: 'Words in author names, as in `q`; several times: those of one of them.',
+    place: 'author', facet: 'author',
+  },
+  {
+    name: 'publisher', in: 'query', schema: several(TEXT), option: { placeholder: '<words>' },
+    description: 'Words in the name of the publisher; several times: those of one of them.',
+    place: 'publisher', facet: 'publisher',
+  },
+] as const satisfies readonly WordsRow[];
+
+const valueRows = [
+  {
+    name: 'isbn', in: 'query', schema: TEXTS, option: { placeholder: '<isbn>' },
+    description: 'An ISBN-10 or ISBN-13, with or without hyphens; several times: one of them.',
+    parse: parseIsbnValue, readValues: valuesOf(readIsbn), term: 'isbn',
+  },
+  {
+    name: 'hasIsbn', in: 'query', schema: { kind: 'boolean' },
+    option: { values: ['true', 'false'] },
+    description: 'Whether the book has an ISBN.',
+    parse: parseFlag, ...inColumn('isbn'),
+  },
+  {
+    name: 'inLanguage', in: 'query', schema: TEXTS, option: { placeholder: '<tag>' },
+    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`; several '
+      + 'times: one of them.',
+    parse: parseLanguageRange, accepts: isInLanguageRange, ...inColumn('inLanguage'),
+    facet: 'inLanguage',
+  },
+  {
+    name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
+    option: { placeholder: '<format>', suggests: BOOK_FORMATS },
+    description: 'The format, such as `EBook`; several times: one of them.',
+    parse: parseBookFormat, ...inColumn('bookFormat'), facet: 'bookFormat',
+  },
+  {
+    name: 'keyword', ...KEYWORDS, facet: 'keyword',
+    description: 'A whole keyword; case does not count; several times: one of them.',
+  },
+  {
+    name: 'keyword.not', ...KEYWORDS, isExcluded: true,
+    description: 'A whole keyword that the book has not; several times: none of them.',
+  },
+  {
+    name: 'publishedFrom', ...PUBLISHED,
+    description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
+    parse: (text, name) => firstDayOf(parseDate(text, name)),
+    accepts: (first: number, date: number) => firstDayOf(date) >= first,
+  },
+  {
+    name: 'publishedTo', ...PUBLISHED,
+    description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
+    parse: (text, name) => lastDayOf(parseDate(text, name)),
+    accepts: (last: number, date: number) => lastDayOf(date) <= last,
+  },
+] as const satisfies readonly ValueRow[];
+
+const facetRows = [
+  { name: 'author', column: 'author' },
+  { name: 'keyword', column: 'keyword' },
+  { name: 'inLanguage', column: 'inLanguage' },
+  { name: 'publisher', column: 'publisher' },
+  { name: 'decade', column: 'datePublished', format: formatDecade },
+  { name: 'bookFormat', column: 'bookFormat' },
+] as const satisfies readonly FacetRow<string>[];
+
+export const WORDS_ROWS: readonly WordsRow[] = wordsRows;
+export const SEARCH_ROW: WordsRow = wordsRows[0];
+export const VALUE_ROWS: readonly ValueRow[] = valueRows;
+export const FACETS: readonly FacetRow[] = facetRows;
+export const FACET_NAMES: readonly Facet[] = facetRows.map(({ name }) => name);
+
+/** The properties by which books can be counted. */
+export type Facet = (typeof facetRows)[number]['name'];
+
+/** The row of each condition, with the type of its schema. */
+export type ConditionRow = (typeof wordsRows | typeof valueRows)[number];
+
+function several(items: StringSchema): ArraySchema {
+  return { kind: 'array', items, maxItems: REPETITIONS_MAX };
+}
+
+/** The members of the row of a condition that a column answers. */
+function inColumn(column: ColumnName): Required<Pick<ValueRow, 'column' | 'readValues'>> {
+  return { column, readValues: COLUMN_ROWS[column].readValues };
+}
+
+function parseIsbnValue(text: string, name: string): string {
+  const isbn = parseIsbn(text);
+  if (isbn === null) throw malformed(`\`${name}\` ${explainIsbn(text)}`);
+  return isbn;
+}
+
+function parseFlag(text: string, name: string): string {
+  return String(parseEither(name, text, 'true', 'false'));
+}
+
+function parseBookFormat(text: string, name: string): string {
+  const format = BOOK_FORMATS.find((candidate) => candidate === text);
+  if (format !== undefined) return format;
+  throw malformed(`\`${name}\` must be one of ${BOOK_FORMATS.join(', ')}, not ${quote(text)}`
+    + didYouMean(text, BOOK_FORMATS));
+}
+
+/** A text that is compared whole, without regard to case. */
+function parseWholeText(text: string, name: string): string {
+  if (text === '') {
+    throw malformed(`\`${name}\` must not be empty: give it a whole keyword, or leave it out`);
+  }
+  return foldCase(text);
+}
+
+function isSameText(wanted: string, text: string): boolean {
+  return foldCase(text) === wanted;
+}
+
+const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
+
+/**
+ * A basic language range (RFC 4647 §2.1), in lower case. An outdated tag becomes the one that is
+ * stored in its place.
+ */
+function parseLanguageRange(text: string, name: string): string {
+  if (!LANGUAGE_RANGE.test(text)) {
+    throw malformed(`\`${name}\` must be a language range such as \`en\` or \`pt-BR\`, `
+      + `not ${quote(text)}`);
+  }
+  try {
+    return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
+  } catch {
+    // `*`, and a range that is no whole tag, such as `zh-a`.
+    return text.toLowerCase();
+  }
+}
+
+/**
+ * Basic filtering (RFC 4647 §3.3.1): the range, or the range and a hyphen, begins the tag.
+ */
+function isInLanguageRange(range: string, tag: string): boolean {
+  const lower = tag.toLowerCase();
+  return range === '*' || lower === range
+    || (lower.startsWith(range) && lower[range.length] === '-');
+}
+
+/** As a number of `encodeDate`. */
+function parseDate(text: string, name: string): number {
+  const date = parsePartialDate(text);
+  if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);
+  return encodeDate(date);
+}

@@ -11,6 +11,8 @@ export type BibtexField = {
 
 export type BibtexEntry = {
   readonly line: number;
+  /** Where in the file it begins, in bytes. */
+  readonly offset: number;
   readonly key: string | null;
   /** In lower case. */
   readonly type: string;
@@ -64,35 +66,42 @@ export class BibtexStringTable {
   }
 }
 
-/** Null for what is no work: a comment, a preamble or a string, whose definitions it keeps. */
+/**
+ * Null for what is no work: a comment, a preamble or a string, whose definitions it keeps. The
+ * result is a text where the entry is broken: what is wrong with it.
+ */
 export function parseBibtexEntry(
-  text: string, line: number, strings: BibtexStringTable,
-): BibtexEntry | { readonly problem: string } | null {
+  text: string, place: EntryPlace, strings: BibtexStringTable,
+): BibtexEntry | string | null {
   try {
-    return new EntryParser(text, line, strings).parse();
+    return new EntryParser(text, place, strings).parse();
   } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid') return { problem: error.message };
+    if (error instanceof AppError && error.code === 'invalid') return error.message;
     throw error;
   }
 }
 
+type EntryPlace = Pick<BibtexEntry, 'line' | 'offset'>;
+
 const BLANK = /\s/;
-/** Characters that no name holds (btparse allows some marks more, BibTeX less). */
-const NAME_END = /[\s"#%'(),={}]/;
+const BLANKS = /\s*/y;
+const REST_OF_LINE = /[^\r\n]*/y;
+/** A name or a number, by its characters: btparse allows some marks more, BibTeX less. */
+const WORD = /[^\s"#%'(),={}]*/y;
 const SHOWN_MAX = 40;
 
 type FieldInProgress = { readonly name: string; readonly values: string[] };
 
 class EntryParser {
   readonly #text: string;
-  readonly #line: number;
+  readonly #place: EntryPlace;
   readonly #strings: BibtexStringTable;
   #offset = 1;
   #closing = '}';
 
-  constructor(text: string, line: number, strings: BibtexStringTable) {
+  constructor(text: string, place: EntryPlace, strings: BibtexStringTable) {
     this.#text = text;
-    this.#line = line;
+    this.#place = place;
     this.#strings = strings;
   }
 
@@ -118,7 +127,8 @@ class EntryParser {
         throw this.#problem(`with its strings it is longer than ${RECORD_BYTES_MAX} characters`);
       }
     }
-    return { line: this.#line, key, type, fields, length };
+    const { line, offset } = this.#place;
+    return { line, offset, key, type, fields, length };
   }
 
   #readString(): void {
@@ -146,8 +156,8 @@ class EntryParser {
   }
 
   #isKeyEnd(char: string): boolean {
-    return BLANK.test(char) || char === ',' || char === this.#closing
-      || (char === '{' || char === '}');
+    return BLANK.test(char) || char === ',' || char === this.#closing || char === '{'
+      || char === '}';
   }
 
   /** Returns the length of what the field has from strings. */
@@ -181,13 +191,10 @@ class EntryParser {
   }
 
   #readName(): string {
-    const start = this.#offset;
-    while (this.#offset < this.#text.length && !NAME_END.test(this.#text[this.#offset] ?? '')) {
-      this.#offset += 1;
-    }
-    const name = this.#text.slice(start, this.#offset);
+    const name = this.#readWord();
     if (name !== '') return name;
-    throw this.#problem(`the name of a field is missing before ${show(this.#text.slice(start))}`);
+    throw this.#problem('the name of a field is missing before '
+      + show(this.#text.slice(this.#offset)));
   }
 
   #readValue(name: string): string {
@@ -211,11 +218,7 @@ class EntryParser {
   #readPiece(name: string): string {
     const first = this.#text[this.#offset] ?? '';
     if (first === '{' || first === '"') return this.#readDelimited(name, first);
-    const start = this.#offset;
-    while (this.#offset < this.#text.length && !NAME_END.test(this.#text[this.#offset] ?? '')) {
-      this.#offset += 1;
-    }
-    const word = this.#text.slice(start, this.#offset);
+    const word = this.#readWord();
     if (word === '') throw this.#problem(`the text of ${show(name)} is missing`);
     return this.#strings.resolve(word);
   }
@@ -239,23 +242,33 @@ class EntryParser {
       : `the text of ${show(name)} has no closing quote, or a brace without its partner`);
   }
 
+  /** Skips white space and comments. */
   #skipBlanks(): void {
-    for (; this.#offset < this.#text.length; this.#offset += 1) {
-      const char = this.#text[this.#offset] ?? '';
-      if (char === '%') {
-        const rest = /[\r\n]/g;
-        rest.lastIndex = this.#offset;
-        this.#offset = rest.exec(this.#text)?.index ?? this.#text.length;
-      } else if (!BLANK.test(char)) {
-        return;
-      }
+    this.#skip(BLANKS);
+    while (this.#text[this.#offset] === '%') {
+      this.#skip(REST_OF_LINE);
+      this.#skip(BLANKS);
     }
+  }
+
+  #readWord(): string {
+    const start = this.#offset;
+    this.#skip(WORD);
+    return this.#text.slice(start, this.#offset);
+  }
+
+  /** Skips what the pattern matches here: it is sticky, and may match nothing. */
+  #skip(pattern: RegExp): void {
+    pattern.lastIndex = this.#offset;
+    pattern.test(this.#text);
+    this.#offset = pattern.lastIndex;
   }
 
   /** The mistake, with the line where it is. */
   #problem(detail: string): AppError {
     const lines = this.#text.slice(0, this.#offset).split(/\r\n|\r|\n/).length - 1;
-    return new AppError('invalid', lines === 0 ? detail : `line ${this.#line + lines}: ${detail}`);
+    const prefix = lines === 0 ? '' : `line ${this.#place.line + lines}: `;
+    return new AppError('invalid', prefix + detail);
   }
 }
 

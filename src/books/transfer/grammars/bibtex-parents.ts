@@ -3,46 +3,79 @@
  * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`. Of the parents of an
  * entry, and of theirs, the first 100 count, eight deep, and none twice on a way: a circle ends. An
  * entry whose parents are longer than an entry may be is a bad record, and so is one that takes
- * beyond what a file may.
+ * beyond what a file may. A parent is one of the first 250,000 entries with a key, and of one key
+ * the first.
  *
  * An entry that has the fields of its parents needs them no more: its `xdata` goes, and its
  * `crossref` becomes an `xref`, which names the whole but gives no fields (BibLaTeX, 2.4.1). So its
  * book, exported without the parent's, does not wait for it when it is read again.
  */
 import { AppError } from '../../../base/errors.ts';
+import type { BrokenRecord } from '../mapping/format-table.ts';
 import { RECORD_BYTES_MAX } from '../record-splitter.ts';
-import { FIELDS_MAX } from './bibtex-entry.ts';
+import { BibtexStringTable, FIELDS_MAX } from './bibtex-entry.ts';
 import type { BibtexEntry, BibtexField } from './bibtex-entry.ts';
+import { readBibtexEntries } from './bibtex-scanner.ts';
 
 const PARENTS_MAX = 100;
 const DEPTH_MAX = 8;
-/** The parents that are held in memory; beyond that they are read again. */
-const HELD_BYTES_MAX = 4 * 1024 * 1024;
-/** The bytes of an entry besides its text and fields, about: of `@book{a}` nearly all. */
-const ENTRY_BYTES = 640;
+/** The keys that are remembered of a file, 100 bytes each. */
+const KEYS_MAX = 250_000;
 /** The bytes of a field besides its text, about. */
 const FIELD_BYTES = 160;
 
 /** How much of its parents an entry may still read. */
 type Allowance = { parentsLeft: number; lengthLeft: number };
 
+/** Whether the entry refers to others whose fields it takes. */
+export function hasParents({ fields }: BibtexEntry): boolean {
+  return fields.has('crossref') || fields.has('xdata');
+}
+
+/**
+ * Where the entries of a file begin, by their keys in lower case, as BibTeX compares keys. Yields
+ * null after each step.
+ */
+export function* findEntryOffsets(
+  bytes: Buffer, lengthMax: number,
+): Generator<null, ReadonlyMap<string, number>, void> {
+  const offsets = new Map<string, number>();
+  for (const entry of readBibtexEntries(bytes, new BibtexStringTable(lengthMax))) {
+    yield null;
+    if (entry === null || 'problem' in entry || entry.key === null) continue;
+    const key = entry.key.toLowerCase();
+    if (offsets.size < KEYS_MAX && !offsets.has(key)) offsets.set(key, entry.offset);
+  }
+  return offsets;
+}
+
 export class BibtexParents {
-  readonly #readEntry: (key: string) => BibtexEntry | null;
+  readonly #bytes: Buffer;
+  readonly #offsets: ReadonlyMap<string, number>;
+  readonly #strings: BibtexStringTable;
   /** How much all entries may still take from their parents. */
   #lengthLeft: number;
-  readonly #held = new Map<string, BibtexEntry>();
-  #heldBytes = 0;
 
-  /** `readEntry` finds an entry by its key in lower case: BibTeX compares keys so. */
-  constructor(readEntry: (key: string) => BibtexEntry | null, lengthMax: number) {
-    this.#readEntry = readEntry;
+  /** `offsets`: where the entries of the file begin (`findEntryOffsets`). */
+  constructor(
+    bytes: Buffer, offsets: ReadonlyMap<string, number>, strings: BibtexStringTable,
+    lengthMax: number,
+  ) {
+    this.#bytes = bytes;
+    this.#offsets = offsets;
+    this.#strings = strings;
     this.#lengthLeft = lengthMax;
   }
 
-  /** The entry with the fields of its parents. Throws `invalid` beyond the limits. */
-  complete(entry: BibtexEntry): BibtexEntry {
+  /** The entry with the fields of its parents; broken where it takes more than it may. */
+  complete(entry: BibtexEntry): BibtexEntry | BrokenRecord {
     const allowance = { parentsLeft: PARENTS_MAX, lengthLeft: RECORD_BYTES_MAX };
-    return this.#inherit(entry, [entry.key?.toLowerCase() ?? ''], allowance);
+    try {
+      return this.#inherit(entry, [entry.key?.toLowerCase() ?? ''], allowance);
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown;
+      return { line: entry.line, key: entry.key, problem: thrown.message };
+    }
   }
 
   /** `way`: the keys of the entry and of those that it is a parent of, the next last. */
@@ -60,9 +93,12 @@ export class BibtexParents {
       this.#count(ownParent, allowance);
       const parent = this.#inherit(ownParent, [...way, key], allowance);
       for (const [name, field] of parent.fields) {
-        const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;
-        if (!canInherit(target, entry, fields)) continue;
-        fields.set(target, { ...field, name: target === name ? field.name : target });
+        const targets = key === crossrefKey
+          ? namesInherited(name, parent.type, entry.type) : [name];
+        for (const target of targets) {
+          if (!canInherit(target, entry, fields)) continue;
+          fields.set(target, { ...field, name: target === name ? field.name : target });
+        }
       }
     }
     dropReferences(entry, found, fields);
@@ -79,17 +115,10 @@ export class BibtexParents {
   }
 
   #findEntry(key: string): BibtexEntry | null {
-    const held = this.#held.get(key);
-    if (held !== undefined) return held;
-    const entry = this.#readEntry(key);
-    if (entry === null) return null;
-    this.#heldBytes += ENTRY_BYTES + entry.length + entry.fields.size * FIELD_BYTES;
-    if (this.#heldBytes > HELD_BYTES_MAX) {
-      this.#held.clear();
-      this.#heldBytes = 0;
-    }
-    this.#held.set(key, entry);
-    return entry;
+    const offset = this.#offsets.get(key);
+    if (offset === undefined) return null;
+    const entry = readBibtexEntries(this.#bytes.subarray(offset), this.#strings).next().value;
+    return entry === null || entry === undefined || 'problem' in entry ? null : entry;
   }
 }
 
@@ -123,19 +152,25 @@ function readKeys(entry: BibtexEntry, name: string): readonly string[] {
 
 /** Fields that say something of one entry alone. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
-  'crossref', 'xref', 'xdata', 'entryset', 'entrysubtype', 'execute', 'ids', 'indextitle', 'label',
-  'options', 'presort', 'related', 'relatedoptions', 'relatedstring', 'relatedtype', 'shortauthor',
-  'shorteditor', 'shorthand', 'shorthandintro', 'shorttitle', 'sortkey', 'sorttitle', 'x-hookshelf',
+  'crossref', 'xref', 'xdata', 'entryset', 'entrysubtype', 'execute', 'ids', 'indexsorttitle',
+  'indextitle', 'label', 'options', 'presort', 'related', 'relatedoptions', 'relatedstring',
+  'relatedtype', 'shortauthor', 'shorteditor', 'shorthand', 'shorthandintro', 'shorttitle',
+  'sortkey', 'sorttitle', 'x-hookshelf',
 ]);
 const TITLES: ReadonlySet<string> = new Set(['title', 'subtitle', 'titleaddon']);
 const DATES: readonly string[] = ['date', 'year', 'month', 'day'];
+const BOOKS: ReadonlySet<string> = new Set(['book', 'mvbook']);
+const PARTS_OF_BOOKS: ReadonlySet<string> = new Set(['inbook', 'bookinbook', 'suppbook']);
 
-/** The name that a field of the parent has in the child. */
-function nameInherited(name: string, parentType: string, childType: string): string {
-  if (!TITLES.has(name) || parentType === childType) return name;
-  if (parentType.startsWith('mv')) return `main${name}`;
-  if (parentType === 'periodical') return name === 'title' ? 'journaltitle' : `journal${name}`;
-  return `book${name}`;
+/** The names that a field of the parent has in the child: BibLaTeX, appendix B. */
+function namesInherited(name: string, parentType: string, childType: string): readonly string[] {
+  if (name === 'author' && BOOKS.has(parentType) && PARTS_OF_BOOKS.has(childType)) {
+    return ['author', 'bookauthor'];
+  }
+  if (!TITLES.has(name) || parentType === childType) return [name];
+  if (parentType.startsWith('mv')) return [`main${name}`];
+  if (parentType === 'periodical') return [`journal${name}`];
+  return [`book${name}`];
 }
 
 function canInherit(

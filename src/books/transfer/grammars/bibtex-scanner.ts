@@ -1,26 +1,21 @@
 /**
- * Finds where the entries of a BibTeX file begin and end, in bytes. It counts braces alone, and
- * leaves the grammar to its reader; where the reader finds an entry broken, it goes on at the first
- * `@` at a line's start within it. See `bibtex.ts` for the grammar.
+ * Finds where the entries of a BibTeX file begin and end, in bytes, and reads each. It counts
+ * braces alone, and leaves the grammar to the parser; where an entry turns out broken, it goes on
+ * at the first `@` at a line's start within it. See `bibtex.ts` for the grammar.
  */
+import { isUtf8 } from 'node:buffer';
+import type { BrokenRecord } from '../mapping/format-table.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
-
-/** An entry, from its `@` to its closing brace, and where in the file it begins. */
-export type EntryPlace = {
-  readonly bytes: Buffer; readonly line: number; readonly offset: number;
-};
-
-type BibtexEntryReader = {
-  /** Reads an entry whose braces close; tells whether it is valid. */
-  readonly read: (place: EntryPlace) => boolean;
-  /** An entry that has no end. */
-  readonly report: (place: EntryPlace, problem: string) => void;
-};
+import { parseBibtexEntry } from './bibtex-entry.ts';
+import type { BibtexEntry, BibtexStringTable } from './bibtex-entry.ts';
 
 const NOT_CLOSED = 'the entry is not closed: its last } is missing, or that of a { in it';
+const NO_ENTRY = 'expected an entry of BibTeX, such as `@book{emma, title = {Emma}}`';
 const TYPE_LENGTH_MAX = 100;
 /** Between two steps so much is scanned, and the rest of an entry. */
 const STEP_BYTES = 64 * 1024;
+/** Enough for the type and the key of a broken entry. */
+const HEAD_BYTES = 400;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -40,9 +35,19 @@ type ContentEnd = {
   readonly problem: string | null;
 };
 
-export class BibtexScanner {
+/**
+ * Reads the entries one after another, and the file's first mistake where it has text and no entry;
+ * null after a while of work without one. Definitions are kept in `strings`.
+ */
+export function readBibtexEntries(
+  bytes: Buffer, strings: BibtexStringTable,
+): Generator<BibtexEntry | BrokenRecord | null, void, void> {
+  return new BibtexScanner(bytes, strings).scan();
+}
+
+class BibtexScanner {
   readonly #bytes: Buffer;
-  readonly #reader: BibtexEntryReader;
+  readonly #strings: BibtexStringTable;
   #offset = 0;
   /** The line of the offset. */
   #line = 1;
@@ -54,28 +59,25 @@ export class BibtexScanner {
   #junkLine: number | null = null;
   #hasEntry = false;
 
-  constructor(bytes: Buffer, reader: BibtexEntryReader) {
+  constructor(bytes: Buffer, strings: BibtexStringTable) {
     this.#bytes = bytes;
-    this.#reader = reader;
+    this.#strings = strings;
   }
 
-  /** The first line with text of a file that has no entry; null where it has one, or no text. */
-  get junkLine(): number | null {
-    return this.#hasEntry ? null : this.#junkLine;
-  }
-
-  /** Scans the file in steps: after each at most one entry has been read or reported. */
-  *scan(): Generator<void, void, void> {
+  *scan(): Generator<BibtexEntry | BrokenRecord | null, void, void> {
     let stepEnd = STEP_BYTES;
     while (this.#offset < this.#bytes.length) {
       const isEntry = this.#bytes[this.#offset] === AT
         && (!this.#isSkipping || this.#isLineStart(this.#offset));
-      if (isEntry) this.#scanEntry();
+      if (isEntry) yield this.#scanEntry();
       else this.#skipJunk();
-      if (!isEntry && this.#offset < stepEnd) continue;
+      if (isEntry) stepEnd = this.#offset + STEP_BYTES;
+      if (this.#offset < stepEnd) continue;
       stepEnd = this.#offset + STEP_BYTES;
-      yield;
+      yield null;
     }
+    if (this.#hasEntry || this.#junkLine === null) return;
+    yield { line: this.#junkLine, key: null, problem: NO_ENTRY };
   }
 
   #skipJunk(): void {
@@ -89,7 +91,8 @@ export class BibtexScanner {
     this.#moveTo(end);
   }
 
-  #scanEntry(): void {
+  /** Null for what is no work, such as a comment. */
+  #scanEntry(): BibtexEntry | BrokenRecord | null {
     const start = this.#offset;
     const hasLineOfItsOwn = start >= this.#swallowedEnd && this.#isLineStart(start);
     this.#isSkipping = false;
@@ -101,34 +104,43 @@ export class BibtexScanner {
     const closing = type === '' ? undefined : CLOSINGS.get(this.#bytes[opening] ?? 0);
     this.#hasEntry ||= hasLineOfItsOwn || closing !== undefined;
     if (closing !== undefined) {
-      this.#readEntry(this.#findEnd(start, opening + 1, closing, type === 'comment'));
-      return;
+      return this.#readEntry(this.#findEnd(start, opening + 1, closing, type === 'comment'));
     }
     // Within a line it is an address or a name, as in comments: no entry at all. Within what a
     // broken entry had swallowed it is text, of which there may be a million lines.
-    if (hasLineOfItsOwn && type !== 'comment') {
-      this.#reader.report(this.#createPlace(opening),
-        `after @${type} a { is missing: write @book{key, …}`);
-    }
+    const broken = hasLineOfItsOwn && type !== 'comment'
+      ? this.#makeBroken(opening, `after @${type} a { is missing: write @book{key, …}`) : null;
     this.#moveTo(opening);
+    return broken;
   }
 
-  #createPlace(end: number): EntryPlace {
-    const offset = this.#offset;
-    return { bytes: this.#bytes.subarray(offset, end), line: this.#line, offset };
-  }
-
-  #readEntry({ end, innerOffset, problem }: ContentEnd): void {
-    const place = this.#createPlace(end);
-    if (problem !== null) this.#reader.report(place, problem);
-    const isValid = problem === null && this.#reader.read(place);
-    if (!isValid && innerOffset >= 0) {
+  #readEntry({ end, innerOffset, problem }: ContentEnd): BibtexEntry | BrokenRecord | null {
+    const entry = problem === null
+      ? this.#parseEntry(end) : this.#makeBroken(end, problem);
+    if (entry !== null && 'problem' in entry && innerOffset >= 0) {
       this.#swallowedEnd = end;
       this.#moveTo(innerOffset);
-      return;
+      return entry;
     }
     this.#isSkipping = problem === TOO_LONG;
     this.#moveTo(end);
+    return entry;
+  }
+
+  #parseEntry(end: number): BibtexEntry | BrokenRecord | null {
+    const bytes = this.#bytes.subarray(this.#offset, end);
+    if (!isUtf8(bytes)) return this.#makeBroken(end, 'not valid UTF-8');
+    const place = { line: this.#line, offset: this.#offset };
+    const entry = parseBibtexEntry(bytes.toString(), place, this.#strings);
+    return typeof entry === 'string' ? this.#makeBroken(end, entry) : entry;
+  }
+
+  /** The entry that ends at `end` and is broken. */
+  #makeBroken(end: number, problem: string): BrokenRecord {
+    const head = this.#bytes.toString(
+      'utf8', this.#offset, Math.min(end, this.#offset + HEAD_BYTES));
+    const key = /^@\s*[^\s{(]+\s*[{(]\s*([^\s,{}=]+)\s*,/.exec(head)?.[1] ?? null;
+    return { line: this.#line, key, problem };
   }
 
   #findEnd(

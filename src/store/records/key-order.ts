@@ -27,17 +27,13 @@ export type KeyPosition = { block: number; position: number };
 export class KeyOrder {
   /** Changes whenever a slot enters or leaves. */
   version = 0;
+  size = 0;
   readonly #table: RecordTable;
   #blocks: SlotBlock[] = [];
   #epoch = 0;
-  #size = 0;
 
   constructor(table: RecordTable) {
     this.#table = table;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   get blockCount(): number {
@@ -63,7 +59,7 @@ export class KeyOrder {
     keyPosition.block = Math.max(0, this.#blocks.length - 1);
     keyPosition.position = this.countOf(keyPosition.block);
     // The end comes first, as new ids rise. Other blocks are no longer in the CPU's caches.
-    if (this.#size === 0 || this.#compareLast(keyPosition.block, target, at) < 0) return false;
+    if (this.size === 0 || this.#compareLast(keyPosition.block, target, at) < 0) return false;
     keyPosition.block = this.#findBlock(target, at);
     keyPosition.position = this.countOf(keyPosition.block) - 1;
     return this.#searchBlock(target, at, keyPosition);
@@ -86,7 +82,7 @@ export class KeyOrder {
 
   /** Whether the key at `at` in `target` sorts after all others. */
   isAfterAll(target: Uint8Array, at: number): boolean {
-    return this.#size === 0 || this.#compareLast(this.#blocks.length - 1, target, at) < 0;
+    return this.size === 0 || this.#compareLast(this.#blocks.length - 1, target, at) < 0;
   }
 
   /** Inserts the slots from `first` on after all others. */
@@ -99,7 +95,7 @@ export class KeyOrder {
 
   /** Inserts a slot at a position that `seek` has found. */
   insert(keyPosition: KeyPosition, slot: number): void {
-    this.#size += 1;
+    this.size += 1;
     this.version += 1;
     let { block, position } = keyPosition;
     const isAtEnd = block >= this.#blocks.length - 1 && position === this.countOf(block);
@@ -123,7 +119,7 @@ export class KeyOrder {
   }
 
   remove({ block, position }: KeyPosition): void {
-    this.#size -= 1;
+    this.size -= 1;
     this.version += 1;
     const target = this.#getWritableBlock(block);
     assert(position < target.count);

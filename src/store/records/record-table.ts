@@ -114,10 +114,13 @@ export class RecordTable {
   }
 
   bytesAt(slot: number): Buffer | undefined {
-    const length = slot < this.#bound ? this.lengthOf(slot) : 0;
+    if (slot >= this.#bound) return undefined;
+    const { words } = this.#getPage(slot);
+    const word = (slot & SLOT_MASK) * SLOT_WORDS;
+    const length = words[word + 2] ?? 0;
     if (length === 0) return undefined;
-    const offset = this.offsetOf(slot);
-    return this.arena.chunk(this.chunkOf(slot)).subarray(offset, offset + length);
+    const offset = words[word + 1] ?? 0;
+    return this.arena.chunk(words[word] ?? 0).subarray(offset, offset + length);
   }
 
   keyAt(slot: number): string | undefined {

@@ -16,25 +16,30 @@ import type { Book } from '../../book.ts';
 import { splitAuthor } from '../mapping/person-name.ts';
 
 const WORD_LENGTH_MAX = 40;
+/** In the number of a key: how often letters were tried behind it. */
+const TRIES_MASK = 0x3fffff;
+/** The key waits for the book that brought it. */
+const RESERVED_BIT = 0x800000;
+/** The key waits for the book that it is assigned to. */
+const ASSIGNED_BIT = 0x400000;
 
 export class CitationKeys {
-  readonly #tables = createTables();
+  readonly #numbers = new NumberTable();
   /** Which letters follow the key of a book, by its id; null: no keys were assigned. */
-  #triesById: readonly KeyTable[] | null = null;
+  #triesById: NumberTable | null = null;
 
   /** Keeps the key that a book brought along for the first that brings it. */
   reserve(importedKey: string): void {
-    const hash = hashKey(importedKey);
-    if (KEY.test(importedKey)) this.#getTable(hash).reserve(hash);
+    const isNew = KEY.test(importedKey) && this.#numbers.find(importedKey) === undefined;
+    if (isNew) this.#numbers.set(importedKey, RESERVED_BIT);
   }
 
   /** Assigns the key of a book that is added later, in whatever order; to be called in id order. */
   assign(book: Book, importedKey: string | null): void {
     const { base, tries } = this.#create(book, importedKey, false);
-    this.#triesById ??= createTables();
-    const hash = hashKey(tries === null ? base : book.id);
-    if (tries === null) this.#getTable(hash).mark(hash, ASSIGNED_BIT);
-    else getTable(this.#triesById, hash).setTries(hash, tries);
+    this.#triesById ??= new NumberTable();
+    if (tries !== null) this.#triesById.set(book.id, tries);
+    else this.#numbers.set(base, (this.#numbers.find(base) ?? 0) | ASSIGNED_BIT);
   }
 
   /** The key of the next book. `importedKey`: what its source called it; null: nothing. */
@@ -46,38 +51,26 @@ export class CitationKeys {
   #create(book: Book, importedKey: string | null, isAssigned: boolean): CitationKey {
     const isImported = importedKey !== null && KEY.test(importedKey);
     const base = isImported ? importedKey : createBase(book);
-    const assignedTries = isAssigned ? this.#findTries(book.id) : null;
-    if (assignedTries !== null) return { base, tries: assignedTries };
-    const hash = hashKey(base);
-    const table = this.#getTable(hash);
-    if (isAssigned && table.takeMark(hash, ASSIGNED_BIT)) return { base, tries: null };
-    if (isImported && table.takeMark(hash, RESERVED_BIT)) return { base, tries: null };
-    if (table.add(hash)) return { base, tries: null };
-    for (;;) {
-      const tries = table.countTry(hash);
-      if (this.#claim(base + toLetters(tries))) return { base, tries };
+    const assignedTries = isAssigned ? this.#triesById?.find(book.id) : undefined;
+    if (assignedTries !== undefined) return { base, tries: assignedTries };
+    const number = this.#numbers.find(base);
+    const isItsOwn = number === undefined || (isAssigned && (number & ASSIGNED_BIT) !== 0);
+    const isReserved = isImported && number !== undefined && (number & RESERVED_BIT) !== 0;
+    if (isItsOwn || isReserved) {
+      const bit = isItsOwn ? ASSIGNED_BIT : RESERVED_BIT;
+      this.#numbers.set(base, (number ?? 0) & ~bit);
+      return { base, tries: null };
     }
-  }
-
-  #findTries(id: string): number | null {
-    const hash = hashKey(id);
-    return this.#triesById === null ? null : getTable(this.#triesById, hash).findTries(hash);
+    let tries = number & TRIES_MASK;
+    while (this.#numbers.find(base + toLetters(tries)) !== undefined) tries += 1;
+    this.#numbers.set(base, number - (number & TRIES_MASK) + tries + 1);
+    this.#numbers.set(base + toLetters(tries), 0);
+    return { base, tries };
   }
 
   /** About how much memory the keys take. */
   get bytes(): number {
-    return [...this.#tables, ...this.#triesById ?? []]
-      .reduce((bytes, table) => bytes + table.bytes, 0);
-  }
-
-  /** Whether no book had the key before. */
-  #claim(key: string): boolean {
-    const hash = hashKey(key);
-    return this.#getTable(hash).add(hash);
-  }
-
-  #getTable(hash: KeyHash): KeyTable {
-    return getTable(this.#tables, hash);
+    return this.#numbers.bytes + (this.#triesById?.bytes ?? 0);
   }
 }
 
@@ -90,119 +83,80 @@ export function isMadeKey(book: Book, key: string): boolean {
 /** A key is its base, and the letters behind it after so many tries; null: no letters. */
 type CitationKey = { readonly base: string; readonly tries: number | null };
 
-const TABLES = 64;
+const PARTS = 64;
 const FIRST_CAPACITY = 4;
 const GROWTH = 1.25;
 const LOAD_MAX = 0.9;
-const TRIES_MASK = 0x3fffff;
-/** In an entry: the key waits for the book that brought it. */
-const RESERVED_BIT = 0x800000;
-/** In an entry: the key waits for the book that it is assigned to. */
-const ASSIGNED_BIT = 0x400000;
+const NUMBER_MASK = 0xffffff;
 
-function createTables(): readonly KeyTable[] {
-  return Array.from({ length: TABLES }, () => new KeyTable());
-}
+type TextHash = { readonly part: number; readonly low: number; readonly tag: number };
 
-function getTable(tables: readonly KeyTable[], { high }: KeyHash): KeyTable {
-  const table = tables[high % TABLES];
-  assert(table !== undefined);
-  return table;
-}
-
-/** 64 bits: all of `low` and 8 of `high` are compared, others say where it lies. */
-type KeyHash = { readonly low: number; readonly high: number };
-
-/** Two FNV-1a hashes of the key without its case: BibTeX compares keys so. */
-function hashKey(key: string): KeyHash {
+/**
+ * Two FNV-1a hashes of a text without its case: BibTeX compares keys so. The 32 bits of `low` and 8
+ * of the other, `tag`, are compared.
+ */
+function hashText(text: string): TextHash {
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
-  for (const byte of Buffer.from(key.toLowerCase())) {
+  for (const byte of Buffer.from(text.toLowerCase())) {
     low = Math.imul(low ^ byte, 0x01000193);
     high = Math.imul(high ^ byte, 0x85ebca6b);
     high ^= high >>> 13;
   }
   // Zero is an empty place of the table.
-  return { low: (low >>> 0) || 1, high: high >>> 0 };
+  return { low: (low >>> 0) || 1, tag: high >>> 24, part: (high >>> 0) % PARTS };
 }
 
 /**
- * Hashes with open addressing; of each the low half, then 8 bits of the high one, whether it is
- * reserved, whether it is assigned, and the tries.
+ * Numbers of 24 bits by texts, in parts that grow one by one: hashes with open addressing, of each
+ * `low`, then `tag` and the number.
  */
-class KeyTable {
-  #entries = new Uint32Array(FIRST_CAPACITY * 2);
-  #size = 0;
+class NumberTable {
+  readonly #parts = Array.from({ length: PARTS }, () => new Uint32Array(FIRST_CAPACITY * 2));
+  readonly #sizes = new Uint32Array(PARTS);
 
   get bytes(): number {
-    return this.#entries.byteLength;
+    return this.#parts.reduce((bytes, entries) => bytes + entries.byteLength, 0);
   }
 
-  /** Whether the hash is new. */
-  add({ low, high }: KeyHash): boolean {
-    const tag = high >>> 24;
-    const place = findPlace(this.#entries, low, tag);
-    if (this.#entries[place] !== 0) return false;
-    this.#entries[place] = low;
-    this.#entries[place + 1] = tag << 24;
-    this.#size += 1;
-    if (this.#size * 2 > this.#entries.length * LOAD_MAX) this.#grow();
-    return true;
+  find(text: string): number | undefined {
+    const hash = hashText(text);
+    const entries = this.#getEntries(hash);
+    const place = findPlace(entries, hash.low, hash.tag);
+    return entries[place] === 0 ? undefined : (entries[place + 1] ?? 0) & NUMBER_MASK;
   }
 
-  /** Adds the hash as reserved, unless it is there. */
-  reserve(hash: KeyHash): void {
-    if (this.add(hash)) this.mark(hash, RESERVED_BIT);
+  set(text: string, number: number): void {
+    const hash = hashText(text);
+    const entries = this.#getEntries(hash);
+    const place = findPlace(entries, hash.low, hash.tag);
+    const isNew = entries[place] === 0;
+    entries[place] = hash.low;
+    entries[place + 1] = hash.tag << 24 | number;
+    if (!isNew) return;
+    const size = (this.#sizes[hash.part] ?? 0) + 1;
+    this.#sizes[hash.part] = size;
+    if (size * 2 > entries.length * LOAD_MAX) this.#parts[hash.part] = growEntries(entries);
   }
 
-  /** Marks a hash that was added with the bit. */
-  mark({ low, high }: KeyHash, bit: number): void {
-    const place = findPlace(this.#entries, low, high >>> 24) + 1;
-    this.#entries[place] = (this.#entries[place] ?? 0) | bit;
+  #getEntries({ part }: TextHash): Uint32Array {
+    const entries = this.#parts[part];
+    assert(entries !== undefined);
+    return entries;
   }
+}
 
-  /** Whether the hash was marked with the bit; it is no longer, but stays. */
-  takeMark({ low, high }: KeyHash, bit: number): boolean {
-    const place = findPlace(this.#entries, low, high >>> 24);
-    const entry = this.#entries[place + 1] ?? 0;
-    if (this.#entries[place] === 0 || (entry & bit) === 0) return false;
-    this.#entries[place + 1] = entry & ~bit;
-    return true;
+function growEntries(entries: Uint32Array): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(Math.ceil(entries.length / 2 * GROWTH + 1) * 2);
+  for (let place = 0; place < entries.length; place += 2) {
+    const low = entries[place] ?? 0;
+    const entry = entries[place + 1] ?? 0;
+    if (low === 0) continue;
+    const grownPlace = findPlace(grown, low, entry >>> 24);
+    grown[grownPlace] = low;
+    grown[grownPlace + 1] = entry;
   }
-
-  /** How often it has been called for a hash that was added. */
-  countTry({ low, high }: KeyHash): number {
-    const place = findPlace(this.#entries, low, high >>> 24) + 1;
-    const entry = this.#entries[place] ?? 0;
-    this.#entries[place] = entry + 1;
-    return entry & TRIES_MASK;
-  }
-
-  /** Adds the hash with a number of tries. */
-  setTries(hash: KeyHash, tries: number): void {
-    this.add(hash);
-    const place = findPlace(this.#entries, hash.low, hash.high >>> 24) + 1;
-    this.#entries[place] = (this.#entries[place] ?? 0) & ~TRIES_MASK | tries;
-  }
-
-  /** The tries of a hash that was added, else null. */
-  findTries({ low, high }: KeyHash): number | null {
-    const place = findPlace(this.#entries, low, high >>> 24);
-    return this.#entries[place] === 0 ? null : (this.#entries[place + 1] ?? 0) & TRIES_MASK;
-  }
-
-  #grow(): void {
-    const before = this.#entries;
-    this.#entries = new Uint32Array(Math.ceil(before.length / 2 * GROWTH + 1) * 2);
-    for (let place = 0; place < before.length; place += 2) {
-      const low = before[place] ?? 0;
-      const entry = before[place + 1] ?? 0;
-      if (low === 0) continue;
-      const newPlace = findPlace(this.#entries, low, entry >>> 24);
-      this.#entries[newPlace] = low;
-      this.#entries[newPlace + 1] = entry;
-    }
-  }
+  return grown;
 }
 
 /** The place of a hash, or the empty place for it. */

@@ -10,6 +10,7 @@ import { JsonNodeSplitter } from '../grammars/nested-json.ts';
 import type { JsonNode, JsonScope } from '../grammars/nested-json.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { ReferenceQueue } from './jsonld-references.ts';
+import type { LinkedNode } from './jsonld-references.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { findTexts } from './jsonld-values.ts';
 import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
@@ -24,23 +25,23 @@ export class JsonldSplitter implements FieldSplitter {
   /** `readFields`: schema.org's names of the fields that a table reads. */
   constructor(readFields: readonly string[]) {
     this.#readFields = new Set(['@id', '@type', ...readFields]);
-    this.#queue = new ReferenceQueue(createRecord, readFields);
+    this.#queue = new ReferenceQueue(readFields);
   }
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
     const items = this.#splitter.push(chunk);
     for (const item of items) this.#add(item);
-    return this.#queue.release(items.length);
+    return this.#queue.release(items.length).map(createRecord);
   }
 
   *end(): Generator<FieldRecord | BrokenRecord, void, void> {
     for (const item of this.#splitter.end()) this.#add(item);
-    yield* this.#queue.releaseAll();
+    for (const record of this.#queue.releaseAll()) yield createRecord(record);
   }
 
   #add(item: JsonNode | BrokenRecord): void {
     if ('problem' in item) {
-      this.#queue.addBroken(item);
+      this.#queue.addRecord(item);
       return;
     }
     const { line, node, scope } = item;
@@ -50,7 +51,7 @@ export class JsonldSplitter implements FieldSplitter {
     if (!isBook && fields.has('@id')) {
       this.#queue.addNode(renameMembers(node, terms, '', () => true));
     }
-    this.#queue.addRecord(line, fields);
+    this.#queue.addRecord({ line, fields });
   }
 
   #findTerms(scope: JsonScope | null): ContextTerms {
@@ -63,7 +64,10 @@ export class JsonldSplitter implements FieldSplitter {
   }
 }
 
-function createRecord(line: number, fields: Map<string, JsonValue>): FieldRecord {
+function createRecord(record: LinkedNode | BrokenRecord): FieldRecord | BrokenRecord {
+  if ('problem' in record) return record;
+  const { line } = record;
+  const fields = new Map(record.fields);
   const types = findTexts(fields.get('@type')).texts;
   const type = types.find((name) => BOOK_TYPES.includes(name)) ?? types[0] ?? '';
   // Every record says that it is a book.

@@ -9,7 +9,7 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import type { BrokenRecord, FieldRecord, Fields } from '../mapping/format-table.ts';
+import type { BrokenRecord, Fields } from '../mapping/format-table.ts';
 
 /** The members of persons, organizations, addresses, images and terms that a book takes. */
 const TAKEN_MEMBERS: readonly string[] = [
@@ -39,10 +39,6 @@ class KnownNodes {
   readonly #nodes = new Map<string, JsonObject>();
   #length = 0;
 
-  has(id: string): boolean {
-    return this.#nodes.has(id);
-  }
-
   find(id: string): JsonObject | undefined {
     return this.#nodes.get(id);
   }
@@ -68,25 +64,24 @@ class KnownNodes {
   }
 }
 
+/** A node that is a record, with fields that may refer to others. */
+export type LinkedNode = { readonly line: number; readonly fields: Fields };
+
 type WaitingRecord = {
-  readonly record: { readonly line: number; readonly fields: Fields } | BrokenRecord;
+  readonly record: LinkedNode | BrokenRecord;
   /** The ids that it waits for. */
   readonly missing: ReadonlySet<string>;
   readonly length: number;
 };
 
-type CreateRecord = (line: number, fields: Map<string, JsonValue>) => FieldRecord;
-
 export class ReferenceQueue {
   readonly #nodes = new KnownNodes();
-  readonly #createRecord: CreateRecord;
   readonly #followedFields: ReadonlySet<string>;
   #waiting: WaitingRecord[] = [];
   #waitingLength = 0;
 
   /** `readFields`: schema.org's names of the fields that a table reads; others stay as they are. */
-  constructor(createRecord: CreateRecord, readFields: readonly string[]) {
-    this.#createRecord = createRecord;
+  constructor(readFields: readonly string[]) {
     this.#followedFields = new Set(readFields.filter((name) => !ID_FIELDS.has(name)));
   }
 
@@ -96,29 +91,29 @@ export class ReferenceQueue {
     if (typeof id === 'string') this.#nodes.add(id, Object.fromEntries(fields));
   }
 
-  addBroken(broken: BrokenRecord): void {
-    this.#enqueue({ record: broken, missing: new Set(), length: VALUE_LENGTH });
-  }
-
-  addRecord(line: number, fields: Fields): void {
-    for (const [name, value] of fields) {
-      if (this.#followedFields.has(name)) this.#nodes.addWithin(value);
-    }
+  addRecord(record: LinkedNode | BrokenRecord): void {
     const missing = new Set<string>();
-    this.#resolve(fields, missing);
-    // Most files have no references: their records are handed on at once.
-    const isHandedOn = missing.size === 0 && this.#waiting.length === 0;
-    const length = isHandedOn ? VALUE_LENGTH : measure(Object.fromEntries(fields));
-    this.#enqueue({ record: { line, fields }, missing, length });
+    let length = VALUE_LENGTH;
+    if ('fields' in record) {
+      for (const [name, value] of record.fields) {
+        if (this.#followedFields.has(name)) this.#nodes.addWithin(value);
+      }
+      this.#resolve(record.fields, missing);
+      // Most files have no references: their records are handed on at once.
+      const isHandedOn = missing.size === 0 && this.#waiting.length === 0;
+      if (!isHandedOn) length = measure(Object.fromEntries(record.fields));
+    }
+    this.#waiting.push({ record, missing, length });
+    this.#waitingLength += length;
   }
 
   /** The records that wait for nothing, or no longer may; `arrivedCount` have come just now. */
-  release(arrivedCount: number): readonly (FieldRecord | BrokenRecord)[] {
+  release(arrivedCount: number): readonly (LinkedNode | BrokenRecord)[] {
     let count = 0;
     let waitingLength = this.#waitingLength;
     for (const { missing, length } of this.#waiting) {
       if (count === RELEASED_MAX + arrivedCount) break;
-      const isReady = [...missing].every((id) => this.#nodes.has(id));
+      const isReady = [...missing].every((id) => this.#nodes.find(id) !== undefined);
       if (!isReady && waitingLength <= WAITING_LENGTH_MAX) break;
       waitingLength -= length;
       count += 1;
@@ -131,19 +126,14 @@ export class ReferenceQueue {
   }
 
   /** All that wait, at the end of the file. */
-  *releaseAll(): Generator<FieldRecord | BrokenRecord, void, void> {
+  *releaseAll(): Generator<LinkedNode | BrokenRecord, void, void> {
     for (const record of this.#waiting) yield this.#finish(record);
     this.#waiting = [];
   }
 
-  #enqueue(waiting: WaitingRecord): void {
-    this.#waiting.push(waiting);
-    this.#waitingLength += waiting.length;
-  }
-
-  #finish({ record }: WaitingRecord): FieldRecord | BrokenRecord {
-    if ('problem' in record) return record;
-    return this.#createRecord(record.line, this.#resolve(record.fields, new Set()));
+  #finish({ record }: WaitingRecord): LinkedNode | BrokenRecord {
+    return 'problem' in record
+      ? record : { line: record.line, fields: this.#resolve(record.fields, new Set()) };
   }
 
   /** The fields with what they refer to; adds the ids that are to be waited for. */
@@ -178,7 +168,7 @@ class Resolver {
       return value.map((item: JsonValue) => this.resolve(item, isAgent, depth));
     }
     if (typeof value === 'string') {
-      const isId = isAgent && (value.startsWith('_:') || this.#nodes.has(value));
+      const isId = isAgent && (value.startsWith('_:') || this.#nodes.find(value) !== undefined);
       return isId ? this.#follow(value, value, depth) : value;
     }
     if (!isJsonObject(value)) return value;

@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { encodeCursor } from '../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../src/books/query/parse-query.ts';
-import { readSortValues } from '../../src/books/query/sort-keys.ts';
+import { readSortValues } from '../../src/books/query/book-sort.ts';
 import { readId } from '../../src/books/query/stored-fields.ts';
 import { makeCatalog, rawGet, runCommand, temporaryFolder } from './books.ts';
 import { ours } from './catalog.ts';

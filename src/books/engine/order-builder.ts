@@ -13,10 +13,9 @@ import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { sortByKeys } from '../../base/structures/radix-sort.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
-import { isTextKey } from '../query/book-sort.ts';
 import type { SortOrder } from '../query/book-sort.ts';
-import type { SortValue } from '../query/cursor.ts';
-import { compareKeys, readSortValue } from '../query/sort-keys.ts';
+import { SORT_ROWS, compareKeys, readSortValue } from '../query/sort-keys.ts';
+import type { SortValue } from '../query/sort-keys.ts';
 import { SPLITTERS_MAX, createHeadWriter, isWholeText } from './text-heads.ts';
 
 type Books = Pick<Collection, 'size' | 'slotBound' | 'walk' | 'bytesAt'>;
@@ -44,7 +43,7 @@ export class OrderBuilder {
   constructor(key: SortOrder['key'], books: Books) {
     this.#key = key;
     this.#books = books;
-    this.#isText = isTextKey(key);
+    this.#isText = SORT_ROWS[key].isText === true;
     this.#heads = new Float64Array(books.slotBound);
     this.#tails = new Float64Array(this.#isText ? books.slotBound : 0);
   }

@@ -10,8 +10,8 @@
  * books have changed since, and gives none of these books to it.
  */
 import type { SortOrder } from '../query/book-sort.ts';
-import type { SortValue } from '../query/cursor.ts';
 import { readSortValue } from '../query/sort-keys.ts';
+import type { SortValue } from '../query/sort-keys.ts';
 import type { SlotOrder } from './slot-order.ts';
 import type { AcceptsSlot, ReadSettledBook, SortedSlots } from './sorted-slots.ts';
 

@@ -12,8 +12,8 @@
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { SortOrder } from '../query/book-sort.ts';
-import type { SortValue } from '../query/cursor.ts';
 import { compareKeys, readSortValue } from '../query/sort-keys.ts';
+import type { SortValue } from '../query/sort-keys.ts';
 import { compareId, readId } from '../query/stored-fields.ts';
 
 /** The book in a slot; undefined where it is not as it was when the slot was set. */

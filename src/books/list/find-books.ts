@@ -11,7 +11,7 @@ import type { Steps } from '../../base/turns.ts';
 import { planPage, planScan, planWhole, planWholeScan, replanPage } from '../engine/planner.ts';
 import type { Plan } from '../engine/planner.ts';
 import type { BookQuery } from '../query/parse-query.ts';
-import { isAfterCursor, readSortValues } from '../query/sort-keys.ts';
+import { isAfterCursor, readSortValues } from '../query/book-sort.ts';
 import { createBookSource, createSlotSource, findInOrder, findMatches } from './match-search.ts';
 import type { MatchSearch, MatchSink } from './match-search.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';

@@ -3,9 +3,9 @@
  * `--max-memory` keeps small: a million dates are 8 MB and a million titles about 40 MB. As strings
  * they would take twice as much, all of it in the heap.
  */
-import { isTextKey } from '../query/book-sort.ts';
 import type { SortOrder } from '../query/book-sort.ts';
-import type { SortValue } from '../query/cursor.ts';
+import { SORT_ROWS } from '../query/sort-keys.ts';
+import type { SortValue } from '../query/sort-keys.ts';
 
 export interface KeyColumn {
   push(key: SortValue): void;
@@ -14,7 +14,8 @@ export interface KeyColumn {
 }
 
 export function createKeyColumn({ key, isDescending }: SortOrder): KeyColumn {
-  return isTextKey(key) ? new TextColumn(isDescending) : new NumberColumn(isDescending);
+  const { isText = false } = SORT_ROWS[key];
+  return isText ? new TextColumn(isDescending) : new NumberColumn(isDescending);
 }
 
 const CHUNK_BITS = 14;

@@ -1,12 +1,13 @@
 /** The first books of a sorted response (top-k), found while looking at all of them. */
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import type { Steps } from '../../base/turns.ts';
-import type { BookPosition, SortValue } from '../query/cursor.ts';
-import type { BookQuery } from '../query/parse-query.ts';
-import { readId } from '../query/stored-fields.ts';
 import {
   comparePositions, compareSortValues, isAfterCursor, readSortValues,
-} from '../query/sort-keys.ts';
+} from '../query/book-sort.ts';
+import type { BookPosition } from '../query/book-sort.ts';
+import type { BookQuery } from '../query/parse-query.ts';
+import { readId } from '../query/stored-fields.ts';
+import type { SortValue } from '../query/sort-keys.ts';
 import type { MatchSink } from './match-search.ts';
 
 /** A book of a response: its position, and its bytes, which never change. */

@@ -13,16 +13,12 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import { malformed } from '../../server/query.ts';
-import { isTextKey } from './book-sort.ts';
-import type { BookSort, SortOrder } from './book-sort.ts';
+import type { BookPosition, BookSort, SortOrder } from './book-sort.ts';
 import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
+import { SORT_ROWS } from './sort-keys.ts';
+import type { SortValue } from './sort-keys.ts';
 import type { Clause } from './words.ts';
-
-/** A book's position in a sorted list, with a value for each order of the sort. */
-export type BookPosition = { readonly sortValues: readonly SortValue[]; readonly id: string };
-/** A text is a byte string (`encodeByteString`). */
-export type SortValue = string | number | null;
 
 const PLAIN_BYTES_MAX = 200;
 // A title of 1000 characters can fold to 18 times as many; we never write more.
@@ -73,10 +69,10 @@ function foreignCursor(): AppError {
 
 /** Throws `malformed` for what no book has for the key. */
 function decodeValue(key: SortOrder['key'], value: unknown): SortValue {
-  const isText = isTextKey(key);
+  const { isText = false, isOptional = false } = SORT_ROWS[key];
   if (isText && typeof value === 'string') return encodeByteString(value);
   if (!isText && typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  if (value === null && (key === 'author' || key === 'datePublished')) return null;
+  if (isOptional && value === null) return null;
   throw foreignCursor();
 }
 

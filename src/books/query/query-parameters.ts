@@ -11,10 +11,7 @@ import {
 } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { FACET_NAMES, VALUE_ROWS, WORDS_ROWS } from './conditions.ts';
-
-export const SORT_KEYS =
-  ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
-export type SortKey = (typeof SORT_KEYS)[number];
+import { SORT_KEYS } from './sort-keys.ts';
 
 /** The parameter of duplicates: by which properties books can be such. */
 export const duplicatesParameter = {

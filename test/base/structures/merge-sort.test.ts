@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { encodeByteString } from '../../../src/base/text/fold.ts';
 import { createKeyColumn } from '../../../src/books/list/sort-columns.ts';
 import type { SortOrder } from '../../../src/books/query/book-sort.ts';
-import { compareSortValues } from '../../../src/books/query/sort-keys.ts';
+import { compareSortValues } from '../../../src/books/query/book-sort.ts';
 import { sortIndexes } from '../../../src/base/structures/merge-sort.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
 import { encodeCursor } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
-import { readSortValues } from '../../../src/books/query/sort-keys.ts';
+import { readSortValues } from '../../../src/books/query/book-sort.ts';
 import { EngineHarness } from '../../support/engine-harness.ts';
 import { IS_LONG, longTest } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';

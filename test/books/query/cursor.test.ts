@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { encodeByteString, fold } from '../../../src/base/text/fold.ts';
 import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
-import type { SortValue } from '../../../src/books/query/cursor.ts';
+import type { SortValue } from '../../../src/books/query/sort-keys.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { parseSort } from '../../../src/books/query/book-sort.ts';
 import { parseClauses } from '../../../src/books/query/words.ts';

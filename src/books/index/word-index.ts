@@ -20,7 +20,7 @@ import type { SearchPlan } from './search-plan.ts';
 import { createSegment } from './flush-memtable.ts';
 import { mergeSegments } from './merge-segments.ts';
 import { Memtable } from './memtable.ts';
-import { Segments } from './segments.ts';
+import type { Segment } from './segment.ts';
 
 export type WordIndexOptions = {
   /** The memory for all indexes. A merge of segments begins only where its result fits, too. */
@@ -38,6 +38,11 @@ const FIRST_BUILD_FACTOR = 4;
 const MEMTABLE_BOOKS_MIN = 256;
 const MEMTABLE_SHARE = 1 / 16;
 const UNMERGED_SHARE = 1 / 4;
+// Fewer small segments than this are not worth a merge.
+const SMALL_MIN = 8;
+// The large segment is written again when the small ones hold a quarter of its books: so each book
+// is merged about five times, and among a million a query asks some 60 small segments at most.
+const SMALL_SHARE = 1 / 4;
 
 export class WordIndex implements BookIndex {
   readonly #memtableBooks: number;
@@ -47,7 +52,8 @@ export class WordIndex implements BookIndex {
   #memtable = new Memtable();
   /** The memtable of which a segment is being made; books are removed from it, and none added. */
   #fullMemtable: Memtable | null = null;
-  readonly #segments = new Segments();
+  /** The list does not change later: another takes its place. */
+  #segments: readonly Segment[] = [];
   /** Until all books have been added once. */
   #isFirstBuild = true;
   #isMerging = false;
@@ -63,19 +69,19 @@ export class WordIndex implements BookIndex {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    return this.#segments.bytes;
+    return sumBytes(this.#segments);
   }
 
   /** How many books its segments hold; removed ones count, too. */
   get bookCount(): number {
-    return this.#segments.bookCount;
+    return sumBooks(this.#segments);
   }
 
   * prepare(): Steps<void> {}
 
   set(slot: number, bytes: Buffer | undefined): void {
     if (!this.#memtable.remove(slot) && this.#fullMemtable?.remove(slot) !== true) {
-      this.#segments.remove(slot);
+      this.#segments.some((segment) => segment.remove(slot));
     }
     if (bytes !== undefined) this.#memtable.add(slot, bytes);
   }
@@ -102,16 +108,17 @@ export class WordIndex implements BookIndex {
     const memtable = this.#memtable;
     this.#fullMemtable = memtable;
     this.#memtable = new Memtable();
-    this.#segments.replace([], yield* createSegment(memtable));
+    this.#replace([], yield* createSegment(memtable));
     this.#fullMemtable = null;
   }
 
   /** Merges segments where they have become too many. */
   * #merge(): Steps<void> {
     for (;;) {
-      const group = this.#segments.nextMerge(this.#bytesMax);
-      if (group.length === 0) break;
-      this.#segments.replace(group, yield* mergeSegments(group));
+      const group = findMergeGroup(this.#segments);
+      // Its result needs room beside it.
+      if (group.length === 0 || this.bytes + sumBytes(group) > this.#bytesMax) break;
+      this.#replace(group, yield* mergeSegments(group));
     }
     this.#isMerging = false;
   }
@@ -140,13 +147,37 @@ export class WordIndex implements BookIndex {
   get #parts(): Omit<IndexParts, 'slotBound'> {
     const full = this.#fullMemtable;
     const memtables = full === null ? [this.#memtable] : [full, this.#memtable];
-    return { memtables, segments: this.#segments.all };
+    return { memtables, segments: this.#segments };
+  }
+
+  /** Replaces a group with a segment, or with nothing. */
+  #replace(group: readonly Segment[], segment: Segment | null): void {
+    const others = this.#segments.filter((one) => !group.includes(one));
+    this.#segments = segment === null ? others : [...others, segment];
   }
 
   /** How many books the memtable may hold. */
   #computeBooksMax(): number {
     if (this.#isFirstBuild) return this.#memtableBooks * FIRST_BUILD_FACTOR;
     return Math.min(this.#memtableBooks,
-      Math.max(MEMTABLE_BOOKS_MIN, this.#segments.bookCount * MEMTABLE_SHARE));
+      Math.max(MEMTABLE_BOOKS_MIN, this.bookCount * MEMTABLE_SHARE));
   }
+}
+
+/** The segments to merge next; none when no merge is due. */
+function findMergeGroup(segments: readonly Segment[]): readonly Segment[] {
+  const wasteful = segments.find(({ liveCount, bookCount }) => liveCount * 2 < bookCount);
+  if (wasteful !== undefined) return [wasteful];
+  const largest = Math.max(...segments.map(({ bookCount }) => bookCount));
+  const isDue = segments.length > SMALL_MIN
+    && sumBooks(segments) - largest >= largest * SMALL_SHARE;
+  return isDue ? segments : [];
+}
+
+function sumBytes(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function sumBooks(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { bookCount }) => sum + bookCount, 0);
 }

@@ -8,9 +8,8 @@ import { parseJsonText } from '../base/json/exact-parser.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
-import { createRepository } from '../resources/repository.ts';
 import type { ChangeHook } from '../resources/record-stager.ts';
-import type { Repository } from '../resources/repository.ts';
+import { Repository } from '../resources/repository.ts';
 import type { Store } from '../store/store-port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
@@ -18,8 +17,6 @@ import { bookResource } from './book-resource.ts';
 import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
 
 const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
-
-const { collection: { name: collection } } = bookResource;
 
 type CatalogOptions = {
   readonly store: Store;
@@ -30,29 +27,22 @@ type CatalogOptions = {
   readonly stageWithChange?: ChangeHook;
 };
 
-export interface Catalog extends Repository {
+export type Catalog = Repository & {
   /**
    * Begins an import whose records are matched with the books that are there. Its caller has to
    * close it. The first batch waits until what finds the matches is made, in the background.
    */
   openImport(mode: MatchMode): Promise<BookImport>;
-}
+};
 
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store } = options;
-  const repository = createRepository({ ...options, resource: bookResource });
-  const records = store.collection(collection);
   let openImport: ((mode: MatchMode) => BookImport) | null = null;
-  return {
-    ...repository,
-    get size() {
-      return records.size;
-    },
-    openImport: async (mode) => loadImports(({ createImportOpener }) => {
+  return Object.assign(new Repository({ ...options, resource: bookResource }), {
+    openImport: async (mode: MatchMode) => loadImports(({ createImportOpener }) => {
       openImport ??= createImportOpener(options);
       return openImport(mode);
     }),
-  };
+  });
 }
 
 /** The catalog for programs that embed it: objects in, objects out. */

@@ -7,7 +7,9 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/schema.ts';
-import type { Change, Store, Transaction, TransactionInputs } from '../store/store-port.ts';
+import type {
+  Change, Collection, Store, Transaction, TransactionInputs,
+} from '../store/store-port.ts';
 import { resolveKey } from './resolve-key.ts';
 import { notFoundError } from './not-found.ts';
 import { decodeRecord, putNextVersion } from './record.ts';
@@ -35,128 +37,82 @@ export type WriteOptions = {
 /** Called inside the transaction that adds the record. */
 type OnAdded = (transaction: Transaction, representation: Representation) => void;
 
-/**
- * An `id` may also be a name of the record, where the collection has names. Ids and times are the
- * same for all runs of a transaction, as it may run again. A write also throws what the store's
- * `transact` and the repository's `stageWithChange` throw.
- */
-export interface Repository {
-  readonly size: number;
-  /**
-   * Walks over the records in key order after the key `after`, or over those whose keys match: each
-   * call of the result returns the next, and null at the end.
-   */
-  walk(after: string | null, matches?: KeyPredicate): () => PublicRecord | null;
-  /** The number of records whose keys match. */
-  count(matches: KeyPredicate): number;
-  find(id: string): Representation | undefined;
-  /** Throws `invalid`, and `conflict` for a key or a unique value that exists already. */
-  add(body: unknown, options?: WriteOptions, onAdded?: OnAdded): Promise<Representation>;
-  /**
-   * Throws `not_found`, then what `precondition` throws, then `invalid`, then `conflict` for a
-   * unique value that another record has.
-   */
-  replace(
-    id: string, body: unknown, precondition?: Precondition, options?: WriteOptions,
-  ): Promise<Representation>;
-  /** `patch` is a JSON Merge Patch. Throws as `replace` does. */
-  patch(
-    id: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
-  ): Promise<Representation>;
-  /**
-   * Stores what `change` makes of the stored record, for members that the service writes. Throws
-   * `not_found`, and what `change` throws, which may run again.
-   */
-  change(id: string, change: ChangeMembers, options?: WriteOptions): Promise<Representation>;
-  /** Stages writes in a transaction of the caller's, who awaits `afterRemoved` after it. */
-  readonly stager: RecordStager;
-  /** Has to be awaited once a removal that the stager has staged is on disk. */
-  afterRemoved(id: string): Promise<void>;
-  /** Throws `not_found`, then what `precondition` throws. */
-  remove(id: string, precondition?: Precondition, options?: WriteOptions): Promise<void>;
-}
-
-type ChangeMembers = (record: JsonObject, nowMs: number) => JsonObject;
 type KeyPredicate = (id: string) => boolean;
+type ChangeMembers = (record: JsonObject, nowMs: number) => JsonObject;
 
-type RepositoryOptions = StagerOptions & {
+export type RepositoryOptions = StagerOptions & {
   readonly store: Store;
   /** Awaited once a removal is on disk. */
   readonly afterRemoved?: (id: string) => Promise<void>;
 };
 
-export function createRepository(options: RepositoryOptions): Repository {
-  const { store, resource } = options;
-  const { name: collection, hasNames = false } = resource.collection;
-  const records = store.collection(collection);
-  const stager = new RecordStager(options);
-  const writer = new RecordWriter(options, stager);
-  return {
-    get size() {
-      return records.size;
-    },
-    walk(after, matches = () => true) {
-      const walk = records.walk({ after });
-      return () => {
-        for (;;) {
-          const slot = walk.next();
-          const bytes = records.bytesAt(slot);
-          if (bytes === undefined) return null;
-          const id = records.idAt(slot) ?? '';
-          if (matches(id)) return { id, bytes: encodePublicRecord(resource, bytes) };
-        }
-      };
-    },
-    count(matches) {
-      const walk = records.walk();
-      let count = 0;
-      for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-        if (matches(records.idAt(slot) ?? '')) count += 1;
-      }
-      return count;
-    },
-    find(idOrName) {
-      const id = hasNames ? resolveKey(records, idOrName) ?? idOrName : idOrName;
-      const storedRecord = records.find(id);
-      return storedRecord === undefined ? undefined : getRepresentation(resource, id, storedRecord);
-    },
-    stager,
-    afterRemoved: async (id) => options.afterRemoved?.(id),
-    add: (body, writeOptions, onAdded) => writer.add(body, writeOptions, onAdded),
-    replace: (id, body, precondition, writeOptions) =>
-      writer.update({ idOrName: id, cause: 'replace', body, precondition }, writeOptions),
-    patch: (id, patch, precondition, writeOptions) =>
-      writer.update({ idOrName: id, cause: 'patch', body: patch, precondition }, writeOptions),
-    change: (id, change, writeOptions) => writer.change(id, change, writeOptions),
-    remove: (id, precondition, writeOptions) => writer.remove(id, precondition, writeOptions),
-  };
-}
-
-type RecordUpdate = {
-  readonly idOrName: string;
-  readonly cause: 'replace' | 'patch';
-  readonly body: unknown;
-  readonly precondition: Precondition | undefined;
-};
-
-/** Makes the transactions of the writes, one for each. */
-class RecordWriter {
+/**
+ * An `id` may also be a name of the record, where the collection has names. Ids and times are the
+ * same for all runs of a transaction, as it may run again. A write also throws what the store's
+ * `transact` and the repository's `stageWithChange` throw.
+ */
+export class Repository {
+  /** Stages writes in a transaction of the caller's, who awaits `afterRemoved` after it. */
+  readonly stager: RecordStager;
   readonly #options: RepositoryOptions;
-  readonly #stager: RecordStager;
+  readonly #records: Collection;
 
-  constructor(options: RepositoryOptions, stager: RecordStager) {
+  constructor(options: RepositoryOptions) {
+    this.stager = new RecordStager(options);
     this.#options = options;
-    this.#stager = stager;
+    this.#records = options.store.collection(options.resource.collection.name);
   }
 
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /**
+   * Walks over the records in key order after the key `after`, or over those whose keys match: each
+   * call of the result returns the next, and null at the end.
+   */
+  walk(after: string | null, matches: KeyPredicate = () => true): () => PublicRecord | null {
+    const { resource } = this.#options;
+    const records = this.#records;
+    const walk = records.walk({ after });
+    return () => {
+      for (;;) {
+        const slot = walk.next();
+        const bytes = records.bytesAt(slot);
+        if (bytes === undefined) return null;
+        const id = records.idAt(slot) ?? '';
+        if (matches(id)) return { id, bytes: encodePublicRecord(resource, bytes) };
+      }
+    };
+  }
+
+  /** The number of records whose keys match. */
+  count(matches: KeyPredicate): number {
+    const walk = this.#records.walk();
+    let count = 0;
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      if (matches(this.#records.idAt(slot) ?? '')) count += 1;
+    }
+    return count;
+  }
+
+  find(idOrName: string): Representation | undefined {
+    const { resource } = this.#options;
+    const { hasNames = false } = resource.collection;
+    const id = hasNames ? resolveKey(this.#records, idOrName) ?? idOrName : idOrName;
+    const storedRecord = this.#records.find(id);
+    return storedRecord === undefined ? undefined : getRepresentation(resource, id, storedRecord);
+  }
+
+  /** Throws `invalid`, and `conflict` for a key or a unique value that exists already. */
   async add(
     body: unknown, { hops, onStaged }: WriteOptions = {}, onAdded?: OnAdded,
   ): Promise<Representation> {
     const { store, resource: { noun, collection }, makeId } = this.#options;
-    const inputs = this.#stager.createInputs(hops);
-    const { fields, key } = this.#stager.parse(body, null, 'add', inputs.nowMs);
+    const inputs = this.stager.createInputs(hops);
+    const { fields, key } = this.stager.parse(body, null, 'add', inputs.nowMs);
     // Encoded before the transaction, which may run again where other nodes write too.
-    const version = this.#stager.encode(key ?? makeId(), fields, null, inputs.nowMs);
+    const version = this.stager.encode(key ?? makeId(), fields, null, inputs.nowMs);
     const { id } = version;
     return store.transact((transaction) => {
       if (key !== undefined && transaction.find(collection.name, id) !== undefined) {
@@ -168,21 +124,42 @@ class RecordWriter {
     });
   }
 
-  async update(
+  /**
+   * Throws `not_found`, then what `precondition` throws, then `invalid`, then `conflict` for a
+   * unique value that another record has.
+   */
+  replace(
+    id: string, body: unknown, precondition?: Precondition, options?: WriteOptions,
+  ): Promise<Representation> {
+    return this.#update({ idOrName: id, cause: 'replace', body, precondition }, options);
+  }
+
+  /** `patch` is a JSON Merge Patch. Throws as `replace` does. */
+  patch(
+    id: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
+  ): Promise<Representation> {
+    return this.#update({ idOrName: id, cause: 'patch', body: patch, precondition }, options);
+  }
+
+  async #update(
     { idOrName, cause, body, precondition }: RecordUpdate, { hops, onStaged }: WriteOptions = {},
   ): Promise<Representation> {
     const { store, resource } = this.#options;
-    const inputs = this.#stager.createInputs(hops);
+    const inputs = this.stager.createInputs(hops);
     return store.transact((transaction) => {
       const before = this.#getStaged(transaction, idOrName);
       const { id, bytes } = before;
       precondition?.(createRepresentation(resource, id, bytes));
-      const { fields } = this.#stager.parse(body, before, cause, inputs.nowMs);
-      const version = this.#stager.encode(id, fields, bytes, inputs.nowMs);
+      const { fields } = this.stager.parse(body, before, cause, inputs.nowMs);
+      const version = this.stager.encode(id, fields, bytes, inputs.nowMs);
       return this.#put(transaction, version, inputs, onStaged);
     });
   }
 
+  /**
+   * Stores what `change` makes of the stored record, for members that the service writes. Throws
+   * `not_found`, and what `change` throws, which may run again.
+   */
   async change(
     idOrName: string, change: ChangeMembers, { onStaged }: WriteOptions = {},
   ): Promise<Representation> {
@@ -198,20 +175,26 @@ class RecordWriter {
     });
   }
 
+  /** Throws `not_found`, then what `precondition` throws. */
   async remove(
     idOrName: string, precondition?: Precondition, { hops, onStaged }: WriteOptions = {},
   ): Promise<void> {
-    const { store, resource, afterRemoved } = this.#options;
-    const inputs = this.#stager.createInputs(hops);
+    const { store, resource } = this.#options;
+    const inputs = this.stager.createInputs(hops);
     const removedId = await store.transact((transaction) => {
       const before = this.#getStaged(transaction, idOrName);
       precondition?.(createRepresentation(resource, before.id, before.bytes));
-      const change = this.#stager.remove(transaction, before, inputs);
-      this.#stager.check(transaction, change, inputs);
+      const change = this.stager.remove(transaction, before, inputs);
+      this.stager.check(transaction, change, inputs);
       onStaged?.(change);
       return before.id;
     });
-    await afterRemoved?.(removedId);
+    await this.afterRemoved(removedId);
+  }
+
+  /** Has to be awaited once a removal that the stager has staged is on disk. */
+  async afterRemoved(id: string): Promise<void> {
+    await this.#options.afterRemoved?.(id);
   }
 
   /** The record as the transaction sees it. Throws `not_found`. */
@@ -227,9 +210,16 @@ class RecordWriter {
     transaction: Transaction, version: RecordVersion, inputs: TransactionInputs,
     onStaged: WriteOptions['onStaged'],
   ): Representation {
-    const { change, representation } = this.#stager.put(transaction, version, inputs);
-    this.#stager.check(transaction, change, inputs);
+    const { change, representation } = this.stager.put(transaction, version, inputs);
+    this.stager.check(transaction, change, inputs);
     onStaged?.(change);
     return representation;
   }
 }
+
+type RecordUpdate = {
+  readonly idOrName: string;
+  readonly cause: 'replace' | 'patch';
+  readonly body: unknown;
+  readonly precondition: Precondition | undefined;
+};

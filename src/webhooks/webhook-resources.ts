@@ -3,7 +3,7 @@
  * only name an action configuration that exists. The removal of a webhook ends its health and its
  * pending work.
  */
-import { createRepository, type Repository } from '../resources/repository.ts';
+import { Repository } from '../resources/repository.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Change, Store, Transaction } from '../store/store-port.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
@@ -85,7 +85,7 @@ function createWebhookRepository(
   const removal = services.removals[direction];
   const health = services.health[direction];
   const checkUses = createUseCheck(direction, store, (bytes) => listReferences(decode(bytes)));
-  return createRepository({
+  return new Repository({
     ...context,
     afterRemoved: (identifier) => removal.endPending(identifier),
     resource: {

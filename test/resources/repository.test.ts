@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { JsonObject } from '../../src/base/schema.ts';
-import { createRepository } from '../../src/resources/repository.ts';
 import type { ChangeHook, RepositoryResource } from '../../src/resources/record-stager.ts';
-import type { Precondition, Repository } from '../../src/resources/repository.ts';
+import { Repository, type Precondition } from '../../src/resources/repository.ts';
 import type { NamedSchema } from '../../src/resources/resource.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
@@ -41,7 +40,7 @@ function repositoryOf(
   const resource: RepositoryResource = {
     collection: { name: 'notes', key: 'id' }, noun: 'note', schema, ...changes,
   };
-  return createRepository({
+  return new Repository({
     store, resource, clock: { now: () => nowMs }, makeId: () => `n${nextId++}`, stageWithChange,
   });
 }

@@ -7,7 +7,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { ChangeHook } from '../../resources/record-stager.ts';
-import { createRepository, type Repository } from '../../resources/repository.ts';
+import { Repository, type RepositoryOptions } from '../../resources/repository.ts';
+import type { Representation } from '../../resources/representation.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { checkTarget } from '../members/target-rules.ts';
@@ -36,7 +37,7 @@ export function createActionConfigurationRepository(
   };
   const check = createOptionsCheck(actions, optionsChecks);
   const schema = { ...configurationResource.schema, check };
-  const records = createRepository({
+  return new CheckedRepository(optionsChecks, {
     ...context, resource: { ...configurationResource, schema },
     stageWithChange(transaction, change) {
       stageMarkRemoval(transaction, change);
@@ -47,15 +48,28 @@ export function createActionConfigurationRepository(
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },
   });
-  return {
-    ...records,
-    get size() {
-      return records.size;
-    },
-    add: (...input) => optionsChecks.checkAhead([], () => records.add(...input)),
-    replace: (...input) => optionsChecks.checkAhead([], () => records.replace(...input)),
-    patch: (...input) => optionsChecks.checkAhead([], () => records.patch(...input)),
-  };
+}
+
+/** Has the options of a body checked before its write, where a check takes time. */
+class CheckedRepository extends Repository {
+  readonly #checks: OptionsChecks;
+
+  constructor(checks: OptionsChecks, options: RepositoryOptions) {
+    super(options);
+    this.#checks = checks;
+  }
+
+  override add(...input: Parameters<Repository['add']>): Promise<Representation> {
+    return this.#checks.checkAhead([], () => super.add(...input));
+  }
+
+  override replace(...input: Parameters<Repository['replace']>): Promise<Representation> {
+    return this.#checks.checkAhead([], () => super.replace(...input));
+  }
+
+  override patch(...input: Parameters<Repository['patch']>): Promise<Representation> {
+    return this.#checks.checkAhead([], () => super.patch(...input));
+  }
 }
 
 /**

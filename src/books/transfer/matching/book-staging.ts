@@ -3,7 +3,6 @@
  * or as they would be after a dry run's records.
  */
 import type { Collection, Transaction } from '../../../store/store-port.ts';
-import { StagingIndex } from './staging-index.ts';
 import type { MatchIndex } from './match-index.ts';
 import type { MatchKeys } from './match-key.ts';
 
@@ -112,4 +111,46 @@ function* findMatches(
 ): Generator<string> {
   yield* over?.find(key) ?? [];
   for (const id of index?.find(key) ?? []) if (over?.has(id) !== true) yield id;
+}
+
+/**
+ * From match keys to the books that lie over the committed ones: those that are staged while a
+ * transaction runs, or those that a dry run would have stored.
+ */
+class StagingIndex {
+  readonly #readKey: (bytes: Buffer) => string | null;
+  /** Null for a book without a key, and for a removed one. */
+  readonly #keyById = new Map<string, string | null>();
+  readonly #idsByKey = new Map<string, Set<string>>();
+
+  constructor(readKey: (bytes: Buffer) => string | null) {
+    this.#readKey = readKey;
+  }
+
+  has(id: string): boolean {
+    return this.#keyById.has(id);
+  }
+
+  /** `bytes` is null for a removed book. */
+  put(id: string, bytes: Buffer | null): void {
+    this.#forget(id);
+    const key = bytes === null ? null : this.#readKey(bytes);
+    this.#keyById.set(id, key);
+    if (key === null) return;
+    const ids = this.#idsByKey.get(key);
+    if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
+    else ids.add(id);
+  }
+
+  find(key: string): Iterable<string> {
+    return this.#idsByKey.get(key) ?? [];
+  }
+
+  #forget(id: string): void {
+    const key = this.#keyById.get(id) ?? null;
+    if (key === null) return;
+    const ids = this.#idsByKey.get(key);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsByKey.delete(key);
+  }
 }

@@ -2,11 +2,11 @@
  * Which committed books have a match key: an index that is made when an import first needs it,
  * follows the changes of the collection while any import does, and is dropped after the last.
  *
- * It knows a hash of each key (slot-chains.ts, about 16 bytes a book), and looks at the stored
- * bytes to be sure. It is made in turns of the event loop, beside traffic, and takes in each change
- * as it is applied. So it is exact whenever a transaction runs, however much others write: also on
- * the nodes of an engine, which apply what others wrote before a transaction runs again. What is
- * staged and not applied yet it does not know: `StagingIndex` does.
+ * It knows a hash of each key, in 30 bytes a book, and looks at the stored bytes to be sure. It is
+ * made in turns of the event loop, beside traffic, and takes in each change as it is applied. So it
+ * is exact whenever a transaction runs, however much others write: also on the nodes of an engine,
+ * which apply what others wrote before a transaction runs again. What is staged and not applied yet
+ * it does not know: `TransactionStaging` does.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
@@ -15,18 +15,20 @@ import type { Collection } from '../../../store/store-port.ts';
 import type { Match, MatchMode } from './book-import.ts';
 import { createMatchKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
-import { SlotChains } from './slot-chains.ts';
 
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
 
 const SLOTS_PER_YIELD = 16;
+/** One map of a million hashes would hold the event loop for 45 ms when it grows. */
+const SHARDS = 64;
 
 export class MatchIndex {
   readonly keys: MatchKeys;
   /** Resolves when it knows all books, or when it is closed. */
   readonly whenReady: Promise<unknown>;
   readonly #collection: Collection;
-  readonly #chains: SlotChains;
+  /** The slots of the books by the hashes of their keys: mostly one. */
+  readonly #shards = Array.from({ length: SHARDS }, () => new Map<number, number | Set<number>>());
   readonly #unsubscribe: () => void;
   readonly #stagedKeys = new WeakMap<Buffer, string | null>();
   #isClosed = false;
@@ -34,19 +36,18 @@ export class MatchIndex {
   constructor({ collection, turns }: MatchIndexDeps, keys: MatchKeys) {
     this.keys = keys;
     this.#collection = collection;
-    this.#chains = new SlotChains(collection.slotBound);
-    this.#unsubscribe = collection.onChange(({ after }, slot) => this.#set(slot, after));
+    this.#unsubscribe = collection.onChange(({ before, after }, slot) => {
+      this.#delete(slot, before);
+      this.#add(slot, after);
+    });
     this.whenReady = turns.runLater(this.#fill(), () => !this.#isClosed);
-  }
-
-  /** About how much memory it takes. */
-  get bytes(): number {
-    return this.#chains.bytes;
   }
 
   /** The ids of the committed books with the key, in no order. */
   * find(key: string): Generator<string> {
-    for (const slot of this.#chains.find(crc32(key))) {
+    const hash = crc32(key) | 0;
+    const slots = this.#shardOf(hash).get(hash) ?? [];
+    for (const slot of typeof slots === 'number' ? [slots] : slots) {
       const bytes = this.#collection.bytesAt(slot);
       if (bytes === undefined || this.keys.readStored(bytes) !== key) continue;
       const id = this.#collection.idAt(slot);
@@ -77,15 +78,41 @@ export class MatchIndex {
     // Books that come meanwhile are taken in as they are applied.
     const { slotBound } = this.#collection;
     for (let slot = 0; slot < slotBound; slot += 1) {
-      this.#set(slot, this.#collection.bytesAt(slot));
+      this.#add(slot, this.#collection.bytesAt(slot) ?? null);
       if (slot % SLOTS_PER_YIELD === 0) yield;
     }
   }
 
-  #set(slot: number, bytes: Buffer | undefined | null): void {
-    const key = bytes === undefined || bytes === null ? null : this.keys.readStored(bytes);
-    if (key === null) this.#chains.delete(slot);
-    else this.#chains.put(slot, crc32(key));
+  /** Does nothing where the slot is there: a book may change before the index has come to it. */
+  #add(slot: number, bytes: Buffer | null): void {
+    const hash = this.#hashOf(bytes);
+    if (hash === null) return;
+    const shard = this.#shardOf(hash);
+    const slots = shard.get(hash);
+    if (slots === undefined) shard.set(hash, slot);
+    else if (typeof slots !== 'number') slots.add(slot);
+    else if (slots !== slot) shard.set(hash, new Set([slots, slot]));
+  }
+
+  #delete(slot: number, bytes: Buffer | null): void {
+    const hash = this.#hashOf(bytes);
+    if (hash === null) return;
+    const shard = this.#shardOf(hash);
+    const slots = shard.get(hash);
+    if (typeof slots === 'object') slots.delete(slot);
+    if (slots === slot || (typeof slots === 'object' && slots.size === 0)) shard.delete(hash);
+  }
+
+  /** A small integer, which a map holds as it is; null for a book without a key. */
+  #hashOf(bytes: Buffer | null): number | null {
+    const key = bytes === null ? null : this.keys.readStored(bytes);
+    return key === null ? null : crc32(key) | 0;
+  }
+
+  #shardOf(hash: number): Map<number, number | Set<number>> {
+    const shard = this.#shards[hash & (SHARDS - 1)];
+    assert(shard !== undefined);
+    return shard;
   }
 }
 

@@ -17,7 +17,6 @@ import type { ImportMode } from './import-mode.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { BookImport, ImportedBook } from './matching/book-import.ts';
-import { NameCounts } from './name-counts.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 /**
@@ -81,15 +80,11 @@ export class Importer {
   /** Whether new and changed books are named, and what changes in them. */
   readonly #isVerbose: boolean;
   #linesReported = 0;
+  #recordCount = 0;
+  /** How often each outcome has come; `broken`: the record cannot be imported. */
+  readonly #outcomes = new NameCounts<ImportedBook['outcome'] | 'broken'>();
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
-  #records = 0;
-  #imported = 0;
-  #updated = 0;
-  #unchanged = 0;
-  #skipped = 0;
-  #replaced = 0;
-  #existing = 0;
   #failure: string | null = null;
 
   constructor(
@@ -102,10 +97,15 @@ export class Importer {
   }
 
   get count(): ImportCount {
+    const outcomes = this.#outcomes;
+    const replaced = outcomes.count('replaced');
+    const existing = outcomes.count('exists');
     return {
-      imported: this.#imported, updated: this.#updated, replaced: this.#replaced,
-      unchanged: this.#unchanged, skipped: this.#skipped, existing: this.#existing,
-      dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
+      imported: outcomes.count('imported'), updated: outcomes.count('updated') + replaced,
+      replaced, unchanged: outcomes.count('unchanged'),
+      skipped: existing + outcomes.count('repeated') + outcomes.count('ambiguous')
+        + outcomes.count('broken'),
+      existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
     };
   }
@@ -145,8 +145,8 @@ export class Importer {
   /** The parsed record, or the line of one that is not imported. */
   #parseRecord(source: SourceRecord): ParsedRecord | string {
     const { line } = source;
-    this.#records += 1;
-    const number = this.#records;
+    this.#recordCount += 1;
+    const number = this.#recordCount;
     if ('otherType' in source) {
       this.#otherTypes.add(source.otherType);
       return this.#report({ line, status: 'otherType', type: source.otherType });
@@ -165,7 +165,7 @@ export class Importer {
       return { line, number, key, record: parseImportRecord(body), leftOut };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      this.#skipped += 1;
+      this.#outcomes.add('broken');
       // A record is one line, so the parser's line number would only confuse.
       const detail = thrown.message.replace(' at line 1, column', ' at column');
       const { errors } = thrown.details;
@@ -198,7 +198,8 @@ export class Importer {
   ): Promise<readonly string[]> {
     const [parsedRecord] = parsedRecords;
     if (parsedRecords.length === 1 && parsedRecord !== undefined) {
-      return [this.#skip(parsedRecord, parsedRecord.record.id, detail)];
+      this.#outcomes.add('broken');
+      return [this.#reportSkipped(parsedRecord, parsedRecord.record.id, detail)];
     }
     const half = Math.ceil(parsedRecords.length / 2);
     const firstLines = await this.#importBatch(parsedRecords.slice(0, half));
@@ -208,34 +209,28 @@ export class Importer {
   /** Counts the result and formats its line. `result` is defined: there is one for each record. */
   #reportResult(parsed: ParsedRecord, result: ImportedBook | undefined): string {
     assert(result !== undefined);
-    const { line, record, leftOut } = parsed;
+    this.#outcomes.add(result.outcome);
     if (result.outcome === 'ambiguous') {
       const ids = result.ids.join(' and ');
-      return this.#skip(parsed, null, `several books match it, ${ids}: keep one of them`);
+      return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
-    const { id, outcome } = result;
+    const { line, record } = parsed;
+    const { id, outcome, leftOut, changes = [] } = result;
+    if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
-      this.#existing += 1;
-      if (record.id !== id) return this.#skip(parsed, id, BOOK_EXISTS, true);
-      this.#skipped += 1;
+      if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
       return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
     }
-    if (outcome === 'repeated') return this.#skip(parsed, id, BOOK_REPEATED);
-    for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
-    if (outcome === 'imported') this.#imported += 1;
-    else if (outcome === 'unchanged') this.#unchanged += 1;
-    else this.#updated += 1;
-    if (outcome === 'replaced') this.#replaced += 1;
+    for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
     const names = this.#isVerbose && outcome !== 'unchanged'
-      ? { title: String(record.fields['title']), members: result.changes ?? [] } : {};
+      ? { title: String(record.fields['title']), members: changes } : {};
     return this.#report({ line, status: outcome, id, ...names });
   }
 
-  /** Counts a record that is not imported, and formats its line, which names it for a person. */
-  #skip(
+  /** The line of a record that is not imported, which names it for a person. */
+  #reportSkipped(
     { line, number, key }: ParsedRecord, id: string | null, detail: string, isExpected = false,
   ): string {
-    this.#skipped += 1;
     return this.#report(
       { line, ...identify(number, key), status: 'skipped', id, detail }, isExpected);
   }
@@ -255,4 +250,33 @@ function identify(
   number: number, key: string | null,
 ): { readonly record: number; readonly key?: string } {
   return key === null ? { record: number } : { record: number, key };
+}
+
+/** So many names are counted, which a file makes up, by so much of each. */
+const NAMES_MAX = 1000;
+const NAME_LENGTH_MAX = 200;
+const OTHERS = '…';
+
+/** How often each name has occurred. */
+class NameCounts<Name extends string = string> {
+  readonly #counts = new Map<string, number>();
+
+  get isEmpty(): boolean {
+    return this.#counts.size === 0;
+  }
+
+  count(name: Name): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** Counts the name; one that is new after NAMES_MAX others counts as `…`. */
+  add(name: Name): void {
+    const short = name.slice(0, NAME_LENGTH_MAX).toWellFormed();
+    const counted = this.#counts.has(short) || this.#counts.size < NAMES_MAX ? short : OTHERS;
+    this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1);
+  }
+
+  toObject(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
+  }
 }

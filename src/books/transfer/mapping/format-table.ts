@@ -81,12 +81,12 @@ export type FormatTable = {
   readonly bookIdPrefix?: string;
   /** The name under which `metadata.source` holds the id of a book; absent: it is the own id. */
   readonly bookIdField?: string;
-  /** The field that holds, as JSON, the members that its other fields cannot say; null: none. */
-  readonly restField: string | null;
+  /** The field that holds, as JSON, the members that its other fields cannot say; absent: none. */
+  readonly restField?: string;
   /** Whether its texts keep runs of white space; in others one is a blank. */
   readonly keepsSpace?: boolean;
-  /** Whether a record of this kind is a book; others are kept only when all types are asked for. */
-  isBook(type: string): boolean;
+  /** Whether a record of this kind is a book; absent: all are. Others come by `hasAllTypes`. */
+  isBook?(type: string): boolean;
   /** Whether a file may have the field with this value; without it every one. */
   readonly mayHold?: (name: string, value: JsonValue) => boolean;
 };

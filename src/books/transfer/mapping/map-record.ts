@@ -30,7 +30,7 @@ const SOURCE_ROOM = { bytesMax: 16_000, depthMax: 5 };
 
 export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord {
   const { body, unread } = readMembers(table, record);
-  const bookId = table.restField === null ? null : addRest(table, record, body, unread);
+  const bookId = table.restField === undefined ? null : addRest(table, record, body, unread);
   const source = new Map<string, JsonValue>();
   const [ownIdField] = table.ownIdFields;
   if (record.key !== null && ownIdField !== undefined

@@ -12,7 +12,7 @@ export function createTableCodec(
   const createReader: FormatCodec['createReader'] = (options) =>
     new MappedSplitter(createSplitter(), table, options);
   if (ownIdFields.length === 0) return { createReader };
-  const codec = { createReader, ownIdFields, hasRestField: restField !== null };
+  const codec = { createReader, ownIdFields, hasRestField: restField !== undefined };
   if (bookIdPrefix === undefined) return codec;
   return { ...codec, bookIdPrefix, ...bookIdField === undefined ? {} : { bookIdField } };
 }
@@ -40,7 +40,7 @@ class MappedSplitter implements RecordSplitter {
     if ('problem' in record) return record;
     const { line, key, type } = record;
     const { hasAllTypes, isWithoutRest = false } = this.#options;
-    if (!hasAllTypes && !this.#table.isBook(type)) return { line, key, otherType: type };
+    if (!hasAllTypes && this.#table.isBook?.(type) === false) return { line, key, otherType: type };
     const read = isWithoutRest ? this.#dropRest(record) : record;
     return { line, key, ...mapRecord(this.#table, read) };
   }

@@ -21,21 +21,21 @@ type EncodeField = (name: string, value: PlainValue) => WrittenFields;
 
 type RowMaker = {
   /** A row for each field: the value of its first text that has one. The first field is written. */
-  text(
+  textRows(
     member: BookMember, names: string | readonly string[], read?: TextReader,
   ): readonly MemberRow[];
   /** One row: the value of all texts of the fields. The first field is written. */
-  list(
+  listRow(
     member: BookMember, names: readonly string[],
     read: (texts: readonly string[]) => RowValue | undefined,
   ): MemberRow;
   /** A row of its own kind. */
-  record(
+  recordRow(
     member: BookMember, names: readonly string[],
     read: (record: FieldRecord) => RowValue | undefined, write?: (book: Book) => WrittenFields,
   ): MemberRow;
   /** The rows of title and subtitle, which one field says; the first field that is there counts. */
-  titles(names: readonly string[]): readonly MemberRow[];
+  titleRows(names: readonly string[]): readonly MemberRow[];
 };
 
 /** `encode`: absent in formats that are only read. */
@@ -52,12 +52,12 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
   const addMemberWrite = (row: MemberRow): MemberRow =>
     addWrite(row, (book) => row.member === 'authors' ? undefined : book[row.member]);
   return {
-    text: (member, names, read) => [names].flat().map((name, index) => {
+    textRows: (member, names, read) => [names].flat().map((name, index) => {
       const row: MemberRow =
         { member, from: [name], read: (record) => readFirst(listTexts(record, name), read) };
       return index === 0 ? addMemberWrite(row) : row;
     }),
-    list: (member, names, read) => addMemberWrite({
+    listRow: (member, names, read) => addMemberWrite({
       member, from: names,
       read(record) {
         const fields = names.map((name) => listTexts(record, name));
@@ -66,10 +66,10 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
         return value === undefined || isAll ? value : part(value.value);
       },
     }),
-    record: (member, names, read, write) => ({
+    recordRow: (member, names, read, write) => ({
       member, from: names, read, ...write === undefined ? {} : { write },
     }),
-    titles: (names) => names.flatMap((name, index) => {
+    titleRows: (names) => names.flatMap((name, index) => {
       const earlierNames = names.slice(0, index);
       const read = (piece: number) => (record: FieldRecord): RowValue | undefined =>
         earlierNames.some((earlier) => record.fields.has(earlier))

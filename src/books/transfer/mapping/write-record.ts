@@ -41,7 +41,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   }
   const changes = listChanges(table, written, original);
   const body = restoreFields(table, members, fields, changes);
-  if (table.restField !== null) {
+  if (table.restField !== undefined) {
     const restId = table.bookIdField === undefined
       ? {} : { id: findOwnId(source, [table.bookIdField]) ?? id };
     const rest = { ...restId, ...findRest(table, members, body) };

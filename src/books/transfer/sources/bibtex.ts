@@ -31,25 +31,25 @@ const BOOK_TYPES: ReadonlySet<string> = new Set([
   'reference', 'mvreference',
 ]);
 
-const { text, list, record } = createRowMaker(listDecodedTexts, (name, value) =>
+const { textRows, listRow, recordRow } = createRowMaker(listDecodedTexts, (name, value) =>
   name === 'langid' ? writeLanguage(String(value)) : encodeField(name, value));
 
 const ROWS: FormatTable['rows'] = [
-  record('authors', ['author'], (fields) => readFirstLatex(fields, 'author', readNames),
+  recordRow('authors', ['author'], (record) => readFirstLatex(record, 'author', readNames),
     writeAuthors),
   // A record may have no title of its own, or inherit none under that name.
-  text('title', ['title', 'booktitle', 'maintitle']),
-  text('subtitle', 'subtitle'),
-  text('bookEdition', 'edition'),
-  text('publisher', 'publisher'),
-  record('datePublished', ['date', 'year', 'month', 'day'], readDateFields, writeDate),
-  list('isbn', ['isbn'], readIsbn),
-  text('inLanguage', ['langid', 'language'], readLanguage),
-  text('numberOfPages', ['pagetotal', 'numpages'], readPages),
-  record('keywords', ['keywords'], (fields) => readFirstLatex(fields, 'keywords', readKeywords),
+  textRows('title', ['title', 'booktitle', 'maintitle']),
+  textRows('subtitle', 'subtitle'),
+  textRows('bookEdition', 'edition'),
+  textRows('publisher', 'publisher'),
+  recordRow('datePublished', ['date', 'year', 'month', 'day'], readDateFields, writeDate),
+  listRow('isbn', ['isbn'], readIsbn),
+  textRows('inLanguage', ['langid', 'language'], readLanguage),
+  textRows('numberOfPages', ['pagetotal', 'numpages'], readPages),
+  recordRow('keywords', ['keywords'], (record) => readFirstLatex(record, 'keywords', readKeywords),
     ({ keywords = [] }) => encodeField('keywords', keywords)),
-  text('url', 'url'),
-  text('description', 'abstract'),
+  textRows('url', 'url'),
+  textRows('description', 'abstract'),
 ].flat();
 
 const REST_FIELD = 'x-hookshelf';

@@ -19,24 +19,22 @@ import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { splitNames } from '../mapping/person-name.ts';
 
-const { text, list, record } = createRowMaker(listTrimmedTexts);
+const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
 const calibreTable: FormatTable = {
   name: 'calibre',
   ownIdFields: ['uuid'],
-  restField: null,
-  isBook: () => true,
   rows: [
-    text('title', 'title'),
-    record('authors', ['authors'], readAuthors),
-    list('isbn', ['isbn'], readIsbn),
-    text('isbn', 'identifiers', readIdentifiers),
-    text('publisher', 'publisher'),
-    text('datePublished', 'pubdate', readDate),
-    text('inLanguage', 'languages', readLanguage),
-    text('bookFormat', 'formats', readFormats),
-    text('keywords', 'tags', readKeywords),
-    text('description', 'comments', readHtml),
+    textRows('title', 'title'),
+    recordRow('authors', ['authors'], readAuthors),
+    listRow('isbn', ['isbn'], readIsbn),
+    textRows('isbn', 'identifiers', readIdentifiers),
+    textRows('publisher', 'publisher'),
+    textRows('datePublished', 'pubdate', readDate),
+    textRows('inLanguage', 'languages', readLanguage),
+    textRows('bookFormat', 'formats', readFormats),
+    textRows('keywords', 'tags', readKeywords),
+    textRows('description', 'comments', readHtml),
   ].flat(),
 };
 
@@ -53,9 +51,9 @@ const NO_DATE = /^(?:0101-01-01|0100-12-31)(?:[T ]|$)/;
 
 const AND = ' & ';
 
-function readAuthors(fields: FieldRecord): RowValue | undefined {
-  const authors = foldBlanks(textOf(fields, 'authors'));
-  const names = splitAuthors(authors, foldBlanks(textOf(fields, 'author_sort')))
+function readAuthors(record: FieldRecord): RowValue | undefined {
+  const authors = foldBlanks(textOf(record, 'authors'));
+  const names = splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
     .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
     .filter((name) => name !== '');
   return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));

@@ -41,27 +41,27 @@ const OWN_CUSTOM = 'hookshelf';
 const REST_FIELD = `custom.${OWN_CUSTOM}`;
 
 // Texts throughout, as the first version of the schema has no numbers.
-const { text, list, record, titles } = createRowMaker(listTexts, (name, value) =>
+const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, (name, value) =>
   [[name, [value].flat().join(', ')]]);
 
 const cslTable: FormatTable = {
   name: 'csl',
   rows: [
-    titles(['title']),
-    record('authors', ['author'], readAuthors,
+    titleRows(['title']),
+    recordRow('authors', ['author'], readAuthors,
       ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]]),
-    list('isbn', ['ISBN'], readIsbn),
-    text('publisher', 'publisher', readRichText),
-    record('datePublished', ['issued'], ({ fields }) => readIssued(fields.get('issued')),
+    listRow('isbn', ['ISBN'], readIsbn),
+    textRows('publisher', 'publisher', readRichText),
+    recordRow('datePublished', ['issued'], ({ fields }) => readIssued(fields.get('issued')),
       ({ datePublished }) => datePublished === undefined ? []
         : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]]),
-    text('inLanguage', 'language', readLanguage),
-    text('numberOfPages', 'number-of-pages', readPages),
-    text('bookEdition', 'edition', readRichText),
-    list('keywords', ['keyword'], ([first = '', ...others]) =>
+    textRows('inLanguage', 'language', readLanguage),
+    textRows('numberOfPages', 'number-of-pages', readPages),
+    textRows('bookEdition', 'edition', readRichText),
+    listRow('keywords', ['keyword'], ([first = '', ...others]) =>
       others.length === 0 ? readKeywords(first) : readWords([first, ...others])),
-    text('description', 'abstract', readRichText),
-    text('url', 'URL'),
+    textRows('description', 'abstract', readRichText),
+    textRows('url', 'URL'),
   ].flat(),
   ownIdFields: ['id'],
   bookIdPrefix: '',
@@ -174,9 +174,9 @@ function readParts(parts: readonly JsonValue[]): RowValue | undefined {
   return createDate(year, month || null, day || null);
 }
 
-function readAuthors(fields: FieldRecord): RowValue | undefined {
-  const items = listItems(fields, 'author');
-  if (items.length === 0 || !Array.isArray(fields.fields.get('author'))) return undefined;
+function readAuthors(record: FieldRecord): RowValue | undefined {
+  const items = listItems(record, 'author');
+  if (items.length === 0 || !Array.isArray(record.fields.get('author'))) return undefined;
   const authors = items.map(readName);
   // A name that is not written as it was read, such as an organization, is kept as it stood.
   const isAll = authors.every((author, index) =>

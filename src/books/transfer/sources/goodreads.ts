@@ -20,22 +20,20 @@ import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
 
-const { text, list, record } = createRowMaker(listTrimmedTexts);
+const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
 const goodreadsTable: FormatTable = {
   name: 'goodreads',
   ownIdFields: ['Book Id'],
-  restField: null,
-  isBook: () => true,
   rows: [
-    text('title', 'Title', readTitle),
-    record('authors', ['Author', 'Author l-f', 'Additional Authors'], readAuthors),
-    list('isbn', ['ISBN13', 'ISBN'], readIsbn),
-    text('publisher', 'Publisher'),
+    textRows('title', 'Title', readTitle),
+    recordRow('authors', ['Author', 'Author l-f', 'Additional Authors'], readAuthors),
+    listRow('isbn', ['ISBN13', 'ISBN'], readIsbn),
+    textRows('publisher', 'Publisher'),
     // The year of the edition; the work's own year where that is missing.
-    text('datePublished', ['Year Published', 'Original Publication Year'], readYear),
-    text('numberOfPages', 'Number of Pages', readPages),
-    text('bookFormat', 'Binding', readBookFormat),
+    textRows('datePublished', ['Year Published', 'Original Publication Year'], readYear),
+    textRows('numberOfPages', 'Number of Pages', readPages),
+    textRows('bookFormat', 'Binding', readBookFormat),
   ].flat(),
 };
 
@@ -63,11 +61,11 @@ function readYear(year: string): RowValue | undefined {
   return readDate(year.padStart(4, '0'));
 }
 
-function readAuthors(fields: FieldRecord): RowValue | undefined {
-  const name = foldBlanks(textOf(fields, 'Author'));
-  const invertedName = foldBlanks(textOf(fields, 'Author l-f'));
+function readAuthors(record: FieldRecord): RowValue | undefined {
+  const name = foldBlanks(textOf(record, 'Author'));
+  const invertedName = foldBlanks(textOf(record, 'Author l-f'));
   const author = createNamedAuthor(name, invertedName);
-  const others = splitNames(textOf(fields, 'Additional Authors')).filter((other) => other !== name)
+  const others = splitNames(textOf(record, 'Additional Authors')).filter((other) => other !== name)
     .map((other) => ({ name: other }));
   const authors = [author, ...others].filter((one) => one.name !== '');
   if (authors.length === 0) return undefined;

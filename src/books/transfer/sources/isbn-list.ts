@@ -17,16 +17,14 @@ import { createStandInTitle } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 
-const { text } = createRowMaker(listTrimmedTexts);
+const { textRows } = createRowMaker(listTrimmedTexts);
 
 const isbnTable: FormatTable = {
   name: 'isbn',
   ownIdFields: [],
-  restField: null,
-  isBook: () => true,
   rows: [
-    text('title', 'isbn', (isbn) => whole(createStandInTitle(isbn))),
-    text('isbn', 'isbn'),
+    textRows('title', 'isbn', (isbn) => whole(createStandInTitle(isbn))),
+    textRows('isbn', 'isbn'),
   ].flat(),
 };
 

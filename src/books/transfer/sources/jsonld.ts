@@ -27,39 +27,39 @@ const ORGANIZATION = 'Organization';
 const TEXT_FIELDS: ReadonlySet<string> =
   new Set(['name', 'headline', 'alternativeHeadline', 'bookEdition', 'description']);
 
-const { text, list, record } = createRowMaker(
+const { textRows, listRow, recordRow } = createRowMaker(
   ({ fields }, name) => findTexts(fields.get(name), TEXT_FIELDS.has(name) ? TEXT : ''),
   (name, value) => [[name, typeof value === 'object' ? [...value] : value]]);
 
 const ROWS: FormatTable['rows'] = [
-  text('title', ['name', 'headline']),
-  text('subtitle', 'alternativeHeadline'),
-  record('authors', ['author'], ({ fields }) => readPeople(fields.get('author')),
+  textRows('title', ['name', 'headline']),
+  textRows('subtitle', 'alternativeHeadline'),
+  recordRow('authors', ['author'], ({ fields }) => readPeople(fields.get('author')),
     ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writePerson)]]),
-  record('authors', ['creator'], ({ fields }) => readPeople(fields.get('creator'))),
-  list('isbn', ['isbn'], readIsbn),
-  record('isbn', ['@id'], readIdIsbn),
-  record('publisher', ['publisher'],
+  recordRow('authors', ['creator'], ({ fields }) => readPeople(fields.get('creator'))),
+  listRow('isbn', ['isbn'], readIsbn),
+  recordRow('isbn', ['@id'], readIdIsbn),
+  recordRow('publisher', ['publisher'],
     ({ fields }) => readFirst(findTexts(fields.get('publisher'), ORGANIZATION), readName),
     ({ publisher }) => publisher === undefined
       ? [] : [['publisher', { '@type': ORGANIZATION, name: publisher }]]),
-  text('datePublished', 'datePublished', readDate),
-  text('inLanguage', 'inLanguage', readLanguage),
+  textRows('datePublished', 'datePublished', readDate),
+  textRows('inLanguage', 'inLanguage', readLanguage),
   // Such as `und`: a tag that names no language.
-  text('inLanguage', 'inLanguage'),
-  text('numberOfPages', 'numberOfPages', readPages),
-  text('bookEdition', 'bookEdition'),
-  record('bookFormat', ['bookFormat'],
+  textRows('inLanguage', 'inLanguage'),
+  textRows('numberOfPages', 'numberOfPages', readPages),
+  textRows('bookEdition', 'bookEdition'),
+  recordRow('bookFormat', ['bookFormat'],
     ({ fields }) => readFirst(findTexts(fields.get('bookFormat')), readBookFormat),
     ({ bookFormat }) =>
       bookFormat === undefined ? [] : [['bookFormat', `https://schema.org/${bookFormat}`]]),
-  record('bookFormat', [],
+  recordRow('bookFormat', [],
     ({ type }) => type === 'Audiobook' ? whole('AudiobookFormat') : undefined),
-  record('keywords', ['keywords'], ({ fields }) => readKeywordList(fields.get('keywords')),
+  recordRow('keywords', ['keywords'], ({ fields }) => readKeywordList(fields.get('keywords')),
     ({ keywords }) => keywords === undefined ? [] : [['keywords', [...keywords]]]),
-  text('description', 'description'),
-  text('url', 'url'),
-  text('image', 'image'),
+  textRows('description', 'description'),
+  textRows('url', 'url'),
+  textRows('image', 'image'),
 ].flat();
 
 const READ_FIELDS = ROWS.flatMap(({ from }) => from);
@@ -69,7 +69,6 @@ const jsonldTable: FormatTable = {
   rows: ROWS,
   ownIdFields: ['@id'],
   bookIdPrefix: 'urn:uuid:',
-  restField: null,
   // A node without a type, in a file of books, is one.
   isBook: (type) => type === '' || BOOK_TYPES.includes(type),
 };

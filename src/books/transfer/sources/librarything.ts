@@ -28,15 +28,15 @@ import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, isAuthorRole } from '../mapping/person-name.ts';
 
-const { text, list, record } = createRowMaker(listTrimmedTexts);
+const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
 /** A row for the fields that name the first author, and the others with `|` between them. */
 function makeAuthorsRow(
   first: string, firstRole: string, others: string, otherRoles: string,
 ): MemberRow {
-  return record('authors', [first, firstRole, others, otherRoles], (fields) => {
-    const names = [textOf(fields, first), ...splitBars(textOf(fields, others))];
-    const roles = [textOf(fields, firstRole), ...splitBars(textOf(fields, otherRoles))];
+  return recordRow('authors', [first, firstRole, others, otherRoles], (record) => {
+    const names = [textOf(record, first), ...splitBars(textOf(record, others))];
+    const roles = [textOf(record, firstRole), ...splitBars(textOf(record, otherRoles))];
     const count = Math.max(names.length, roles.length);
     return readPersons(Array.from({ length: count }, (_, index) =>
       ({ invertedName: names[index] ?? '', name: '', role: roles[index] ?? '' })));
@@ -47,26 +47,25 @@ function makeAuthorsRow(
 const librarythingTable: FormatTable = {
   name: 'librarything',
   ownIdFields: ['Book Id', 'books_id'],
-  restField: null,
-  isBook: () => true,
   rows: [
-    text('title', ['Title', 'title']),
+    textRows('title', ['Title', 'title']),
     makeAuthorsRow('Primary Author', 'Primary Author Role', 'Secondary Author',
       'Secondary Author Roles'),
-    record('authors', ['authors'], (fields) => readPersons(readAuthors(fields))),
+    recordRow('authors', ['authors'], (record) => readPersons(readAuthors(record))),
     makeAuthorsRow('primaryauthor', 'primaryauthorrole', 'secondaryauthor', 'secondaryauthorroles'),
-    list('isbn', ['ISBN', 'ISBNs'], readIsbn),
-    list('isbn', ['originalisbn', 'isbn'], readIsbn),
-    record('publisher', ['Publication', 'publication'], readPublisher),
-    text('bookEdition', ['Publication', 'publication'], readEdition),
-    text('datePublished', ['Date', 'date'], readDate),
-    text('numberOfPages', ['Page Count', 'pages'], readPages),
-    text('inLanguage', 'Languages', readLanguage),
-    list('inLanguage', ['language', 'language_codeA'], (texts) => readAlike(texts, readLanguage)),
-    text('bookFormat', 'Media', readBookFormat),
-    record('bookFormat', ['format'], readMedia),
-    text('keywords', 'Tags', readKeywords),
-    list('keywords', ['tags'], readWords),
+    listRow('isbn', ['ISBN', 'ISBNs'], readIsbn),
+    listRow('isbn', ['originalisbn', 'isbn'], readIsbn),
+    recordRow('publisher', ['Publication', 'publication'], readPublisher),
+    textRows('bookEdition', ['Publication', 'publication'], readEdition),
+    textRows('datePublished', ['Date', 'date'], readDate),
+    textRows('numberOfPages', ['Page Count', 'pages'], readPages),
+    textRows('inLanguage', 'Languages', readLanguage),
+    listRow('inLanguage', ['language', 'language_codeA'],
+      (texts) => readAlike(texts, readLanguage)),
+    textRows('bookFormat', 'Media', readBookFormat),
+    recordRow('bookFormat', ['format'], readMedia),
+    textRows('keywords', 'Tags', readKeywords),
+    listRow('keywords', ['tags'], readWords),
   ].flat(),
 };
 
@@ -119,8 +118,8 @@ function splitBars(list: string): readonly string[] {
 }
 
 /** The authors of the JSON export; one who is not there is an empty list. */
-function readAuthors(fields: FieldRecord): readonly Person[] {
-  return listItems(fields, 'authors').filter((item) => isJsonObject(item)).map((item) => ({
+function readAuthors(record: FieldRecord): readonly Person[] {
+  return listItems(record, 'authors').filter((item) => isJsonObject(item)).map((item) => ({
     invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
     role: memberText(item, 'role'),
   }));
@@ -150,10 +149,10 @@ const YEAR_AT_END = /[,;]? ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?\.?$/i;
 const EDITION = /(?:^|, )Edition: ([^,]+)/i;
 const PAGES_OR_EDITION = /^(?:Edition:.*|[0-9]+ (?:pages|p\.?))$/i;
 
-function readPublisher(fields: FieldRecord): RowValue | undefined {
+function readPublisher(record: FieldRecord): RowValue | undefined {
   const publication =
-    foldBlanks(textOf(fields, 'Publication') || textOf(fields, 'publication'));
-  const date = textOf(fields, 'Date') || textOf(fields, 'date');
+    foldBlanks(textOf(record, 'Publication') || textOf(record, 'publication'));
+  const date = textOf(record, 'Date') || textOf(record, 'date');
   const yearStart = YEAR_IN_BRACKETS.exec(publication)?.index;
   const start = yearStart === undefined
     ? cutEdition(publication) : publication.slice(0, yearStart);
@@ -190,8 +189,8 @@ function readEdition(publication: string): RowValue | undefined {
 }
 
 /** The medium, whose code is kept. */
-function readMedia(fields: FieldRecord): RowValue | undefined {
-  const [first] = listItems(fields, 'format');
+function readMedia(record: FieldRecord): RowValue | undefined {
+  const [first] = listItems(record, 'format');
   const read = isJsonObject(first) ? readBookFormat(memberText(first, 'text')) : undefined;
   return read === undefined ? undefined : part(read.value);
 }

@@ -28,38 +28,38 @@ import { writeRecord } from '../mapping/write-record.ts';
 const BOOK_KINDS: ReadonlySet<string> = new Set(['', DEFAULT_KIND, 'EBOOK', 'EDBOOK', 'CLSWK']);
 const EBOOK = 'EBook';
 
-const { text, list, record, titles } = createRowMaker(listTexts, writeTexts);
+const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, writeTexts);
 
 const risTable: FormatTable = {
   name: 'ris',
   rows: [
     // Of several titles the others are kept.
-    titles(['TI', 'T1', 'CT', 'BT']),
+    titleRows(['TI', 'T1', 'CT', 'BT']),
     {
-      ...list('authors', ['AU', 'A1'], readAuthors),
+      ...listRow('authors', ['AU', 'A1'], readAuthors),
       write: ({ authors }: Book) => writeTexts('AU', authors.map(formatAuthor)),
     },
-    list('isbn', ['SN'], readIsbn),
-    text('publisher', 'PB', readRichText),
+    listRow('isbn', ['SN'], readIsbn),
+    textRows('publisher', 'PB', readRichText),
     {
-      ...list('datePublished', ['PY', 'Y1', 'DA'], (texts) => combineDates(texts.map(readDate))),
+      ...listRow('datePublished', ['PY', 'Y1', 'DA'], (texts) => combineDates(texts.map(readDate))),
       write: writeDate,
     },
-    text('inLanguage', 'LA', readLanguage),
-    record('numberOfPages', ['SP'], readPageCount,
+    textRows('inLanguage', 'LA', readLanguage),
+    recordRow('numberOfPages', ['SP'], readPageCount,
       ({ numberOfPages = '' }) => writeTexts('SP', numberOfPages)),
-    text('bookEdition', 'ET', readRichText),
-    record('bookFormat', ['TY'],
-      (fields) => kindOf(fields) === EBOOK.toUpperCase() ? whole(EBOOK) : undefined,
+    textRows('bookEdition', 'ET', readRichText),
+    recordRow('bookFormat', ['TY'],
+      (record) => kindOf(record) === EBOOK.toUpperCase() ? whole(EBOOK) : undefined,
       ({ bookFormat }) => bookFormat === EBOOK ? writeTexts('TY', EBOOK.toUpperCase()) : []),
-    list('keywords', ['KW'], readWords),
-    text('description', ['AB', 'N2'], readRichText),
-    text('url', 'UR'),
+    listRow('keywords', ['KW'], readWords),
+    textRows('description', ['AB', 'N2'], readRichText),
+    textRows('url', 'UR'),
   ].flat(),
   ownIdFields: ['ID'],
   bookIdPrefix: '',
   restField: RIS_REST_FIELD,
-  isBook: (kind) => BOOK_KINDS.has(kind.toUpperCase()),
+  isBook,
 };
 
 export const risCodec: FormatCodec = {
@@ -111,12 +111,16 @@ function writeDate({ datePublished = '' }: Book): WrittenFields {
   return [...writeTexts('PY', year), ...writeTexts('DA', `${year}/${month}/${day}/`)];
 }
 
-function kindOf(fields: FieldRecord): string {
-  return listTexts(fields, 'TY').texts[0] ?? '';
+function isBook(kind: string): boolean {
+  return BOOK_KINDS.has(kind.toUpperCase());
+}
+
+function kindOf(record: FieldRecord): string {
+  return listTexts(record, 'TY').texts[0] ?? '';
 }
 
 /** In a book the number of its pages; in what is a part of one, the page where it begins. */
-function readPageCount(fields: FieldRecord): RowValue | undefined {
-  if (!risTable.isBook(kindOf(fields)) || fields.fields.has('EP')) return undefined;
-  return readFirst(listTexts(fields, 'SP'), readPages);
+function readPageCount(record: FieldRecord): RowValue | undefined {
+  if (!isBook(kindOf(record)) || record.fields.has('EP')) return undefined;
+  return readFirst(listTexts(record, 'SP'), readPages);
 }

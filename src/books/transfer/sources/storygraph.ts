@@ -19,19 +19,17 @@ import { isAuthorRole, splitNames } from '../mapping/person-name.ts';
 /** An ISBN, an ASIN or a UUID; older files have an ISBN alone. */
 const OWN_ID_COLUMNS = ['ISBN/UID', 'ISBN'] as const;
 
-const { text, list, record } = createRowMaker(listTrimmedTexts);
+const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
 const storygraphTable: FormatTable = {
   name: 'storygraph',
   ownIdFields: OWN_ID_COLUMNS,
-  restField: null,
-  isBook: () => true,
   rows: [
-    text('title', 'Title'),
-    record('authors', ['Authors', 'Author'], readAuthors),
-    list('isbn', OWN_ID_COLUMNS, readIsbn),
-    text('bookFormat', 'Format', readBookFormat),
-    text('keywords', 'Tags', readKeywords),
+    textRows('title', 'Title'),
+    recordRow('authors', ['Authors', 'Author'], readAuthors),
+    listRow('isbn', OWN_ID_COLUMNS, readIsbn),
+    textRows('bookFormat', 'Format', readBookFormat),
+    textRows('keywords', 'Tags', readKeywords),
   ].flat(),
 };
 
@@ -43,9 +41,9 @@ export const storygraphCodec: FormatCodec =
   }));
 
 /** Contributors who are authors are authors; the field of all of them is kept. */
-function readAuthors(fields: FieldRecord): RowValue | undefined {
-  const names = new Set(splitNames(textOf(fields, 'Authors') || textOf(fields, 'Author')));
-  for (const contributor of textOf(fields, 'Contributors').split(')')) {
+function readAuthors(record: FieldRecord): RowValue | undefined {
+  const names = new Set(splitNames(textOf(record, 'Authors') || textOf(record, 'Author')));
+  for (const contributor of textOf(record, 'Contributors').split(')')) {
     const [name = '', role = ''] = contributor.split('(');
     if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }

@@ -39,7 +39,7 @@ export type ValueRow = ParameterSpec & {
   accepts?(wanted: BookValue, value: BookValue): boolean;
   /** The book must have none of the values instead. */
   readonly isExcluded?: boolean;
-  /** The column that finds books by the values. */
+  /** The column that finds books by the values; it finds none by what they have not. */
   readonly column?: ColumnName;
   /** The terms as which the word index has the values; that of an ISBN is a word of titles, too. */
   readonly term?: 'keyword' | 'isbn';

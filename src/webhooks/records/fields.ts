@@ -152,6 +152,12 @@ export function describeBodyMembers<Filter>(
   return Object.fromEntries(parameterEntries(fields).filter(([name]) => names.includes(name)));
 }
 
+export function listParameterNames<Filter>(
+  fields: RecordFields<never, Filter>,
+): readonly string[] {
+  return parameterEntries(fields).map(([name]) => name);
+}
+
 /** Makes the filter of a query. Throws `malformed`. */
 export function parseFilter<Filter>(
   fields: RecordFields<never, Filter>, query: FieldQuery,

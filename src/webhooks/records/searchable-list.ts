@@ -16,7 +16,8 @@ import { problemResponses } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, parseQuery, readParameters } from '../../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec, Pull } from '../../server/http-route.ts';
 import type { FactSource } from '../members/filters/facts.ts';
-import { describeQueryParameters, parseFilter, type RecordFields } from './fields.ts';
+import { describeQueryParameters, listParameterNames, parseFilter } from './fields.ts';
+import type { RecordFields } from './fields.ts';
 import {
   SEARCH_PARAMETERS, parseSearchQuery, splitSearchParameters, type SearchParameters,
 } from './search-query.ts';
@@ -127,8 +128,7 @@ type ListQuery<Filter> = {
 function parseListQuery<Item, Filter>(
   search: string, { fields, resolve, hasOrder = false }: SearchableList<Item, Filter>,
 ): ListQuery<Filter> {
-  const fieldNames = describeQueryParameters(fields).map(({ name }) => name);
-  const names = [...fieldNames, ...hasOrder ? ['order'] : []];
+  const names = [...listParameterNames(fields), ...hasOrder ? ['order'] : []];
   const query = parseQuery(search, [...names, ...PAGE_PARAMETERS.map(({ name }) => name)]);
   const filter = parseFilter(fields, query);
   const { order, limit, cursor } = readParameters(query, [ORDER_PARAMETER, ...PAGE_PARAMETERS]);

@@ -31,7 +31,7 @@ await build({
   entryPoints: [join(root, 'src/main.ts')],
   outfile: bundle,
   bundle: true,
-  plugins: [await computeData()],
+  plugins: [computeData()],
   platform: 'node',
   // A script, not a module: a module's imports of node: are all loaded at its start.
   format: 'cjs',

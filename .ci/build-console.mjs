@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { computeData } from './computed-data.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const NAME_LENGTH = 22;
@@ -53,6 +54,7 @@ async function buildParts() {
     format: 'esm',
     splitting: true,
     chunkNames: 'shared',
+    plugins: [computeData()],
   });
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
 }

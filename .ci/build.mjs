@@ -40,7 +40,7 @@ export async function buildProgram(folder, edit) {
     legalComments: 'none',
     logLevel: 'warning',
   };
-  const plugins = [await computeData()];
+  const plugins = [computeData()];
   plugins.push(await joinLateModules(root, { ...options, plugins }));
   if (edit !== undefined) plugins.push(editSources(edit));
   const { metafile } = await build({ ...options, metafile: true, plugins });

@@ -4,21 +4,29 @@ import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '..');
-// The options of commands. The parameters and schemas of routes, which they follow from, are a third
-// of what a command would load.
-const COMPUTED = 'src/cli/commands/route-options.ts';
+// The options of commands: the parameters and schemas of routes, which they follow from, are a third
+// of what a command would load. And the labels of the console, whose page has no more of the program.
+const COMPUTED = /\/(route-options|book-labels)\.ts$/;
+
+const texts = new Map();
 
 /** The plugin for a build. */
-export async function computeData() {
+export function computeData() {
+  const setup = (builder) => {
+    builder.onLoad({ filter: COMPUTED }, async ({ path }) => {
+      if (!texts.has(path)) texts.set(path, computeText(path));
+      return { contents: await texts.get(path) };
+    });
+  };
+  return { name: 'compute-data', setup };
+}
+
+async function computeText(path) {
   const { outputFiles: [{ contents }] } = await build({
-    absWorkingDir: root, entryPoints: [COMPUTED], bundle: true, format: 'esm', platform: 'node',
+    absWorkingDir: root, entryPoints: [path], bundle: true, format: 'esm', platform: 'node',
     write: false,
   });
   const base64 = Buffer.from(contents).toString('base64');
   const values = Object.entries(await import(`data:text/javascript;base64,${base64}`));
-  const data = values.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`);
-  const setup = (builder) => {
-    builder.onLoad({ filter: /\/route-options\.ts$/ }, () => ({ contents: data.join('\n') }));
-  };
-  return { name: 'compute-data', setup };
+  return values.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`).join('\n');
 }

@@ -50,7 +50,7 @@ export async function makeProgram(folder, edit = (text) => text) {
     // A script, not a module: V8 gives no code of modules away.
     format: 'cjs',
     minifyWhitespace: true,
-    plugins: [await computeData(), sources((text, path) =>
+    plugins: [computeData(), sources((text, path) =>
       edit(text, path).replace(IMPORT, '$1 importModule('))],
   });
   const program = join(folder, 'main.cjs');

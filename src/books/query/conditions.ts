@@ -25,9 +25,7 @@ export type WordsPlace = 'anyText' | 'author' | 'publisher';
 /** The words of one of its texts must be in the place. */
 export type WordsRow = ParameterSpec & {
   readonly place: WordsPlace;
-  /** The facet that ignores the condition. */
-  readonly facet?: string;
-};
+} & FacetCondition;
 
 /** The book must have one of the values that are asked for. */
 export type ValueRow = ParameterSpec & {
@@ -43,13 +41,20 @@ export type ValueRow = ParameterSpec & {
   readonly column?: ColumnName;
   /** The terms as which the word index has the values; that of an ISBN is a word of titles, too. */
   readonly term?: 'keyword' | 'isbn';
+} & FacetCondition;
+
+type FacetCondition = {
   /** The facet that ignores the condition. */
   readonly facet?: string;
+  /** What the console calls the condition beside the facet. */
+  readonly label?: string;
 };
 
 /** Books are counted by the values of a column. */
 export type FacetRow<Name = Facet> = {
   readonly name: Name;
+  /** Above the values in the console. */
+  readonly title: string;
   readonly column: ColumnName;
   /** What a number is counted as. Default: each value is counted by itself. */
   format?(value: BookValue): string;
@@ -77,12 +82,12 @@ const wordsRows = [
   {
     name: 'author', in: 'query', schema: several(TEXT), option: { placeholder: '<words>' },
     description: 'Words in author names, as in `q`; several times: those of one of them.',
-    place: 'author', facet: 'author',
+    place: 'author', facet: 'author', label: 'Author',
   },
   {
     name: 'publisher', in: 'query', schema: several(TEXT), option: { placeholder: '<words>' },
     description: 'Words in the name of the publisher; several times: those of one of them.',
-    place: 'publisher', facet: 'publisher',
+    place: 'publisher', facet: 'publisher', label: 'Publisher',
   },
 ] as const satisfies readonly WordsRow[];
 
@@ -103,16 +108,16 @@ const valueRows = [
     description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`; several '
       + 'times: one of them.',
     parse: parseLanguageRange, accepts: isInLanguageRange, ...inColumn('inLanguage'),
-    facet: 'inLanguage',
+    facet: 'inLanguage', label: 'Language',
   },
   {
     name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
     option: { placeholder: '<format>', suggests: BOOK_FORMATS },
     description: 'The format, such as `EBook`; several times: one of them.',
-    parse: parseBookFormat, ...inColumn('bookFormat'), facet: 'bookFormat',
+    parse: parseBookFormat, ...inColumn('bookFormat'), facet: 'bookFormat', label: 'Format',
   },
   {
-    name: 'keyword', ...KEYWORDS, facet: 'keyword',
+    name: 'keyword', ...KEYWORDS, facet: 'keyword', label: 'Keyword',
     description: 'A whole keyword; case does not count; several times: one of them.',
   },
   {
@@ -120,13 +125,13 @@ const valueRows = [
     description: 'A whole keyword that the book has not; several times: none of them.',
   },
   {
-    name: 'publishedFrom', ...PUBLISHED,
+    name: 'publishedFrom', ...PUBLISHED, label: 'Published from',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
     parse: (text, name) => firstDayOf(parseDate(text, name)),
     accepts: (first: number, date: number) => firstDayOf(date) >= first,
   },
   {
-    name: 'publishedTo', ...PUBLISHED,
+    name: 'publishedTo', ...PUBLISHED, label: 'Published to',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
     parse: (text, name) => lastDayOf(parseDate(text, name)),
     accepts: (last: number, date: number) => lastDayOf(date) <= last,
@@ -134,12 +139,12 @@ const valueRows = [
 ] as const satisfies readonly ValueRow[];
 
 const facetRows = [
-  { name: 'author', column: 'author' },
-  { name: 'keyword', column: 'keyword' },
-  { name: 'inLanguage', column: 'inLanguage' },
-  { name: 'publisher', column: 'publisher' },
-  { name: 'decade', column: 'datePublished', format: formatDecade },
-  { name: 'bookFormat', column: 'bookFormat' },
+  { name: 'author', title: 'Authors', column: 'author' },
+  { name: 'keyword', title: 'Keywords', column: 'keyword' },
+  { name: 'inLanguage', title: 'Languages', column: 'inLanguage' },
+  { name: 'publisher', title: 'Publishers', column: 'publisher' },
+  { name: 'decade', title: 'Decades', column: 'datePublished', format: formatDecade },
+  { name: 'bookFormat', title: 'Formats', column: 'bookFormat' },
 ] as const satisfies readonly FacetRow<string>[];
 
 export const WORDS_ROWS: readonly WordsRow[] = wordsRows;

@@ -15,13 +15,24 @@ type SortKeyRow = {
   readonly isText?: boolean;
   /** Whether a book may have none. */
   readonly isOptional?: boolean;
+  /** What the console calls either order. Default: it does not offer them. */
+  readonly labels?: readonly [rising: string, falling: string];
 };
 
 const rows = {
-  title: { readValue: (bytes) => createTitleSortKey(readTitle(bytes)), isText: true },
-  author: { readValue: readAuthorKey, isText: true, isOptional: true },
-  datePublished: { readValue: readDatePublished, isOptional: true },
-  updatedAt: { readValue: readUpdatedAt },
+  title: {
+    readValue: (bytes) => createTitleSortKey(readTitle(bytes)), isText: true,
+    labels: ['title, A to Z', 'title, Z to A'],
+  },
+  author: {
+    readValue: readAuthorKey, isText: true, isOptional: true,
+    labels: ['author, A to Z', 'author, Z to A'],
+  },
+  datePublished: {
+    readValue: readDatePublished, isOptional: true,
+    labels: ['published, oldest first', 'published, newest first'],
+  },
+  updatedAt: { readValue: readUpdatedAt, labels: ['changed first', 'changed last'] },
   createdAt: { readValue: readCreatedAt },
 } satisfies Readonly<Record<string, SortKeyRow>>;
 

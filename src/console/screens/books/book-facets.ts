@@ -9,7 +9,8 @@ import { formatCount } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
 import type { FilterForm } from '../../parts/lists/filter-form.ts';
 import { showFailureIn } from '../../parts/notice.ts';
-import { BOOK_FACETS, formatFacetValue, isValueChosen, toggleValue } from './book-filters.ts';
+import { formatFacetValue, isValueChosen, toggleValue } from './book-filters.ts';
+import { bookFacets } from './book-labels.ts';
 
 type FacetCount = { readonly value: string; readonly count: number };
 type FacetsResponse = {
@@ -35,7 +36,7 @@ export class BookFacets {
 
   constructor(filters: FilterForm) {
     this.#filters = filters;
-    this.#panels = BOOK_FACETS.map(({ name, title }) => {
+    this.#panels = bookFacets.map(({ name, title }) => {
       const content = h('div');
       const element = h('details.facet', { ontoggle: () => void this.#count() },
         h('summary', title), content);

@@ -1,43 +1,21 @@
 /** The filters of the list of books, and the facets by whose values books are chosen. */
 import type { FilterForm, FilterSpec } from '../../parts/lists/filter-form.ts';
-
-/** A property by which the API counts books; `values` become a filter of the list. */
-type BookFacet = {
-  /** The API's name: of the facet, and of its filter but for decades. */
-  readonly name: string;
-  readonly title: string;
-};
+import { facetFilters, sortLabels } from './book-labels.ts';
 
 /** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 
+// Its filter are both ends of a time. That of any other facet has the name of the facet.
 const DECADE = 'decade';
 
-export const BOOK_FACETS: readonly BookFacet[] = [
-  { name: 'author', title: 'Authors' }, { name: 'keyword', title: 'Keywords' },
-  { name: 'inLanguage', title: 'Languages' }, { name: 'publisher', title: 'Publishers' },
-  { name: DECADE, title: 'Decades' }, { name: 'bookFormat', title: 'Formats' },
-];
-
-const SORTS: Readonly<Record<string, string>> = {
-  title: 'title, A to Z', '-title': 'title, Z to A', author: 'author, A to Z',
-  '-author': 'author, Z to A', datePublished: 'published, oldest first',
-  '-datePublished': 'published, newest first', updatedAt: 'changed first',
-  '-updatedAt': 'changed last', '-id': 'added last',
-};
+const SORTS: Readonly<Record<string, string>> = { ...sortLabels, '-id': 'added last' };
 
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
   { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
     formatLabel: (value) => SORTS[value] ?? value },
-  { name: 'author', label: 'Author', isAnyOf: true },
-  { name: 'keyword', label: 'Keyword', isAnyOf: true },
-  { name: 'inLanguage', label: 'Language', isAnyOf: true },
-  { name: 'publisher', label: 'Publisher', isAnyOf: true },
-  { name: 'publishedFrom', label: 'Published from' },
-  { name: 'publishedTo', label: 'Published to' },
+  ...facetFilters,
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table' },
-  { name: 'bookFormat', label: 'Format', isAnyOf: true, isHidden: true },
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
 

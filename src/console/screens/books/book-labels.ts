@@ -1,0 +1,23 @@
+/**
+ * What the list of books calls its facets, the conditions that they ignore and the keys that it is
+ * sorted by: from the rows that the server has of them. The build runs this module and puts the
+ * JSON of its exports in its place (.ci/computed-data.mjs), so that the page has no more of it.
+ */
+import { FACETS, VALUE_ROWS, WORDS_ROWS } from '../../../books/query/conditions.ts';
+import { SORT_ROWS } from '../../../books/query/sort-keys.ts';
+import type { FilterSpec } from '../../parts/lists/filter-form.ts';
+
+/** The facets by the API's names. */
+export const bookFacets = FACETS.map(({ name, title }) => ({ name, title }));
+
+export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>
+  [...WORDS_ROWS, ...VALUE_ROWS].filter((row) => row.facet === facet.name)
+    .map(({ name, label = name, schema }) => ({
+      name, label, isAnyOf: schema.kind === 'array',
+      // Of few values those that there are are chosen from the facet.
+      isHidden: schema.kind === 'array' && 'values' in schema.items,
+    })));
+
+export const sortLabels: Readonly<Record<string, string>> =
+  Object.fromEntries(Object.entries(SORT_ROWS).flatMap(([key, { labels = [] }]) =>
+    labels.map((label, index) => [index === 0 ? key : `-${key}`, label])));

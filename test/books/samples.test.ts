@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
-import { createReadStream } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readRecords } from '../../src/books/transfer/formats.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
 import type { ImportRecord } from '../../src/books/transfer/import-record.ts';
+import { jsonCodec } from '../../src/books/transfer/json.ts';
 import { checkDigit13 } from '../support/check-digits.ts';
+import { readText } from '../support/format-round-trip.ts';
 
 const FILE = join(import.meta.dirname, '../../data/samples/books.json');
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Arabic', 'Devanagari', 'Han', 'Hiragana', 'Hangul'];
 
-test('every book of the sample catalog holds the rules, as it stands', async () => {
-  const records = await readSamples();
+test('every book of the sample catalog holds the rules, as it stands', () => {
+  const records = readSamples();
   assert.ok(records.length >= 60);
   for (const { given, parsed } of records) {
     const { id, ...fields } = given;
@@ -19,20 +20,20 @@ test('every book of the sample catalog holds the rules, as it stands', async () 
   }
 });
 
-test('every sample has an ISBN-13 of its own, and the right check digit', async () => {
-  const isbns = (await readSamples()).map(({ parsed }) => String(parsed.fields['isbn']));
+test('every sample has an ISBN-13 of its own, and the right check digit', () => {
+  const isbns = readSamples().map(({ parsed }) => String(parsed.fields['isbn']));
   for (const isbn of isbns) assert.equal(isbn.at(-1), checkDigit13(isbn), isbn);
   assert.equal(new Set(isbns).size, isbns.length);
 });
 
-test('the samples have ids of their own, so that importing them again adds nothing', async () => {
-  const ids = (await readSamples()).map(({ parsed }) => parsed.id);
+test('the samples have ids of their own, so that importing them again adds nothing', () => {
+  const ids = readSamples().map(({ parsed }) => parsed.id);
   assert.ok(ids.every((id) => id !== null));
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('the samples come in many languages and scripts, some authors with an address', async () => {
-  const records = await readSamples();
+test('the samples come in many languages and scripts, some authors with an address', () => {
+  const records = readSamples();
   const titles = records.map(({ parsed }) => String(parsed.fields['title']));
   for (const script of SCRIPTS) {
     const pattern = new RegExp(`\\p{Script=${script}}`, 'u');
@@ -47,14 +48,10 @@ test('the samples come in many languages and scripts, some authors with an addre
 
 type Sample = { readonly given: Readonly<Record<string, unknown>>; readonly parsed: ImportRecord };
 
-async function readSamples(): Promise<readonly Sample[]> {
-  const samples: Sample[] = [];
-  for await (const records of readRecords(createReadStream(FILE), 'json')) {
-    for (const { line, json, problem } of records) {
-      assert.equal(problem, undefined, `line ${line}`);
-      const given = JSON.parse(String(json));
-      samples.push({ given, parsed: parseImportRecord(given) });
-    }
-  }
-  return samples;
+function readSamples(): readonly Sample[] {
+  return readText(jsonCodec, readFileSync(FILE)).map(({ line, json, problem }) => {
+    assert.equal(problem, undefined, `line ${line}`);
+    const given = JSON.parse(String(json));
+    return { given, parsed: parseImportRecord(given) };
+  });
 }

@@ -5,11 +5,9 @@
 import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
-import { FileDecoder } from './decode-text.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
-import type { SourceRecord } from './record-splitter.ts';
 
 /** Each is loaded when its first file is read or written. */
 const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
@@ -65,23 +63,4 @@ export async function createBookWriter(
 /** The reader and the writer of the format. */
 export async function loadCodec(format: FormatName): Promise<FormatCodec> {
   return await CODECS[format]((codec) => codec);
-}
-
-/**
- * The records of a file in UTF-8, some at a time, each as one line of JSON or as the problem with
- * it. It may overwrite the chunks of `source`. Throws `invalid` for an unusable csv header.
- */
-export async function* readRecords(
-  source: AsyncIterable<Buffer>, format: FormatName,
-): AsyncGenerator<readonly SourceRecord[], void, undefined> {
-  const decoder = new FileDecoder();
-  const { createReader } = await loadCodec(format);
-  const reader = createReader({ hasAllTypes: false });
-  for await (const chunk of source) {
-    const records = reader.push(decoder.push(chunk));
-    if (records.length > 0) yield records;
-  }
-  const lastRecords = [...reader.push(decoder.end()), ...reader.end()].filter(
-    (record) => record !== null);
-  if (lastRecords.length > 0) yield lastRecords;
 }

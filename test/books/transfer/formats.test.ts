@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
 import {
-  createBookWriter, findWrittenFormat, readRecords,
+  createBookWriter, findWrittenFormat, loadCodec,
 } from '../../../src/books/transfer/formats.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import { encodeRecord } from '../../../src/resources/record.ts';
+import { readText } from '../../support/format-round-trip.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { BOOK_FILE_FORMATS } from './book-file-formats.ts';
@@ -181,14 +182,6 @@ async function write(format: BookFileFormat, books: readonly string[]): Promise<
 
 async function read(
   format: BookFileFormat, file: Buffer, chunkBytes: number,
-): Promise<SourceRecord[]> {
-  async function* chunks(): AsyncGenerator<Buffer> {
-    for (let start = 0; start < file.length; start += chunkBytes) {
-      // A copy: a reader may write over what it is given.
-      yield Buffer.from(file.subarray(start, start + chunkBytes));
-    }
-  }
-  const records: SourceRecord[] = [];
-  for await (const some of readRecords(chunks(), format)) records.push(...some);
-  return records;
+): Promise<readonly SourceRecord[]> {
+  return readText(await loadCodec(format), file, { chunkBytes });
 }

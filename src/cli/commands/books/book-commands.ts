@@ -13,7 +13,8 @@ import {
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
-import { readRecords } from '../../../books/transfer/formats.ts';
+import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
+import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
 const PAGE_SIZE = 500;
 
@@ -120,16 +121,18 @@ export async function endList(
 export async function* readItems(
   response: AsyncIterable<Buffer>,
 ): AsyncGenerator<readonly Buffer[]> {
-  for await (const records of readRecords(assertBegun(response), 'json')) {
-    const items: Buffer[] = [];
-    for (const record of records) {
-      if (record.problem !== undefined) {
-        throw createCutError(`line ${record.line}: ${record.problem}`);
-      }
-      if (record.json !== undefined) items.push(record.json);
-    }
+  const splitter = new JsonSplitter();
+  for await (const chunk of assertBegun(response)) {
+    const items = splitter.push(chunk).map(toItem);
     if (items.length > 0) yield items;
   }
+  const rest = splitter.end().map(toItem);
+  if (rest.length > 0) yield rest;
+}
+
+function toItem({ line, json, problem }: SplitElement): Buffer {
+  if (json === undefined) throw createCutError(`line ${line}: ${problem}`);
+  return json;
 }
 
 /** Throws `unavailable` where nothing comes: a reader of JSON takes that for no items. */

@@ -14,7 +14,7 @@ import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 
 export const COLUMN_NAMES = [
-  'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher',
+  'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher', 'title',
 ] as const;
 
 export function createColumn(name: ColumnName, bytesMax = Infinity): ValueColumn {

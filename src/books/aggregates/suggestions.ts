@@ -7,12 +7,15 @@ import { tokenize } from '../../base/text/words.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed, parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
+import { narrowSearch } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import { createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
+import { cutTitleStart } from '../query/book-values.ts';
+import type { BookValue } from '../query/book-values.ts';
 import { parseTypos } from '../query/parse-query.ts';
 import { readAuthorNames, readKeywords, readTitle } from '../query/stored-fields.ts';
 import { compareValueCounts } from '../query/value-count.ts';
@@ -26,6 +29,13 @@ import { ValueCounts } from './value-counts.ts';
 type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
 
 const SUGGESTIONS_MAX = 10;
+const ASCII = /^[\x00-\x7f]*$/;
+/** Asks the column of titles for those that may begin so. */
+const TITLE_START_ROW = {
+  name: 'title',
+  accepts: (wanted: BookValue, start: BookValue): boolean =>
+    String(start).startsWith(String(wanted)),
+};
 
 /** Handles `GET /api/books/suggest`. Throws `malformed`. */
 export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Promise<void> {
@@ -74,12 +84,16 @@ type MemberCounts = {
   readonly keywords: readonly ValueCount[];
 };
 
-/** Counts titles in the books, and takes the others from the columns; null where one fails. */
+/** Counts titles in their books, and takes the others from the columns; null where one fails. */
 function* countTitles(
-  search: MatchSearch, beginning: string, { indexes, author, keyword }: SuggestionColumns,
+  search: MatchSearch, beginning: string, columns: SuggestionColumns,
 ): Steps<MemberCounts | null> {
+  const { indexes, title: titleStarts, author, keyword } = columns;
+  const begun = yield* narrowSearch(search, indexes, titleStarts,
+    { row: TITLE_START_ROW, wanted: [cutTitleStart(beginning)] });
+  if (begun === null) return null;
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
-  yield* countMatches(search, [titles], (bytes) => {
+  yield* countMatches(begun, [titles], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
   });
   yield* indexes.settle();
@@ -105,5 +119,7 @@ function* countAll(search: MatchSearch, beginning: string): Steps<MemberCounts> 
 }
 
 function isBegun(value: string, beginning: string): boolean {
+  // To compare letters takes a tenth of the time.
+  if (ASCII.test(beginning) && value.toLowerCase().startsWith(beginning)) return true;
   return joinWords(value).startsWith(beginning);
 }

@@ -63,16 +63,21 @@ function uniteCounts(
   return Array.from(counts, ([value, count]) => ({ value, count }));
 }
 
-/** What knows the authors and keywords of all books. */
+/** What knows the titles, authors and keywords of all books. */
 export type SuggestionColumns = {
-  readonly indexes: IndexHost; readonly author: ValueColumn; readonly keyword: ValueColumn;
+  readonly indexes: IndexHost;
+  readonly title: ValueColumn;
+  readonly author: ValueColumn;
+  readonly keyword: ValueColumn;
 };
 
 /** Null while a column is missing. */
 export function findSuggestionColumns(indexes: IndexHost | null): SuggestionColumns | null {
   if (indexes === null) return null;
-  const [author, keyword] = [indexes.findColumn('author'), indexes.findColumn('keyword')];
-  return author === null || keyword === null ? null : { indexes, author, keyword };
+  const [title, author, keyword] =
+    [indexes.findColumn('title'), indexes.findColumn('author'), indexes.findColumn('keyword')];
+  return title === null || author === null || keyword === null ? null
+    : { indexes, title, author, keyword };
 }
 
 /** The commonest authors that all of the words match, of which there is one at least. */

@@ -8,11 +8,11 @@ type CodeList = Uint8Array | Uint16Array | Uint32Array;
 
 /** To find a slot takes a look at half as many; a block takes some 400 bytes for itself. */
 export const BLOCK_SLOTS = 512;
-const GROWTH = 1 + 1 / 8;
+const GROWTH = 1 + 1 / 4;
 
 export class CodeBlock {
   readonly #counts = new Uint8Array(BLOCK_SLOTS);
-  #codes: CodeList = new Uint8Array(0);
+  #codes: CodeList = new Uint8Array(BLOCK_SLOTS);
   #length = 0;
   /** The slot that was set last, and where its codes begin. */
   #lastSlot = 0;

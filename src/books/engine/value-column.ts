@@ -14,7 +14,7 @@ import { RecentValues } from '../../base/structures/recent-values.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Steps } from '../../base/turns.ts';
 import { createPredicate } from '../query/book-filter.ts';
-import type { ValueCondition, ValuePredicate } from '../query/book-filter.ts';
+import type { ValuePredicate, ValueQuestion } from '../query/book-filter.ts';
 import type { BookValue, ColumnRow } from '../query/book-values.ts';
 import type { BookIndex } from './book-index.ts';
 import { BLOCK_SLOTS, CodeBlock } from './code-block.ts';
@@ -90,11 +90,11 @@ export class ValueColumn implements BookIndex {
    * The slots of the books that have a value which the condition accepts. The caller must not
    * change them; `set` may. A slot that is set meanwhile may be among them or not.
    */
-  * match(condition: ValueCondition): Steps<BitSet> {
-    const { row, wanted } = condition;
+  * match(question: ValueQuestion): Steps<BitSet> {
+    const { row, wanted } = question;
     // One is kept, and so follows changes, even before it is complete.
     const matchSet = this.#matchSets.use(`${row.name} ${wanted.join(' ')}`, () => ({
-      accepts: createPredicate(condition),
+      accepts: createPredicate(question),
       matchingCodes: new Uint8Array(this.#dictionary.codeBound),
       slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,
     }));

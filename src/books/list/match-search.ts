@@ -24,9 +24,10 @@ import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import type { SlotOrder } from '../engine/slot-order.ts';
+import type { ValueColumn } from '../engine/value-column.ts';
 import type { IndexHost } from '../index/index-host.ts';
 import { createValueCheck, hasConditions, isAboutTerms } from '../query/book-filter.ts';
-import type { BookFilter } from '../query/book-filter.ts';
+import type { BookFilter, ValueQuestion } from '../query/book-filter.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
@@ -167,6 +168,19 @@ function* askIndexes(
     order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, isTextKnown,
     isExact, lacksWords,
   };
+}
+
+/** The search among those of its books alone that a column finds; null where the column fails. */
+export function* narrowSearch<Query>(
+  search: MatchSearch<Query>, indexes: SearchIndexes, column: ValueColumn, question: ValueQuestion,
+): Steps<MatchSearch<Query> | null> {
+  const unsettled = unite(search.unsettled, indexes.copyPending());
+  const matching = yield* indexes.attempt(column, () => column.match(question));
+  if (matching === null) return null;
+  const slots = matching.copy();
+  if (search.slots !== null) slots.retain(search.slots);
+  if (unsettled !== null) slots.subtract(unsettled);
+  return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
 }
 
 function unite(left: BitSet | null, right: BitSet | null): BitSet | null {

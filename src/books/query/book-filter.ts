@@ -11,7 +11,11 @@ type WordsCondition = {
   readonly row: WordsRow; readonly wanted: readonly (readonly Clause[])[];
 };
 
-export type ValueCondition = { readonly row: ValueRow; readonly wanted: readonly BookValue[] };
+/** What a condition asks of a value. */
+export type ValueQuestion = {
+  readonly row: Pick<ValueRow, 'name' | 'accepts'>; readonly wanted: readonly BookValue[];
+};
+export type ValueCondition = ValueQuestion & { readonly row: ValueRow };
 export type ValuePredicate = (value: BookValue) => boolean;
 
 /** All conditions must hold. */
@@ -112,7 +116,7 @@ function hasOne(values: readonly BookValue[], accepts: ValuePredicate): boolean 
 
 /** Tells of a value whether a condition asks for it. */
 export function createPredicate(
-  { row: { accepts = Object.is }, wanted }: ValueCondition,
+  { row: { accepts = Object.is }, wanted }: ValueQuestion,
 ): ValuePredicate {
   const [first, ...others] = wanted;
   if (first !== undefined && others.length === 0) return (value) => accepts(first, value);

@@ -5,7 +5,7 @@
 import { encodeByteString } from '../../base/text/fold.ts';
 import {
   readAuthorNames, readBookFormat, readDatePublished, readIsbn, readKeywords, readLanguage,
-  readPublisher,
+  readPublisher, readTitle,
 } from './stored-fields.ts';
 import { eachTerm, joinWords } from './words.ts';
 
@@ -40,11 +40,14 @@ const rows = {
     deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))],
   },
   publisher: { readValues: valuesOf(readPublisher), bytesPerBook: 32 },
+  // Only its beginning: most titles are those of one book.
+  title: { readValues: valuesOf(readTitleStart), bytesPerBook: 4 },
 } satisfies Readonly<Record<string, ColumnRow>>;
 
 export type ColumnName = keyof typeof rows;
 export const COLUMN_ROWS: Readonly<Record<ColumnName, ColumnRow>> = rows;
 
+const TITLE_START = 3;
 const NO_VALUES: readonly never[] = [];
 
 /** Makes a list of the value that a book may have; an empty text is none. */
@@ -55,6 +58,15 @@ export function valuesOf(
     const value = readValue(bytes);
     return value === null || value === '' ? NO_VALUES : [value];
   };
+}
+
+/** The first letters of a `joinWords`, by which titles are found. */
+export function cutTitleStart(words: string): string {
+  return words.slice(0, TITLE_START);
+}
+
+function readTitleStart(bytes: Buffer): string {
+  return cutTitleStart(joinWords(readTitle(bytes)));
 }
 
 function listTerms(text: string): readonly string[] {

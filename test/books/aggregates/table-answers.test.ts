@@ -117,6 +117,7 @@ async function checkSources(check: (round: Round) => Promise<number>): Promise<n
 /** The columns of the books in a collection, which follow its changes. */
 function createSources(collection: FakeCollection): Readonly<Record<ColumnName, ValueColumn>> {
   const sources = {
+    title: createColumn('title', BYTES_MAX),
     author: createColumn('author', BYTES_MAX), keyword: createColumn('keyword', BYTES_MAX),
     publisher: createColumn('publisher', BYTES_MAX),
     inLanguage: createColumn('inLanguage', BYTES_MAX),

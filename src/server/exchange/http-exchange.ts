@@ -59,7 +59,12 @@ const CALLERS: Readonly<Record<Entrance, string>> = {
 };
 
 /** A route with its metrics. */
-export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
+export type Endpoint = {
+  readonly route: HttpRoute;
+  readonly meter: Meter;
+  /** Whether any query parameter is refused. */
+  readonly refusesQuery: boolean;
+};
 
 // Node reads past an unread body of this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;

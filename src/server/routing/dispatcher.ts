@@ -165,7 +165,7 @@ class HttpDispatcher implements Dispatcher {
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#publicTable = createTable(open, options.metrics);
     this.#controlTable = createTable(options.routes, options.metrics);
-    this.#unrouted = { route: UNROUTED_ROUTE, meter: options.metrics.meter(UNROUTED_ROUTE.path) };
+    this.#unrouted = createEndpoint(UNROUTED_ROUTE, options.metrics);
     this.#prepare = options.prepare ?? null;
   }
 
@@ -260,7 +260,7 @@ class HttpDispatcher implements Dispatcher {
     if (admission === 'responded') return undefined;
     if (!hasRoute) return respondUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
-    if (search !== '') checkQuery(route, search);
+    if (search !== '' && endpoint.refusesQuery) parseQuery(search, []);
     // After the guard: only who may call makes this node wait for the others.
     const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
     return readable === null ? route.handle(exchange)
@@ -284,7 +284,7 @@ type RouteTable = {
 /** Every GET route serves HEAD too. */
 function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable {
   const router = new Router(routes.flatMap((route) => {
-    const value = { route, meter: metrics.meter(route.path) };
+    const value = createEndpoint(route, metrics);
     const entry = { method: route.method, path: route.path, value };
     return route.method === 'GET' ? [entry, { ...entry, method: 'HEAD' }] : [entry];
   }));
@@ -300,12 +300,14 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
- * Throws for any parameter where a route of the API has none; routes with parameters check their
- * own. Pages and incoming webhooks take any query: others write the links to them.
+ * A route of the API without parameters in the query refuses any; routes with parameters check
+ * their own. Pages and incoming webhooks take any query: others write the links to them.
  */
-function checkQuery({ path, parameters = [] }: HttpRoute, search: string): void {
+function createEndpoint(route: HttpRoute, metrics: Metrics): Endpoint {
+  const { path, parameters = [] } = route;
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
-  if (path.startsWith('/api/') && !takesQuery) parseQuery(search, []);
+  const refusesQuery = path.startsWith('/api/') && !takesQuery;
+  return { route, meter: metrics.meter(path), refusesQuery };
 }
 
 function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void {

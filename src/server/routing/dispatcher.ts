@@ -171,8 +171,8 @@ class HttpDispatcher implements Dispatcher {
 
   listeners(entrance: Entrance): RequestListeners {
     return {
-      request: (request, response) => this.#accept(entrance, request, response, false),
-      checkContinue: (request, response) => this.#accept(entrance, request, response, true),
+      request: (request, response) => this.#serve(entrance, request, response, false),
+      checkContinue: (request, response) => this.#serve(entrance, request, response, true),
       countRejection: (method, status) => this.#unrouted.meter.record(method, status, null),
     };
   }
@@ -199,7 +199,7 @@ class HttpDispatcher implements Dispatcher {
     return this.#isClosed;
   }
 
-  #accept(
+  #serve(
     entrance: Entrance, request: IncomingMessage, response: ServerResponse,
     awaitsContinue: boolean,
   ): void {
@@ -207,15 +207,8 @@ class HttpDispatcher implements Dispatcher {
     if (response.socket === null) {
       waitForTurn(request, response, () =>
         this.#serve(entrance, request, response, awaitsContinue));
-    } else {
-      this.#serve(entrance, request, response, awaitsContinue);
+      return;
     }
-  }
-
-  #serve(
-    entrance: Entrance, request: IncomingMessage, response: ServerResponse,
-    awaitsContinue: boolean,
-  ): void {
     const exchange = new this.#Exchange(
       this.#context, this.#unrouted, request, response, this.#resolveRequestId(request), entrance,
     );

@@ -1,4 +1,4 @@
-/** The types of the built package. `npm test` makes them; a run of named files may find none. */
+/** The types of the built package. What runs long tests makes them; a run by hand may find none. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

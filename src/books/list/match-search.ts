@@ -65,7 +65,7 @@ type IndexAnswer = {
   readonly isTextKnown: boolean;
   /** Whether all of these slots match, so that no book is read to know it. */
   readonly isExact: boolean;
-  /** Whether the word index knows no book that matches. */
+  /** Whether no book has the words, as far as the word index is settled. */
   readonly lacksWords: boolean;
   /** The slots that were pending at the start; null: none was. */
   readonly pending: BitSet | null;
@@ -153,17 +153,22 @@ function* askIndexes(
   const unsettled = unite(pending, words?.unseen ?? null);
   let slots = words === null ? null : yield* words.find();
   const isTextKnown = slots === null ? !isAboutTerms(filter) : words?.isExact === true;
+  if (unsettled !== null) slots?.subtract(unsettled);
   const lacksWords = slots !== null && slots.next(0) < 0;
   let isExact = isTextKnown;
   for (const { condition, column } of questions) {
     const matching = column === null ? null
       : yield* indexes.attempt(column, () => column.match(condition));
-    if (matching === null) isExact = false;
-    // A column's set is its own, and follows changes.
-    else if (slots === null) slots = matching.copy();
-    else slots.retain(matching);
+    if (matching === null) {
+      isExact = false;
+    } else if (slots === null) {
+      // A column's set is its own, and follows changes.
+      slots = matching.copy();
+      if (unsettled !== null) slots.subtract(unsettled);
+    } else {
+      slots.retain(matching);
+    }
   }
-  if (unsettled !== null) slots?.subtract(unsettled);
   return {
     order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, isTextKnown,
     isExact, lacksWords,

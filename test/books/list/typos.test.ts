@@ -14,6 +14,7 @@ import { createIndexes } from '../../support/index-all.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const SEEDS = IS_LONG ? 40 : 2;
 const WORDS = [
@@ -96,6 +97,17 @@ test('a word that had books on the first page is not corrected when they are gon
   for (const id of ['1', '2', '3']) collection.delete(id);
   const { books, headers } = await getList(list, next ?? '');
   assert.deepEqual([books, headers['x-search-corrected']], [[], undefined]);
+});
+
+test('a word whose last book has left just now is corrected', async () => {
+  const { collection, list } = createCatalog();
+  put(collection, 'a', 'hary');
+  put(collection, 'b', 'harry');
+  assert.equal((await getList(list, 'q=harry')).total, 1);
+  await someTurns();
+  collection.delete('a');
+  const { headers } = await getList(list, 'q=hary');
+  assert.equal(headers['x-search-corrected'], 'hary=harry');
 });
 
 test('typos=off leaves words as they are, and its cursors are its own', async () => {

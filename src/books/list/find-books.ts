@@ -70,8 +70,11 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
   let plan = choosePlan(search, wantedCount);
   for (;;) {
     const isWalk = plan.name === 'order-walk' || plan.name === 'page-by-id';
-    const isScanById = search.slots === null && search.query.sort.orders.length === 0;
-    const top = new TopEntries(search.query, wantedCount, isWalk || isScanById);
+    const { orders } = search.query.sort;
+    const top = new TopEntries(search.query, wantedCount, {
+      isInOrder: isWalk || (search.slots === null && orders.length === 0),
+      isAfterCursor: isWalk && orders.length <= 1,
+    });
     const end = isWalk ? yield* findInOrder(search, top, plan.looksMax)
       : yield* findMatches(search, createSlotSource(search), top);
     if (end === null) return yield* findPage({ ...search, order: null }, limit);

@@ -17,8 +17,8 @@ export const COLUMN_NAMES = [
   'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher', 'title',
 ] as const;
 
-export function createColumn(name: ColumnName, bytesMax = Infinity): ValueColumn {
-  return new ValueColumn(COLUMN_ROWS[name], bytesMax);
+export function createColumn(name: ColumnName): ValueColumn {
+  return new ValueColumn(COLUMN_ROWS[name]);
 }
 
 export class EngineHarness extends ManualTurns {

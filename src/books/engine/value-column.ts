@@ -6,8 +6,6 @@
  * A condition is asked once of each value. The bit sets of the conditions that were asked for last
  * are kept, and follow every change: to make one takes some 4 ms a million slots, to keep it a bit
  * a slot.
- *
- * A column that takes more memory than it may forgets everything, and is of no use from then on.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
@@ -35,53 +33,39 @@ const VALUES_PER_YIELD = 1024;
 
 export class ValueColumn implements BookIndex {
   readonly #row: ColumnRow;
-  readonly #bytesMax: number;
-  #dictionary: ValueDictionary;
-  #blocks: CodeBlock[] = [];
+  /** How many books have each value. */
+  readonly dictionary: ValueDictionary;
+  readonly #blocks: CodeBlock[] = [];
   #blockBytes = 0;
   /** By what their conditions ask for. */
   readonly #matchSets = new RecentValues<MatchSet>(MATCH_SETS_MAX);
-  #isTooLarge = false;
 
-  constructor(row: ColumnRow, bytesMax: number) {
+  constructor(row: ColumnRow) {
     this.#row = row;
-    this.#bytesMax = bytesMax;
-    this.#dictionary = new ValueDictionary(row);
-  }
-
-  /** How many books have each value. */
-  get dictionary(): ValueDictionary {
-    return this.#dictionary;
+    this.dictionary = new ValueDictionary(row);
   }
 
   get bytes(): number {
-    let bytes = this.#blockBytes + this.#dictionary.bytes;
+    let bytes = this.#blockBytes + this.dictionary.bytes;
     for (const { slots } of this.#matchSets.values()) bytes += slots.words.byteLength;
     return bytes;
-  }
-
-  /** Whether the values took more than `bytesMax`: the column knows none any more. */
-  get isTooLarge(): boolean {
-    return this.#isTooLarge;
   }
 
   * prepare(): Steps<void> {}
 
   set(slot: number, bytes: Buffer | undefined): void {
-    if (this.#isTooLarge) return;
     const codes = bytes === undefined ? [] : this.#encodeAll(this.#row.readValues(bytes));
     const block = this.#openBlock(Math.floor(slot / BLOCK_SLOTS));
     const blockBytes = block.bytes;
     const previousCodes = block.replace(slot % BLOCK_SLOTS, codes);
     this.#blockBytes += block.bytes - blockBytes;
     // In this order: a value that the book keeps stays in the dictionary.
-    this.#dictionary.count(codes);
-    this.#dictionary.discount(previousCodes);
+    this.dictionary.count(codes);
+    this.dictionary.discount(previousCodes);
     for (const { slots, matchingCodes } of this.#matchSets.values()) {
       if (codes.some((code) => matchingCodes[code] === 1)) slots.add(slot);
       else slots.delete(slot);
     }
-    if (this.#blockBytes + this.#dictionary.bytes > this.#bytesMax) this.#forgetAll();
   }
 
   * settle(): Steps<void> {}
@@ -95,7 +79,7 @@ export class ValueColumn implements BookIndex {
     // One is kept, and so follows changes, even before it is complete.
     const matchSet = this.#matchSets.use(`${row.name} ${wanted.join(' ')}`, () => ({
       accepts: createPredicate(question),
-      matchingCodes: new Uint8Array(this.#dictionary.codeBound),
+      matchingCodes: new Uint8Array(this.dictionary.codeBound),
       slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,
     }));
     // Another caller may be filling it as well: both write what the slots have now.
@@ -104,7 +88,7 @@ export class ValueColumn implements BookIndex {
   }
 
   * #fill(matchSet: MatchSet): Steps<void> {
-    for (let code = 0; code < this.#dictionary.codeBound; code += 1) {
+    for (let code = 0; code < this.dictionary.codeBound; code += 1) {
       this.#markCode(matchSet, code);
       if (code % VALUES_PER_YIELD === VALUES_PER_YIELD - 1) yield;
     }
@@ -120,7 +104,7 @@ export class ValueColumn implements BookIndex {
     if (code >= matchSet.matchingCodes.length) {
       matchSet.matchingCodes = copyInto(new Uint8Array(code * 2 + 1), matchSet.matchingCodes);
     }
-    const value = this.#dictionary.valueAt(code);
+    const value = this.dictionary.valueAt(code);
     matchSet.matchingCodes[code] = value !== undefined && matchSet.accepts(value) ? 1 : 0;
   }
 
@@ -135,9 +119,9 @@ export class ValueColumn implements BookIndex {
   }
 
   #encode(value: BookValue): number {
-    const known = this.#dictionary.find(value);
+    const known = this.dictionary.find(value);
     if (known !== undefined) return known;
-    const code = this.#dictionary.add(value);
+    const code = this.dictionary.add(value);
     for (const matchSet of this.#matchSets.values()) this.#markCode(matchSet, code);
     return code;
   }
@@ -149,12 +133,5 @@ export class ValueColumn implements BookIndex {
       this.#blockBytes += block.bytes;
     }
     return this.#blocks[index] ?? new CodeBlock();
-  }
-
-  #forgetAll(): void {
-    this.#isTooLarge = true;
-    this.#dictionary = new ValueDictionary(this.#row);
-    this.#blocks = [];
-    this.#blockBytes = 0;
   }
 }

@@ -10,11 +10,11 @@
  * pending until a later turn has told the indexes: queries look at the books of pending slots by
  * themselves.
  *
- * **Memory.** The indexes share one part of the memory. The word index comes first: if it alone
- * takes more, it is dropped until the catalog is clearly smaller. While all together take more, the
- * index that was used longest ago is dropped. A new one is made where it has room: others are
- * dropped for it if nothing has asked for them in the last minute. While an order is made it takes
- * seven times its memory, which no limit counts.
+ * **Memory.** The indexes share one part of the memory. The word index comes first, and may take
+ * all of it. Another one is made where it has room: others are dropped for it if nothing has asked
+ * for them in the last minute. One that comes to take more than it may is given up until the
+ * catalog is clearly smaller. While all together take more, the index that was used longest ago is
+ * dropped. While an order is made it takes seven times its memory, which no limit counts.
  *
  * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to
  * be so. Queries do without it, as if it had never been made. What was dropped is made anew at the
@@ -76,6 +76,8 @@ type IndexEntry = {
   readonly index: BookIndex;
   readonly group: MakingGroup;
   readonly bytesExpected: number;
+  /** The memory that it may take while it is made, and the word index at any time. */
+  readonly bytesMax: number;
   isReady: boolean;
   /** Infinity for the word index, which is not dropped for others. */
   usedMs: number;
@@ -101,7 +103,7 @@ const SLOTS_PER_ROUND = 1024;
 // Bytes of books to take in before yielding, some 20 µs; an empty slot is work too.
 const WORK_PER_YIELD = 4096;
 const SLOT_WORK = 32;
-// A word index that was too large is not made again before the catalog is clearly smaller.
+// An index that was too large is not made again before the catalog is clearly smaller.
 const RETURN_SHARE = 0.9;
 
 export class IndexHost {
@@ -119,8 +121,8 @@ export class IndexHost {
   #isClosed = false;
   /** When an index failed. */
   readonly #failedMs = new Map<IndexName, number>();
-  /** How many books surely fit into the word index, once it was too large. */
-  #wordBooksMax = Infinity;
+  /** How many books surely fit into an index that was too large. */
+  readonly #booksMax = new Map<IndexName, number>();
 
   constructor(options: IndexHostOptions) {
     this.#options = options;
@@ -143,7 +145,7 @@ export class IndexHost {
 
   /** Whether the catalog is known to be too large for a word index. */
   get hasOutgrownWords(): boolean {
-    return this.#options.collection.size > this.#wordBooksMax;
+    return this.#hasOutgrown('words');
   }
 
   /** How the word index finds the books of a filter; null where it is of no help. */
@@ -191,10 +193,10 @@ export class IndexHost {
     return index instanceof SlotOrder ? index : null;
   }
 
-  /** The values of a member; null while there is no such index, or where it is too large. */
+  /** The values of a member; null while there is no such index. */
   findColumn(name: ColumnName): ValueColumn | null {
     const index = this.#use(this.#entries.get(`${name}-column`) ?? this.#makeColumn(name));
-    return index instanceof ValueColumn && !index.isTooLarge ? index : null;
+    return index instanceof ValueColumn ? index : null;
   }
 
   /** The slots whose changes the indexes have not taken in; null: there are none. */
@@ -225,13 +227,14 @@ export class IndexHost {
 
   /** Drops what has no room any more. */
   fit(): void {
-    const { bytesMax } = this.#options;
-    while (this.bytes > bytesMax && this.#dropLeastUsed(Infinity));
-    const words = this.#entries.get('words');
-    if (!(words?.index instanceof WordIndex) || words.index.bytes <= bytesMax) return;
-    const bytesPerBook = words.index.bytes / words.index.bookCount;
-    this.#wordBooksMax = Math.floor(bytesMax / bytesPerBook * RETURN_SHARE);
-    this.#drop(words);
+    for (const entry of this.#entries.values()) {
+      const { name, index: { bytes }, bytesMax, isReady, group } = entry;
+      if (bytes <= bytesMax || (isReady && name !== 'words')) continue;
+      const bookCount = isReady ? this.#options.collection.size : group.seen.end;
+      this.#booksMax.set(name, Math.floor(bookCount * bytesMax / bytes * RETURN_SHARE));
+      this.#drop(entry);
+    }
+    while (this.bytes > this.#options.bytesMax && this.#dropLeastUsed(Infinity));
   }
 
   /** Drops all indexes; none is made from now on. */
@@ -248,10 +251,10 @@ export class IndexHost {
   }
 
   #makeWords(): IndexEntry | null {
-    if (!this.#mayMake('words') || this.hasOutgrownWords) return null;
+    if (!this.#mayMake('words')) return null;
     const index: WordIndex = new WordIndex(this.#options, (steps) =>
       this.#run(this.attempt(index, () => steps), () => this.#findEntry(index) !== undefined));
-    return this.#make('words', index, 0);
+    return this.#make('words', index, 0, this.#options.bytesMax);
   }
 
   #makeOrder(key: OrderName): IndexEntry | null {
@@ -267,15 +270,17 @@ export class IndexHost {
     const row = COLUMN_ROWS[name];
     const bytesExpected = this.#reserve(`${name}-column`, row.bytesPerBook);
     if (bytesExpected === null) return null;
-    const column = new ValueColumn(row, this.#options.bytesMax - this.bytes);
-    return this.#make(`${name}-column`, column, bytesExpected);
+    return this.#make(`${name}-column`, new ValueColumn(row), bytesExpected);
   }
 
   /** Has an index made in the background. */
-  #make(name: IndexName, index: BookIndex, bytesExpected: number): IndexEntry {
+  #make(
+    name: IndexName, index: BookIndex, bytesExpected: number,
+    bytesMax = this.#options.bytesMax - this.bytes,
+  ): IndexEntry {
     const group = this.#nextGroup ?? this.#beginGroup();
     const usedMs = name === 'words' ? Infinity : this.#nowMs();
-    const entry = { name, index, group, bytesExpected, isReady: false, usedMs };
+    const entry = { name, index, group, bytesExpected, bytesMax, isReady: false, usedMs };
     group.entries.push(entry);
     this.#entries.set(name, entry);
     this.#unsubscribe ??= this.#options.collection.onChange((_, slot) => this.#onChange(slot));
@@ -323,11 +328,11 @@ export class IndexHost {
       for (const { index } of entries) {
         if (!(index instanceof WordIndex && index.isFull)) continue;
         yield* this.attempt(index, () => index.settle());
-        this.fit();
       }
       work += (SLOT_WORK + (bytes?.length ?? 0)) * entries.length;
       if (work < WORK_PER_YIELD) continue;
       work = 0;
+      this.fit();
       yield;
     }
   }
@@ -354,10 +359,15 @@ export class IndexHost {
 
   #mayMake(name: IndexName): boolean {
     const failedMs = this.#failedMs.get(name) ?? -Infinity;
-    return !this.#isClosed && this.#nowMs() - failedMs >= FAILED_MS;
+    return !this.#isClosed && !this.#hasOutgrown(name) && this.#nowMs() - failedMs >= FAILED_MS;
   }
 
-  /** Makes room for an index. Null when there is none, or it failed a moment ago. */
+  /** Whether the catalog is known to be too large for an index. */
+  #hasOutgrown(name: IndexName): boolean {
+    return this.#options.collection.size > (this.#booksMax.get(name) ?? Infinity);
+  }
+
+  /** Makes room for an index. Null when it may not be made, or there is none. */
   #reserve(name: IndexName, bytesPerBook: number): number | null {
     if (!this.#mayMake(name)) return null;
     const { collection, bytesMax } = this.#options;

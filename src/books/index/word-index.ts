@@ -72,11 +72,6 @@ export class WordIndex implements BookIndex {
     return sumBytes(this.#segments);
   }
 
-  /** How many books its segments hold; removed ones count, too. */
-  get bookCount(): number {
-    return sumBooks(this.#segments);
-  }
-
   * prepare(): Steps<void> {}
 
   set(slot: number, bytes: Buffer | undefined): void {
@@ -160,7 +155,7 @@ export class WordIndex implements BookIndex {
   #computeBooksMax(): number {
     if (this.#isFirstBuild) return this.#memtableBooks * FIRST_BUILD_FACTOR;
     return Math.min(this.#memtableBooks,
-      Math.max(MEMTABLE_BOOKS_MIN, this.bookCount * MEMTABLE_SHARE));
+      Math.max(MEMTABLE_BOOKS_MIN, sumBooks(this.#segments) * MEMTABLE_SHARE));
   }
 }
 

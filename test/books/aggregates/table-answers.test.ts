@@ -22,7 +22,6 @@ import { runAll } from '../../support/turns.ts';
 type Suggestion = { readonly member: string };
 
 const SEEDS = IS_LONG ? 40 : 2;
-const BYTES_MAX = 2 ** 20;
 
 test('facets of all books are those of a scan, after any changes', async () => {
   const compared = await checkSources(async ({ catalog, sources, told }) => {
@@ -64,26 +63,12 @@ test('authors and keywords are found by beginnings as a naive count finds them',
   assert.ok(compared > 200 * SEEDS, `${compared} suggestions`);
 });
 
-test('a column that takes too much memory forgets all, and takes no more', () => {
-  const column = createColumn('author', 3000);
-  const put = (slot: number): void => column.set(slot,
-    Buffer.from(`{"id":"a","title":"b","authors":[{"name":"Author ${slot}"}]}`));
-  for (let slot = 0; slot < 5; slot += 1) put(slot);
-  assert.equal(column.isTooLarge, false);
-  assert.ok(column.bytes > 700 && column.bytes < 3000, `${column.bytes} bytes`);
-  for (let slot = 0; slot < 30; slot += 1) put(slot);
-  assert.deepEqual([column.isTooLarge, column.bytes, [...column.dictionary.valueCounts()]],
-    [true, 0, []]);
-  put(1);
-  assert.equal(column.bytes, 0);
-});
-
 test('a column without books knows no value, whatever was in it', () => {
   const random = createRandom(1);
   const books = Array.from({ length: 300 }, (_, index) =>
     Buffer.from(JSON.stringify(randomBook(random, `id-${index}`))));
   for (const name of COLUMN_NAMES) {
-    const column = createColumn(name, BYTES_MAX);
+    const column = createColumn(name);
     for (const [slot, bytes] of books.entries()) column.set(slot, bytes);
     assert.ok(column.dictionary.bytes > 0);
     for (const slot of books.keys()) column.set(slot, undefined);
@@ -117,12 +102,12 @@ async function checkSources(check: (round: Round) => Promise<number>): Promise<n
 /** The columns of the books in a collection, which follow its changes. */
 function createSources(collection: FakeCollection): Readonly<Record<ColumnName, ValueColumn>> {
   const sources = {
-    title: createColumn('title', BYTES_MAX),
-    author: createColumn('author', BYTES_MAX), keyword: createColumn('keyword', BYTES_MAX),
-    publisher: createColumn('publisher', BYTES_MAX),
-    inLanguage: createColumn('inLanguage', BYTES_MAX),
-    datePublished: createColumn('datePublished', BYTES_MAX),
-    bookFormat: createColumn('bookFormat', BYTES_MAX), isbn: createColumn('isbn', BYTES_MAX),
+    title: createColumn('title'),
+    author: createColumn('author'), keyword: createColumn('keyword'),
+    publisher: createColumn('publisher'),
+    inLanguage: createColumn('inLanguage'),
+    datePublished: createColumn('datePublished'),
+    bookFormat: createColumn('bookFormat'), isbn: createColumn('isbn'),
   };
   const put = (slot: number): void => {
     for (const column of Object.values(sources)) column.set(slot, collection.bytesAt(slot));

@@ -149,6 +149,24 @@ test('no index is dropped for one that has no room even so', () => {
   assert.deepEqual(namesOf(shelf), ['author']);
 });
 
+test('a column that takes more than was free is given up until the catalog is smaller', () => {
+  const shelf = new EngineHarness();
+  const put = (index: number): void => shelf.put({
+    ...randomBook(createRandom(1), `id-${index}`), authors: [{ name: `Author ${index}`.repeat(9) }],
+  });
+  for (let index = 0; index < 1000; index += 1) put(index);
+  useOrder(shelf, 'title');
+  shelf.bytesMax = shelf.indexes.bytes + 50_000;
+  assert.equal(shelf.indexes.findColumn('author'), null);
+  shelf.runAllTurns();
+  assert.deepEqual(namesOf(shelf), ['title'], 'no other is dropped for it');
+  assert.equal(shelf.indexes.findColumn('author'), null);
+  assert.deepEqual(namesOf(shelf), ['title'], 'nor is it made again');
+  for (let index = 100; index < 1000; index += 1) shelf.delete(`id-${index}`);
+  shelf.runAllTurns();
+  useColumn(shelf, 'author');
+});
+
 test('without room nothing is made, and nobody listens to the collection for it', () => {
   const shelf = createShelf(2000);
   shelf.bytesMax = 8999;

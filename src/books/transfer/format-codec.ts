@@ -1,4 +1,5 @@
 /** The reader and the writer of a file format of books, as its own file provides them. */
+import type { FormatTable } from './mapping/format-table.ts';
 import type { RecordSplitter } from './record-splitter.ts';
 
 export type ReaderOptions = {
@@ -38,16 +39,10 @@ export type FormatCodec = {
   readonly createWriter?: (options: WriterOptions) => BookWriter;
   /** Whether a file without text is one of no books; in other formats it is broken. */
   readonly canBeEmpty?: true;
-  /** The names under which `metadata.source` holds the own id; absent: records have none. */
-  readonly ownIdFields?: readonly string[];
-  /** The text before the id of a book in an own id that is one; absent: no own id is one. */
-  readonly bookIdPrefix?: string;
-  /** The name under which `metadata.source` holds the id of a book; absent: it is the own id. */
-  readonly bookIdField?: string;
+  /** What a format of other programs says of a book; absent: it is one of our own. */
+  readonly table?: FormatTable;
   /** Whether an export of the stored book may have made this own id; absent: it always has. */
   readonly isMadeOwnId?: (bytes: Buffer, ownId: string) => boolean;
-  /** Whether an exported record may have a field of its own for what the others cannot say. */
-  readonly hasRestField?: boolean;
   /** What an import matches records by, unless told; absent: the own id, where there are such. */
   readonly defaultMatch?: 'isbn';
 };

@@ -29,25 +29,26 @@ export function createMatchMode(
   return { matches, onMatch, source, digestFormat, isDryRun, isVerbose };
 }
 
+/** Null for a format whose records have no ids of their own. */
 function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
-  const { ownIdFields, bookIdPrefix, bookIdField, isMadeOwnId } = codec;
-  if (ownIdFields === undefined) return null;
+  const { table, isMadeOwnId = () => true } = codec;
+  if (table === undefined || table.ownIdFields.length === 0) return null;
+  const { ownIdFields, bookIdPrefix = null, bookIdField } = table;
   return {
-    format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
+    format, ownIdFields, bookIdPrefix, isMadeOwnId,
     bookIdFields: bookIdField === undefined ? ownIdFields : [bookIdField],
-    isMadeOwnId: isMadeOwnId ?? (() => true),
     readExports: (bytes) => readExports(codec, bytes),
   };
 }
 
 /** See `SourceFormat`. A book that cannot be read back has no export: its records are edited. */
 function* readExports(
-  { createWriter, createReader, hasRestField = false }: FormatCodec, bytes: Buffer,
+  { createWriter, createReader, table }: FormatCodec, bytes: Buffer,
 ): Generator<JsonObject> {
   if (createWriter === undefined) return;
   const writer = createWriter({});
   const file = writer.begin() + writer.write([bytes]) + writer.end();
-  for (const isWithoutRest of hasRestField ? [false, true] : [false]) {
+  for (const isWithoutRest of table?.restField === undefined ? [false] : [false, true]) {
     const reader = createReader({ hasAllTypes: true, isWithoutRest });
     // A reader may overwrite what it reads.
     const records = [...reader.push(Buffer.from(file)), ...reader.end()];

@@ -8,13 +8,7 @@ import { mapRecord } from './map-record.ts';
 export function createTableCodec(
   table: FormatTable, createSplitter: () => FieldSplitter,
 ): FormatCodec {
-  const { ownIdFields, bookIdPrefix, bookIdField, restField } = table;
-  const createReader: FormatCodec['createReader'] = (options) =>
-    new MappedSplitter(createSplitter(), table, options);
-  if (ownIdFields.length === 0) return { createReader };
-  const codec = { createReader, ownIdFields, hasRestField: restField !== undefined };
-  if (bookIdPrefix === undefined) return codec;
-  return { ...codec, bookIdPrefix, ...bookIdField === undefined ? {} : { bookIdField } };
+  return { table, createReader: (options) => new MappedSplitter(createSplitter(), table, options) };
 }
 
 class MappedSplitter implements RecordSplitter {

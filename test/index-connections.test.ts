@@ -7,7 +7,7 @@ import { RawConnection, encodeRequest, rawRequest } from './support/raw-http.ts'
 import type { Place } from './support/raw-http.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
 
-const PIPELINED = 400;
+const PIPELINED = 150;
 // Client and server share one event loop, in which a new connection takes a few turns.
 const SERVED_MAX = 50;
 

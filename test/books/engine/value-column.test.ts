@@ -5,6 +5,7 @@ import { createValueCheck } from '../../../src/books/query/book-filter.ts';
 import type { ValueCondition } from '../../../src/books/query/book-filter.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { COLUMN_NAMES, createColumn } from '../../support/engine-harness.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
@@ -13,6 +14,7 @@ import { numbersOf } from '../../support/bit-numbers.ts';
 
 type Books = (Buffer | undefined)[];
 
+const ROUNDS = IS_LONG ? 25 : 8;
 // More than a block of slots, so that some blocks come while books are put.
 const SLOTS = 5000;
 const SEARCHES = [
@@ -31,7 +33,7 @@ test('columns find the books that match, after any changes', () => {
   const random = createRandom(1);
   const columns = COLUMN_NAMES.map((name) => ({ name, column: createColumn(name) }));
   const books: Books = [];
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (let count = 0; count < 1000; count += 1) {
       const slot = below(random, round < 3 ? 200 : SLOTS);
       books[slot] = randomBytes(random);

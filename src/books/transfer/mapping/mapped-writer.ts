@@ -2,36 +2,42 @@
 import { decodeBook } from '../../book.ts';
 import type { Book } from '../../book.ts';
 import type { BookWriter } from '../format-codec.ts';
+import type { FormatTable } from './format-table.ts';
+import { writeRecord } from './write-record.ts';
+import type { WrittenRecord } from './write-record.ts';
 
-export type EncodedFields = {
+type EncodedRecord = {
   readonly text: string;
-  /** Whether the book has metadata that the format does not hold. */
-  readonly leavesOut: boolean;
+  /** Whether the text lacks fields of the record; absent: none. */
+  readonly leavesOut?: boolean;
 };
 
-/** The text around and between the records of a file. */
+/** The text around and between the records of a file; absent: none. */
 type FileFrame = {
-  readonly begin: string; readonly separator: string; readonly end: string;
+  readonly begin?: string; readonly separator?: string; readonly end?: string;
 };
 
 export function createMappedWriter(
-  encode: (book: Book) => EncodedFields, frame: FileFrame,
+  table: FormatTable, encode: (record: WrittenRecord, book: Book) => EncodedRecord,
+  { begin = '', separator = '', end = '' }: FileFrame = {},
 ): BookWriter {
   let leftOutCount = 0;
   let isFirst = true;
   const write = (bytes: Buffer): string => {
-    const { text, leavesOut } = encode(decodeBook(bytes));
-    if (leavesOut) leftOutCount += 1;
-    const separator = isFirst ? '' : frame.separator;
+    const book = decodeBook(bytes);
+    const record = writeRecord(table, book);
+    const { text, leavesOut = false } = encode(record, book);
+    if (record.leavesOut || leavesOut) leftOutCount += 1;
+    const start = isFirst ? '' : separator;
     isFirst = false;
-    return separator + text;
+    return start + text;
   };
   return {
     get leftOutCount() {
       return leftOutCount;
     },
-    begin: () => frame.begin,
+    begin: () => begin,
     write: (books) => books.map(write).join(''),
-    end: () => frame.end,
+    end: () => end,
   };
 }

@@ -12,7 +12,7 @@ import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
 import { DIGESTS_MEMBER, findOwnId, findSource } from './metadata-source.ts';
 
-type WrittenRecord = {
+export type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
   readonly key: string | null;
   /** That, else the id of the book as the format has it: by it an import knows the book again. */

@@ -18,7 +18,6 @@ import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
-import { writeRecord } from '../mapping/write-record.ts';
 import {
   encodeField, listDecodedTexts, readDateFields, readFirstLatex, readKeywords,
 } from './bibtex-fields.ts';
@@ -73,15 +72,13 @@ const NAMES_READ: ReadonlySet<string> =
 /** All keys that it writes differ; those that books brought along are kept for them. */
 function createBibtexWriter(): BookWriter {
   const keys = new CitationKeys();
-  const writer = createMappedWriter((book) => {
-    const { key, fields, leavesOut } = writeRecord(bibtexTable, book);
+  const writer = createMappedWriter(bibtexTable, ({ key, fields }, book) => {
     const type = fields.get(TYPE_FIELD);
-    const entry = encodeBibtexEntry({
+    return encodeBibtexEntry({
       key: keys.add(book, key), type: typeof type === 'string' ? type : 'book',
       fields: [...fields].filter(([name]) => name !== TYPE_FIELD), jsonField: REST_FIELD,
     });
-    return { text: entry.text, leavesOut: leavesOut || entry.leavesOut };
-  }, { begin: '', separator: '\n', end: '' });
+  }, { separator: '\n' });
   return Object.assign(writer, {
     prepare(books: readonly Buffer[]): void {
       for (const bytes of books) {

@@ -27,11 +27,10 @@ import { readLanguage } from '../mapping/language.ts';
 import { parseRest } from '../mapping/map-record.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
-import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { findSource } from '../mapping/metadata-source.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
-import { writeRecord } from '../mapping/write-record.ts';
+import type { WrittenRecord } from '../mapping/write-record.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
 
 const BOOK_TYPE = 'book';
@@ -73,7 +72,9 @@ const cslTable: FormatTable = {
 
 export const cslCodec: FormatCodec = {
   ...createTableCodec(cslTable, () => new CslSplitter()),
-  createWriter: () => createMappedWriter(encodeItem, { begin: '[', separator: ',', end: '\n]\n' }),
+  createWriter: () => createMappedWriter(cslTable,
+    (record, book) => ({ text: `\n${encodeJson(createItem(record, book))}` }),
+    { begin: '[', separator: ',', end: '\n]\n' }),
 };
 
 /** The items of a file, one at a time. */
@@ -121,8 +122,7 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
 }
 
 /** An item of a book, under its own id: that of its source, else the catalog's. */
-function encodeItem(book: Book): EncodedFields {
-  const { ownId, fields, leavesOut } = writeRecord(cslTable, book);
+function createItem({ ownId, fields }: WrittenRecord, book: Book): JsonObject {
   const source = findSource(cslTable.name, book.metadata) ?? {};
   const sourceId = source['id'];
   const type = fields.get('type');
@@ -130,11 +130,8 @@ function encodeItem(book: Book): EncodedFields {
     id: isJsonNumber(sourceId) ? sourceId : ownId,
     type: typeof type === 'string' && isCslType(type) ? type : BOOK_TYPE,
   };
-  const custom = new Map<string, JsonValue>();
   const ownCustom = fields.get('custom');
-  for (const [name, value] of Object.entries(isJsonObject(ownCustom) ? ownCustom : {})) {
-    custom.set(name, value);
-  }
+  const custom = new Map(Object.entries(isJsonObject(ownCustom) ? ownCustom : {}));
   for (const [name, value] of fields) {
     if (isCslMember(name, value)) item[name] = value;
   }
@@ -146,7 +143,7 @@ function encodeItem(book: Book): EncodedFields {
   const rest = parseRest(fields.get(REST_FIELD));
   if (rest !== null) custom.set(OWN_CUSTOM, rest);
   if (custom.size > 0) item['custom'] = Object.fromEntries(custom);
-  return { text: `\n${encodeJson(item)}`, leavesOut };
+  return item;
 }
 
 /** A text, which may be written as a number; empty: there is none. */

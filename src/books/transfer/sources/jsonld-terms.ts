@@ -56,20 +56,15 @@ export class ContextTerms {
   /** These terms as a further context changes them: a URL, an object, null, or several of them. */
   with(context: JsonValue | undefined): ContextTerms {
     let terms: ContextTerms = this;
-    // Objects that follow each other in a list are one layer, over what is before them.
-    let outer: ContextTerms = this;
-    let definitions = new Map<string, string | null>();
     for (const item of listContexts(context)) {
       if (terms.#depth === CONTEXT_DEPTH_MAX) break;
-      if (isJsonObject(item)) {
+      if (item === null) {
+        terms = ContextTerms.schemaOrg;
+      } else if (isJsonObject(item)) {
         const vocabulary = terms.#findVocabulary(item['@vocab']);
-        addDefinitions(definitions, item);
-        terms = new ContextTerms(outer, definitions, vocabulary);
-      } else if (item === null || isSchemaOrgContext(item)) {
-        terms = item === null ? ContextTerms.schemaOrg
-          : new ContextTerms(terms, SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG);
-        outer = terms;
-        definitions = new Map();
+        terms = new ContextTerms(terms, readDefinitions(item), vocabulary);
+      } else if (isSchemaOrgContext(item)) {
+        terms = new ContextTerms(terms, SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG);
       }
     }
     return terms;
@@ -129,7 +124,8 @@ function isSchemaOrgContext(context: JsonValue): boolean {
   return typeof context === 'string' && SCHEMA_ORG_CONTEXT.test(context);
 }
 
-function addDefinitions(definitions: Map<string, string | null>, context: JsonObject): void {
+function readDefinitions(context: JsonObject): Definitions {
+  const definitions = new Map<string, string | null>();
   for (const [term, definition] of Object.entries(context)) {
     if (term.startsWith('@')) continue;
     const id = isJsonObject(definition) ? definition['@id'] : definition;
@@ -137,6 +133,7 @@ function addDefinitions(definitions: Map<string, string | null>, context: JsonOb
     if (typeof id === 'string') definitions.set(term, id.slice(0, IRI_LENGTH_MAX));
     else if (id === null) definitions.set(term, null);
   }
+  return definitions;
 }
 
 // `"schema": "https://schema.org"` lacks its slash in many files.

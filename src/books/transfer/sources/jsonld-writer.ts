@@ -7,11 +7,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import type { Book } from '../../book.ts';
 import type { BookWriter, WriterOptions } from '../format-codec.ts';
 import type { FormatTable } from '../mapping/format-table.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
-import { writeRecord } from '../mapping/write-record.ts';
+import type { WrittenRecord } from '../mapping/write-record.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { findTexts } from './jsonld-values.ts';
 import {
@@ -23,23 +22,22 @@ const CONTEXT = 'https://schema.org';
 export function createNodeWriter(
   table: FormatTable, { isOneBook = false }: WriterOptions,
 ): BookWriter {
-  return createMappedWriter((book) => {
-    const { node, leavesOut } = writeNode(table, book);
+  return createMappedWriter(table, (record) => {
+    const { node, leavesOut } = createNode(record);
     const text = isOneBook
       ? `${encodeJson({ '@context': CONTEXT, ...node })}\n` : `\n${encodeJson(node)}`;
     return { text, leavesOut };
-  }, isOneBook ? { begin: '', separator: '', end: '' }
+  }, isOneBook ? {}
     : { begin: `{"@context":"${CONTEXT}","@graph":[`, separator: ',', end: '\n]}\n' });
 }
 
 type WrittenNode = {
   readonly node: JsonObject;
-  /** Whether it lacks metadata of the book. */
+  /** Whether it lacks fields of the record. */
   readonly leavesOut: boolean;
 };
 
-function writeNode(table: FormatTable, book: Book): WrittenNode {
-  const { ownId, fields, leavesOut } = writeRecord(table, book);
+function createNode({ ownId, fields }: WrittenRecord): WrittenNode {
   const sourceTypes = findTexts(fields.get('@type')).texts;
   const ownTypes = sourceTypes.flatMap((type) => findTypeName(type) ?? []);
   const isProperty = ownTypes.includes('Audiobook') ? isAudiobookProperty : isBookProperty;
@@ -63,7 +61,7 @@ function writeNode(table: FormatTable, book: Book): WrittenNode {
     '@id': ownId,
     ...Object.fromEntries(members),
   };
-  return { node, leavesOut: leavesOut || !isWhole || ownTypes.length < sourceTypes.length };
+  return { node, leavesOut: !isWhole || ownTypes.length < sourceTypes.length };
 }
 
 const TYPE_NAME = /^[A-Z0-9][A-Za-z0-9]*$/;

@@ -19,10 +19,8 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
-import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { isNameList, readAuthorNames, splitAuthor } from '../mapping/person-name.ts';
-import { writeRecord } from '../mapping/write-record.ts';
 
 /** Whole books; `CLSWK` is a classical work. A record without a kind is taken for one. */
 const BOOK_KINDS: ReadonlySet<string> = new Set(['', DEFAULT_KIND, 'EBOOK', 'EDBOOK', 'CLSWK']);
@@ -64,15 +62,11 @@ const risTable: FormatTable = {
 
 export const risCodec: FormatCodec = {
   ...createTableCodec(risTable, () => new RisSplitter()),
-  createWriter: () => createMappedWriter(encodeBook, { begin: '', separator: '', end: '' }),
+  // Under its own id: that of its source, else the catalog's.
+  createWriter: () => createMappedWriter(risTable,
+    ({ ownId, fields }) => ({ text: encodeRisRecord(ownId, fields) })),
   canBeEmpty: true,
 };
-
-/** A book as a record, under its own id: that of its source, else the catalog's. */
-function encodeBook(book: Book): EncodedFields {
-  const { ownId, fields, leavesOut } = writeRecord(risTable, book);
-  return { text: encodeRisRecord(ownId, fields), leavesOut };
-}
 
 /** Controls that are no white space: bibutils, for one, ends a text at the first zero. */
 const CONTROLS = /[^\P{Cc}\s\u0085]/gu;

@@ -42,13 +42,10 @@ function joinEndings(endings: readonly string[]): string {
  */
 export function findWrittenFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
-  let found: { readonly name: FormatName; readonly length: number } | null = null;
-  for (const { name: format, endings, writtenEndings = endings } of WRITTEN_FORMATS) {
-    const length = Math.max(0, ...writtenEndings.filter((ending) => name.endsWith(ending))
-      .map((ending) => ending.length));
-    if (length > (found?.length ?? 0)) found = { name: format, length };
-  }
-  return found?.name ?? null;
+  const found = WRITTEN_FORMATS.flatMap(({ name: format, endings, writtenEndings = endings }) =>
+    writtenEndings.filter((ending) => name.endsWith(ending)).map((ending) => ({ format, ending })));
+  const [longest] = found.toSorted((left, right) => right.ending.length - left.ending.length);
+  return longest?.format ?? null;
 }
 
 /** Throws `invalid` for a format that is only read. */

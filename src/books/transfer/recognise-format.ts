@@ -112,6 +112,9 @@ function readColumns(text: string): readonly string[] {
   return [];
 }
 
+// A text, which may be cut, and whether it is the name of a member; else a bracket.
+const JSON_TOKEN = /"([^"\\]*(?:\\(?:.|$)[^"\\]*)*)(?:"|$)(\s{0,20}:)?|[[\]{}]/gs;
+
 /**
  * The names of the members of all records, in a text that may be cut anywhere: of the outermost
  * objects, and where these are named by numbers, of the objects within.
@@ -119,31 +122,19 @@ function readColumns(text: string): readonly string[] {
 function readMembers(text: string): readonly string[] {
   const outer = new Set<string>();
   const inner = new Set<string>();
-  // For each container that is open: whether it is an object.
-  const containers: boolean[] = [];
+  const openBrackets: string[] = [];
   let depth = 0;
-  for (let offset = 0; offset < text.length; offset += 1) {
-    const character = text[offset];
-    if (character === '"') {
-      const end = closingQuote(text, offset + 1);
-      const isName = containers.at(-1) === true && /^\s*:/.test(text.slice(end + 1, end + 20));
-      const name = text.slice(offset + 1, end);
-      if (isName && depth === 1) outer.add(name);
-      else if (isName && depth === 2) inner.add(name);
-      offset = end;
-    } else if (character === '{' || character === '[') {
-      containers.push(character === '{');
-      depth += character === '{' ? 1 : 0;
-    } else if (character === '}' || character === ']') {
-      depth -= containers.pop() === true ? 1 : 0;
+  for (const [token, name = '', colon] of text.matchAll(JSON_TOKEN)) {
+    if (token === '{' || token === '[') {
+      openBrackets.push(token);
+      if (token === '{') depth += 1;
+    } else if (token === '}' || token === ']') {
+      if (openBrackets.pop() === '{') depth -= 1;
+    } else if (colon !== undefined && openBrackets.at(-1) === '{') {
+      if (depth === 1) outer.add(name);
+      else if (depth === 2) inner.add(name);
     }
   }
   const isById = outer.size > 0 && [...outer].every((name) => /^\d+$/.test(name));
   return [...isById ? inner : outer];
-}
-
-function closingQuote(text: string, start: number): number {
-  let offset = start;
-  while (offset < text.length && text[offset] !== '"') offset += text[offset] === '\\' ? 2 : 1;
-  return offset;
 }

@@ -6,7 +6,7 @@ import type { FormatTable } from './format-table.ts';
 import { writeRecord } from './write-record.ts';
 import type { WrittenRecord } from './write-record.ts';
 
-type EncodedRecord = {
+type EncodedBook = {
   readonly text: string;
   /** Whether the text lacks fields of the record; absent: none. */
   readonly leavesOut?: boolean;
@@ -18,7 +18,7 @@ type FileFrame = {
 };
 
 export function createMappedWriter(
-  table: FormatTable, encode: (record: WrittenRecord, book: Book) => EncodedRecord,
+  table: FormatTable, encode: (record: WrittenRecord, book: Book) => EncodedBook,
   { begin = '', separator = '', end = '' }: FileFrame = {},
 ): BookWriter {
   let leftOutCount = 0;

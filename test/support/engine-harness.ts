@@ -13,9 +13,7 @@ import { below } from './random.ts';
 import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 
-export const COLUMN_NAMES = [
-  'inLanguage', 'bookFormat', 'datePublished', 'isbn', 'author', 'keyword', 'publisher', 'title',
-] as const;
+export const COLUMN_NAMES = Object.keys(COLUMN_ROWS) as readonly ColumnName[];
 
 export function createColumn(name: ColumnName): ValueColumn {
   return new ValueColumn(COLUMN_ROWS[name]);

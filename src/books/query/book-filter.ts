@@ -29,22 +29,25 @@ export const NO_CONDITIONS: BookFilter = { words: [], values: [] };
 
 /** The conditions among the values of a query. Throws `malformed`, naming the parameter. */
 export function parseFilter(values: QueryValues): BookFilter {
-  const filter = { words: new Array<WordsCondition>(), values: new Array<ValueCondition>() };
+  const words: WordsCondition[] = [];
   for (const row of WORDS_ROWS) {
-    const texts = values.get(row.name) ?? [];
-    // An empty text is no condition.
-    const wanted = texts.map((text) => parseClauses(text, `\`${row.name}\``))
-      .filter(({ length }) => length > 0);
-    if (wanted.length > 0) filter.words.push({ row, wanted });
+    const wanted: (readonly Clause[])[] = [];
+    for (const text of values.get(row.name) ?? []) {
+      const clauses = parseClauses(text, `\`${row.name}\``);
+      // An empty text is no condition.
+      if (clauses.length > 0) wanted.push(clauses);
+    }
+    if (wanted.length > 0) words.push({ row, wanted });
   }
+  const valueConditions: ValueCondition[] = [];
   for (const row of VALUE_ROWS) {
     const texts = values.get(row.name);
     if (texts === undefined) continue;
     // A value that stands twice counts once.
     const wanted = new Set(texts.map((text) => row.parse(text, row.name)));
-    filter.values.push({ row, wanted: [...wanted] });
+    valueConditions.push({ row, wanted: [...wanted] });
   }
-  return filter;
+  return { words, values: valueConditions };
 }
 
 /** The filter for books that have all of these words. */

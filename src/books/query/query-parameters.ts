@@ -160,6 +160,9 @@ function readMember(name: string, value: unknown): readonly string[] {
 
 /** The values as the raw query of a URL, in their order. */
 export function writeQueryString(values: QueryValues): string {
-  return [...values].flatMap(([name, texts]) =>
-    texts.map((text) => `${name}=${encodeURIComponent(text)}`)).join('&');
+  const pairs: string[] = [];
+  for (const [name, texts] of values) {
+    for (const text of texts) pairs.push(`${name}=${encodeURIComponent(text)}`);
+  }
+  return pairs.join('&');
 }

@@ -32,7 +32,8 @@ export function parseClauses(text: string, what: string): Clause[] {
   const clean = text.replace(HYPHENS, '-').trim();
   // An ISBN may be written with spaces: then the whole text is one part.
   const isbn = parseIsbn(clean);
-  const parts = isbn === null ? splitParts(clean) : [clean];
+  // Initials are one part.
+  const parts = isbn === null ? clean.replace(INITIALS_GAP, '').match(/\S+/g) ?? [] : [clean];
   const clauses = collectClauses(parts, parsePart, what);
   if (clauses.length > 0) return clauses;
   return collectClauses(parts, (part) => [[[createSignsWord(part)]]], what);
@@ -47,11 +48,6 @@ function collectClauses(
     if (clauses.size > CLAUSES_MAX) throw malformed(`${what} must be at most ${CLAUSES_MAX} words`);
   }
   return [...clauses.values()];
-}
-
-/** The parts of a query between white space; initials are one part. */
-function splitParts(clean: string): readonly string[] {
-  return clean.replace(INITIALS_GAP, '').split(/\s+/).filter((part) => part !== '');
 }
 
 /** Whether the index cannot tell which texts match, as the clause is about signs. */

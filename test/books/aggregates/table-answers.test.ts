@@ -101,14 +101,8 @@ async function checkSources(check: (round: Round) => Promise<number>): Promise<n
 
 /** The columns of the books in a collection, which follow its changes. */
 function createSources(collection: FakeCollection): Readonly<Record<ColumnName, ValueColumn>> {
-  const sources = {
-    title: createColumn('title'),
-    author: createColumn('author'), keyword: createColumn('keyword'),
-    publisher: createColumn('publisher'),
-    inLanguage: createColumn('inLanguage'),
-    datePublished: createColumn('datePublished'),
-    bookFormat: createColumn('bookFormat'), isbn: createColumn('isbn'),
-  };
+  const columns = COLUMN_NAMES.map((name) => [name, createColumn(name)] as const);
+  const sources = Object.fromEntries(columns) as Record<ColumnName, ValueColumn>;
   const put = (slot: number): void => {
     for (const column of Object.values(sources)) column.set(slot, collection.bytesAt(slot));
   };

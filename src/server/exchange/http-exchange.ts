@@ -18,8 +18,7 @@ import {
 } from './read-body.ts';
 import { readBodyChunks } from './body-stream.ts';
 import type { ClientAddressResolver } from './client-address.ts';
-import { discardInput } from './discard-input.ts';
-import { hasFailed } from './failed-connections.ts';
+import { discardInput, hasFailed } from './connection-end.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcedLength, announcesBody, endsConnection, mountPathOf } from './request-head.ts';

@@ -1,10 +1,22 @@
 /**
- * Discards the bytes that a peer still sends before its connection is closed. If it were closed at
- * once, the kernel would reply to further bytes with a reset, and the peer could lose a response
- * that it has not read yet. At most 64 KiB are discarded, for at most one second.
+ * How a connection ends. Node's HTTP parser gives up on some, and no further request can be read
+ * from them. Bytes that a peer still sends are discarded before its connection is closed: if it
+ * were closed at once, the kernel would reply to further bytes with a reset, and the peer could
+ * lose a response that it has not read yet. At most 64 KiB are discarded, for at most one second.
  */
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
+
+const failedConnections = new WeakSet<Duplex>();
+
+/** Notes that Node's HTTP parser gave up on a connection. */
+export function markFailed(socket: Duplex): void {
+  failedConnections.add(socket);
+}
+
+export function hasFailed(socket: Duplex): boolean {
+  return failedConnections.has(socket);
+}
 
 const BYTES_MAX = 65_536;
 const DURATION_MS_MAX = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { discardInput } from '../../../src/server/exchange/discard-input.ts';
+import { discardInput } from '../../../src/server/exchange/connection-end.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startServer } from '../../support/test-server.ts';

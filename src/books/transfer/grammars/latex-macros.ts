@@ -4,6 +4,8 @@
  * read for others three times at most. A text that is long, or would be, stays as written, as do a
  * macro without its arguments, and one that nobody has defined.
  */
+import { findGroupEnd } from './latex.ts';
+
 type Macro = { readonly argumentCount: number; readonly body: string };
 
 const MACROS_MAX = 1000;
@@ -86,13 +88,6 @@ function readArguments(
 
 /** The group that opens at the offset, with its braces; null: none does, or it has no end near. */
 function readGroup(text: string, start: number): string | null {
-  if (text[start] !== '{') return null;
-  let depth = 0;
-  const end = Math.min(text.length, start + LENGTH_MAX);
-  for (let offset = start; offset < end; offset += 1) {
-    if (text[offset] === '{') depth += 1;
-    else if (text[offset] === '}') depth -= 1;
-    if (depth === 0) return text.slice(start, offset + 1);
-  }
-  return null;
+  const end = findGroupEnd(text, start, Math.min(text.length, start + LENGTH_MAX));
+  return end < 0 ? null : text.slice(start, end);
 }

@@ -66,6 +66,17 @@ export function hasBalancedBraces(text: string): boolean {
   return depth === 0;
 }
 
+/** Where the group ends that opens at `start`; -1: none does, or it has no end before `end`. */
+export function findGroupEnd(latex: string, start: number, end = latex.length): number {
+  let depth = 0;
+  for (let offset = start; offset < end; offset += 1) {
+    if (latex[offset] === '{') depth += 1;
+    else if (latex[offset] === '}') depth -= 1;
+    if (depth <= 0) return depth === 0 && offset > start ? offset + 1 : -1;
+  }
+  return -1;
+}
+
 const SPECIAL = /[\\{}$~`]|--|''/;
 const NEEDS_ESCAPE = /[\\{}$&#%_~^`]|--|''/;
 

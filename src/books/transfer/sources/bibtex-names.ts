@@ -6,7 +6,7 @@
  */
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
-import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
+import { decodeLatex, encodeLatex, findGroupEnd, foldLatexBlanks } from '../grammars/latex.ts';
 import { LIST_LENGTH_MAX } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
@@ -68,14 +68,7 @@ function encodePiece(text: string): string {
 
 /** Whether one pair of braces is around all of it. */
 function isWrapped(latex: string): boolean {
-  if (!latex.startsWith('{') || !latex.endsWith('}')) return false;
-  let depth = 0;
-  for (let offset = 0; offset < latex.length; offset += 1) {
-    if (latex[offset] === '{') depth += 1;
-    else if (latex[offset] === '}') depth -= 1;
-    if (depth === 0) return offset === latex.length - 1;
-  }
-  return false;
+  return findGroupEnd(latex, 0) === latex.length;
 }
 
 /** Null where nothing is left of it. */

@@ -78,12 +78,12 @@ export class CsvRowSplitter {
     let start = 0;
     let state = this.#state;
     let separatorCode = this.#separatorCode();
-    let hasQuotes = !this.#hasPlainTabs || separatorCode !== TAB;
+    let hasQuotes = this.#hasQuotes();
     const endRow = (end: number): void => {
       this.#rowBytes.add(chunk.subarray(start, end));
       this.#finish(rows);
       separatorCode = this.#separatorCode();
-      hasQuotes = !this.#hasPlainTabs || separatorCode !== TAB;
+      hasQuotes = this.#hasQuotes();
       state = 'cell-start';
     };
     for (let offset = 0; offset < chunk.length; offset += 1) {
@@ -130,8 +130,7 @@ export class CsvRowSplitter {
   /** A row; of a broken one also the lines behind its first that are records by themselves. */
   #splitRow(text: string, line: number): readonly CsvRow[] {
     const separator = this.#separator ?? findSeparator(text);
-    const hasQuotes = !this.#hasPlainTabs || separator !== '\t';
-    const syntax = { separator, hasQuotes };
+    const syntax = { separator, hasQuotes: this.#hasQuotes() };
     const row = parseRow(line, text, syntax);
     const lineEnd = this.#rowEnd === CARRIAGE_RETURN ? '\r' : '\n';
     // With one column each line would be a record.
@@ -175,6 +174,10 @@ export class CsvRowSplitter {
       else this.#isAfterReturn = true;
     }
     return this.#rowEnd === CARRIAGE_RETURN;
+  }
+
+  #hasQuotes(): boolean {
+    return !this.#hasPlainTabs || this.#separator !== '\t';
   }
 
   #separatorCode(): number {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBookFormat } from '../../../../src/books/transfer/mapping/book-format.ts';
-import { readDate } from '../../../../src/books/transfer/mapping/date-text.ts';
-import { readKeywords, readPages } from '../../../../src/books/transfer/mapping/field-text.ts';
+import { combineDates, readDate } from '../../../../src/books/transfer/mapping/date-text.ts';
+import {
+  readAlike, readKeywords, readPages,
+} from '../../../../src/books/transfer/mapping/field-text.ts';
 import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
 import { readIsbn } from '../../../../src/books/transfer/mapping/isbn-text.ts';
+import { readLanguage } from '../../../../src/books/transfer/mapping/language.ts';
 import { splitNames } from '../../../../src/books/transfer/mapping/person-name.ts';
 
 test('a date is read in the forms that programs write', () => {
@@ -44,10 +47,26 @@ test('an ISBN is found in a formula, in brackets and alone, and none where there
   assert.equal(readIsbn(['', 'B00X']), undefined);
 });
 
+test('several dates are one as precise as one of them, and part where they differ', () => {
+  for (const [texts, date] of [
+    [['1969', '1969-03-05'], whole('1969-03-05')], [['1969-03', '1969'], whole('1969-03')],
+    [['1969', '1970-01'], part('1969')], [['soon', '1969'], part('1969')], [[], undefined],
+  ] as const) assert.deepEqual(combineDates(texts.map(readDate)), date, texts.join());
+});
+
+test('a language said twice is whole, and part where one name of it is unknown', () => {
+  for (const [texts, language] of [
+    [['Greek (Ancient)', 'grc'], whole('grc')], [['Klingonese', 'tlh'], part('tlh')],
+    [['English', 'fre'], part('en')], [[''], undefined],
+  ] as const) assert.deepEqual(readAlike(texts, readLanguage), language, texts.join());
+});
+
 test('pages and keywords are read out of their texts', () => {
   assert.deepEqual(['374', '374 p.', '12 pages', 'xii, 374', '-3', ''].map(readPages),
     [whole(374), whole(374), whole(12), undefined, undefined, undefined]);
   assert.deepEqual(readKeywords(' a, b c ,,d'), whole(['a', 'b c', 'd']));
+  assert.deepEqual(readKeywords('a; b, c'), whole(['a; b', 'c']));
+  assert.deepEqual(readKeywords('a; b'), whole(['a', 'b']));
   assert.equal(readKeywords(' , '), undefined);
 });
 

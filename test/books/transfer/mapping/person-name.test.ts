@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createAuthor, readAuthorNames, splitAuthor, splitInvertedName, splitName,
+  createAuthor, createNamedAuthor, readAuthorNames, splitAuthor, splitInvertedName, splitName,
 } from '../../../../src/books/transfer/mapping/person-name.ts';
 
 const NAMES: readonly (readonly [name: string, given: string, family: string, suffix: string])[] = [
@@ -83,4 +83,15 @@ test('a semicolon stands between names, and a name has two commas at most', () =
     ['King, Martin Luther, Jr., Ph.D.', ['Martin Luther King Jr., Ph.D.']],
     ['Apple, Inc.; Ann Lee', ['Apple, Inc.', 'Ann Lee']], [' ; ', []],
   ] as const) assert.deepEqual(readAuthorNames(text).map(({ name }) => name), names, text);
+});
+
+test('parts of an inverted name count where the displayed one says the same, or is missing', () => {
+  const parts = { givenName: 'Ursula K.', familyName: 'Le Guin' };
+  for (const [displayed, inverted, author] of [
+    ['Ursula K. Le Guin', 'Le Guin, Ursula K.', { name: 'Ursula K. Le Guin', ...parts }],
+    ['', 'Le Guin, Ursula K.', { name: 'Ursula K. Le Guin', ...parts }],
+    ['Ursula Le Guin', 'Le Guin, Ursula K.', { name: 'Ursula Le Guin' }],
+    ['Bob Doe Jr.', 'Jr., Bob Doe', { name: 'Bob Doe Jr.', givenName: 'Bob', familyName: 'Doe' }],
+    ['Homer', 'Homer', { name: 'Homer' }], ['', 'Homer', { name: 'Homer' }],
+  ] as const) assert.deepEqual(createNamedAuthor(displayed, inverted), author, inverted);
 });

@@ -502,8 +502,9 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
     collection: store.collection(bookResource.collection.name), turns, clock,
     bytesMax: maxMemoryBytes * INDEX_SHARE,
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
-    onFailure: (index, error) => logger.error(
-      'an index of the catalog has failed: books are read until it is made anew', { index, error }),
+    onFailure: (indexes, error) => logger.error(
+      'indexes of the catalog have failed: books are read until they are made anew',
+      { indexes, error }),
   });
   const { list, aggregates } = queries;
   const routes = bookRoutes({ catalog, list, aggregates, keys });

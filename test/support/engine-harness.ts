@@ -34,7 +34,7 @@ export class EngineHarness extends ManualTurns {
     this.indexes = new IndexHost({
       collection, clock, turns, memtableBooks: 16,
       get bytesMax() { return harness.bytesMax; },
-      onFailure: (index, error) => this.failures.push([index, error]),
+      onFailure: (names, error) => this.failures.push([...names, error]),
     });
   }
 

@@ -38,8 +38,8 @@ class OftenCompleteIndexes extends IndexHost {
 function withDefaults(options: HostOptions): IndexHostOptions {
   return {
     clock: systemClock, bytesMax: Infinity,
-    onFailure(index, error) {
-      queueMicrotask(() => { throw new Error(`the index ${index} has failed`, { cause: error }); });
+    onFailure(indexes, error) {
+      queueMicrotask(() => { throw new Error(`${indexes.join()} failed`, { cause: error }); });
     },
     ...options,
   };

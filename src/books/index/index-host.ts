@@ -42,8 +42,8 @@ export type IndexHostOptions = WordIndexOptions & {
   readonly collection: Collection;
   readonly turns: Turns;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when an index, named as in its report, has failed and was dropped. */
-  readonly onFailure: (index: string, error: unknown) => void;
+  /** Called when indexes, named as in their reports, have failed and were dropped. */
+  readonly onFailure: (indexes: readonly string[], error: unknown) => void;
 };
 
 /** An index that is there, or is being made, for metrics and status. */
@@ -219,8 +219,7 @@ export class IndexHost {
       return yield* ask();
     } catch (error) {
       const entry = this.#findEntry(index);
-      // One that was dropped by now may fail.
-      if (entry !== undefined) this.#fail(entry, error);
+      if (entry !== undefined) this.#fail([entry], error);
       return null;
     }
   }
@@ -342,7 +341,7 @@ export class IndexHost {
     try {
       return this.#options.collection.bytesAt(slot);
     } catch (error) {
-      for (const entry of entries) this.#fail(entry, error);
+      this.#fail(entries, error);
       return undefined;
     }
   }
@@ -353,7 +352,7 @@ export class IndexHost {
     try {
       entry.index.set(slot, bytes);
     } catch (error) {
-      this.#fail(entry, error);
+      this.#fail([entry], error);
     }
   }
 
@@ -393,15 +392,14 @@ export class IndexHost {
     return least !== null;
   }
 
-  #fail(entry: IndexEntry, error: unknown): void {
-    if (!this.#keeps(entry)) return;
-    this.#failedMs.set(entry.name, this.#nowMs());
-    this.#drop(entry);
-    this.#options.onFailure(entry.name, error);
-  }
-
-  #failAll(error: unknown): void {
-    for (const entry of this.#entries.values()) this.#fail(entry, error);
+  /** Those that were dropped by now may fail. */
+  #fail(entries: Iterable<IndexEntry>, error: unknown): void {
+    const failed = [...entries].filter((entry) => this.#keeps(entry));
+    for (const entry of failed) {
+      this.#failedMs.set(entry.name, this.#nowMs());
+      this.#drop(entry);
+    }
+    if (failed.length > 0) this.#options.onFailure(failed.map(({ name }) => name), error);
   }
 
   #drop({ name }: IndexEntry): void {
@@ -435,14 +433,17 @@ export class IndexHost {
   }
 
   * #settleAll(): Steps<void> {
-    while (this.#pendingCount > 0) {
-      yield* this.#applySome();
-      for (const { index, isReady } of this.#entries.values()) {
-        if (isReady) yield* this.attempt(index, () => index.settle());
+    try {
+      while (this.#pendingCount > 0) {
+        yield* this.#applySome();
+        for (const { index, isReady } of this.#entries.values()) {
+          if (isReady) yield* this.attempt(index, () => index.settle());
+        }
+        this.fit();
       }
-      this.fit();
+    } finally {
+      this.#isSettling = false;
     }
-    this.#isSettling = false;
   }
 
   * #applySome(): Steps<void> {
@@ -467,7 +468,8 @@ export class IndexHost {
 
   /** Runs steps that see to the failures of an index themselves. */
   #run(steps: Steps<unknown>, isWanted: () => boolean): void {
-    this.#options.turns.runLater(steps, isWanted).catch((error: unknown) => this.#failAll(error));
+    this.#options.turns.runLater(steps, isWanted)
+      .catch((error: unknown) => this.#fail(this.#entries.values(), error));
   }
 
   #nowMs(): number {

@@ -69,6 +69,16 @@ for (const { name, query, ask } of CASES) {
   });
 }
 
+test('indexes that fail of one book are told together', () => {
+  const shelf = createShelf();
+  for (const { ask } of CASES) ask(shelf.indexes);
+  shelf.runAllTurns();
+  shelf.change(createRandom(2), 5, BOOKS);
+  breakOneRead(shelf);
+  assert.deepEqual(shelf.failures, [[...CASES.map(({ name }) => name), BROKEN]]);
+  assert.equal(shelf.collection.listenerCount, 0);
+});
+
 test('an index that fails while it answers is done without', async () => {
   const shelf = createShelf();
   const { indexes } = shelf;

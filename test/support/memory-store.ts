@@ -41,6 +41,8 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   const collections = new Map(specs.map((spec) => [spec.name, new MemoryCollection(spec)]));
   const lines: (readonly Operation[])[] = [];
   let staged: Entry[] = [];
+  // Of all entries: made anew for each transaction they would take square time.
+  let stagedOperations: Operation[] = [];
   let batchError: AppError | null = null;
   let failure: AppError | null = null;
   const failureListeners = new Set<(reason: string | null) => void>();
@@ -56,6 +58,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     const entries = staged;
     const error = failure ?? batchError;
     staged = [];
+    stagedOperations = [];
     batchError = null;
     for (const { operations, commit, reject } of entries) {
       if (error !== null) {
@@ -91,7 +94,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     },
     transact: (prepare) => new Promise((resolve, reject) => {
       const operations: Operation[] = [];
-      const before = staged.flatMap((entry) => entry.operations);
+      const before = stagedOperations;
       const reservedBefore = staged.flatMap((entry) => entry.reservations);
       const rehearsed: Operation[] = [];
       prepare(transactionOver(get, { before, operations: rehearsed,
@@ -105,6 +108,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
         operations, reservations: reservations.slice(reservedBefore.length),
         commit: () => resolve(result), reject,
       });
+      stagedOperations.push(...operations);
     }),
     changes: {
       follow: () => () => {},

@@ -38,7 +38,7 @@ export class ConcurrentChanges {
     this.#unsubscribe = collection.onChange((change, slot) => this.#onChange(change, slot));
   }
 
-  /** The slots written between the start and `stopRecording`. */
+  /** The slots written from the start of the recording to `stopRecording`. */
   get changedSlots(): ReadonlySet<number> {
     return this.#changedSlots ?? new Set();
   }
@@ -46,6 +46,13 @@ export class ConcurrentChanges {
   /** In which slots books stood that were deleted in this time, by their ids. */
   get deletedSlots(): ReadonlyMap<string, readonly number[]> {
     return this.#deletedSlots;
+  }
+
+  /** Forgets all, and records from now on: another search begins. */
+  recordAnew(): void {
+    this.#changedSlots = new Set();
+    this.#deletedSlots.clear();
+    this.#kept = null;
   }
 
   /** Stops recording which slots change: all books of the response have been found. */

@@ -78,6 +78,8 @@ export async function searchBooks<Query extends SearchedQuery, Result, Found>(
     if (indexes === null || !query.mayCorrect || !lacksWords || !isEmpty(result)) {
       return { result, query, changes };
     }
+    // The first search may have stopped recording.
+    changes.recordAnew();
     const steps = findCorrections(deps, indexes, query, changes);
     const corrections = assertWanted(await turns.run(steps, isWanted));
     if (corrections.size === 0) return { result, query, changes };

@@ -51,6 +51,20 @@ test('a slot is kept once, as its book was when it was first found', () => {
   }
 });
 
+test('what was recorded is forgotten when another search begins', () => {
+  const collection = new FakeCollection();
+  for (const id of ['a', 'b']) collection.put({ id });
+  const changes = new ConcurrentChanges(collection);
+  collection.delete('a');
+  changes.keepUntilTaken(1);
+  changes.stopRecording();
+  changes.recordAnew();
+  assert.deepEqual([[...changes.changedSlots], [...changes.deletedSlots]], [[], []]);
+  assert.equal(changes.take(1), undefined);
+  collection.delete('b');
+  assert.deepEqual([[...changes.changedSlots], [...changes.deletedSlots]], [[1], [['b', [1]]]]);
+});
+
 test('a small collection is one buffer from the second ask on, a large one never', () => {
   for (const [length, isHeld] of [[1000, true], [9 * MEBIBYTE, false]] as const) {
     const collection = new FakeCollection();

@@ -123,23 +123,12 @@ export class Importer {
    * in their order. May be called again before an earlier call has resolved.
    */
   async run(records: readonly SourceRecord[]): Promise<string> {
-    const lines: string[] = [];
-    const parsedRecords: ParsedRecord[] = [];
-    // The index in `lines` of each parsed record, whose line follows from its import.
-    const lineIndexes: number[] = [];
-    for (const record of records) {
-      const parsedRecord = this.#parseRecord(record);
-      if (typeof parsedRecord === 'string') {
-        lines.push(parsedRecord);
-      } else {
-        lineIndexes.push(lines.length);
-        parsedRecords.push(parsedRecord);
-        lines.push('');
-      }
-    }
-    const importedLines = await this.#importBatch(parsedRecords);
-    for (const [index, line] of importedLines.entries()) lines[lineIndexes[index] ?? 0] = line;
-    return lines.join('');
+    const parsedOrLines = records.map((record) => this.#parseRecord(record));
+    const lines = await this.#importBatch(
+      parsedOrLines.filter((parsed) => typeof parsed !== 'string'));
+    const importedLines = lines.values();
+    return parsedOrLines.map((parsed) =>
+      typeof parsed === 'string' ? parsed : importedLines.next().value ?? '').join('');
   }
 
   /** The parsed record, or the line of one that is not imported. */

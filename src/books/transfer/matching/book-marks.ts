@@ -12,61 +12,42 @@ export interface BookMarks {
   add(id: string): void;
 }
 
+/** The marks of a batch, whose caller says how it ended. */
+type BatchMarks = BookMarks & {
+  /** To be called before the batch runs, as it may run again. */
+  clear(): void;
+  /** `isStored`: the books of the batch are committed; else its marks count for nothing. */
+  end(isStored: boolean): void;
+};
+
 /** The marks of an import. Each of its batches marks books as it runs, also when it runs again. */
 export class ImportMarks {
   readonly #slots: SlotMarks;
-  /** The batches under way, in their order. */
-  readonly #batches: BatchMarks[] = [];
+  /** The ids that each batch under way has marked, in the order of the batches. */
+  readonly #batches: Set<string>[] = [];
 
   constructor(collection: Collection) {
     this.#slots = new SlotMarks(collection);
   }
 
-  /** The marks of a batch, whose caller says how it ended. */
   begin(): BatchMarks {
-    const marks = new BatchMarks((id) => this.#slots.has(id), this.#batches);
-    this.#batches.push(marks);
-    return marks;
-  }
-
-  /** `isStored`: the books of the batch are committed; else its marks count for nothing. */
-  end(marks: BatchMarks, isStored: boolean): void {
-    if (isStored) for (const id of marks.ids) this.#slots.add(id);
-    this.#batches.splice(this.#batches.indexOf(marks), 1);
+    const ids = new Set<string>();
+    this.#batches.push(ids);
+    return {
+      // Batches behind this one have run before it runs again.
+      has: (id) => this.#slots.has(id)
+        || this.#batches.slice(0, this.#batches.indexOf(ids) + 1).some((batch) => batch.has(id)),
+      add: (id) => ids.add(id),
+      clear: () => ids.clear(),
+      end: (isStored) => {
+        if (isStored) for (const id of ids) this.#slots.add(id);
+        this.#batches.splice(this.#batches.indexOf(ids), 1);
+      },
+    };
   }
 
   close(): void {
     this.#slots.close();
-  }
-}
-
-class BatchMarks implements BookMarks {
-  readonly ids = new Set<string>();
-  readonly #isCommitted: (id: string) => boolean;
-  readonly #batches: readonly BatchMarks[];
-
-  constructor(isCommitted: (id: string) => boolean, batches: readonly BatchMarks[]) {
-    this.#isCommitted = isCommitted;
-    this.#batches = batches;
-  }
-
-  /** To be called before the batch runs, as it may run again. */
-  clear(): void {
-    this.ids.clear();
-  }
-
-  has(id: string): boolean {
-    if (this.#isCommitted(id)) return true;
-    for (const batch of this.#batches) {
-      if (batch.ids.has(id)) return true;
-      // Those behind it have run before it runs again.
-      if (batch === this) break;
-    }
-    return false;
-  }
-
-  add(id: string): void {
-    this.ids.add(id);
   }
 }
 

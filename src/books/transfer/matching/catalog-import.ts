@@ -103,9 +103,7 @@ class CatalogImport implements BookImport {
       const deps = { books, mode: this.#mode, keys, marks, nowMs };
       return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
     });
-    if (marks !== null) {
-      batch.then(() => this.#marks?.end(marks, true), () => this.#marks?.end(marks, false));
-    }
+    if (marks !== null) batch.then(() => marks.end(true), () => marks.end(false));
     return batch;
   }
 }

@@ -22,9 +22,8 @@ import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
 import type { ImportBody } from './transfer/import.ts';
 import {
-  FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
+  FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS,
 } from './transfer/format-list.ts';
-import { listWrittenTypes } from './transfer/format-list.ts';
 import { MATCH_LIST, ON_MATCH, combineOnMatch, parseMatches } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
@@ -68,8 +67,8 @@ const SCHEMAS: ReadonlyMap<string, Schema> =
 
 const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
   .filter(({ name }) => name !== 'json')
-  .flatMap((format) => listWrittenTypes(format).map((mediaType) =>
-    ({ mediaType, schema: SCHEMAS.get(format.name) ?? TEXT })));
+  .flatMap(({ name, writtenTypes }) => writtenTypes.map((mediaType) =>
+    ({ mediaType, schema: SCHEMAS.get(name) ?? TEXT })));
 
 /**
  * Whether the request asks for JSON, or for nothing else. It is a look at a header, as nearly all
@@ -146,7 +145,7 @@ function listRoute(list: BookSender): HttpRoute {
 const IMPORT_PARAMETERS = [
   {
     name: 'format', in: 'query',
-    schema: { kind: 'string', values: READ_FORMATS.map(({ name }) => name) },
+    schema: { kind: 'string', values: FORMATS.map(({ name }) => name) },
     description: 'The format of the file, whatever its media type. Without it a media type of one '
       + 'format says it, and of a media type of several the first 64 KiB of the file.',
   },

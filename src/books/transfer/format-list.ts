@@ -1,4 +1,7 @@
-/** The formats of books, as users name them, and as media types and file endings name them. */
+/**
+ * The formats of books, as users name them, and as media types and file endings name them. All are
+ * read.
+ */
 type FormatRow = {
   readonly name: string;
   /** The words for a file of the format, after "reading". */
@@ -11,7 +14,6 @@ type FormatRow = {
   readonly endings: readonly string[];
   /** The endings that name a file to write, where they are not all. */
   readonly writtenEndings?: readonly string[];
-  readonly isRead: boolean;
   readonly isWritten: boolean;
 };
 
@@ -20,78 +22,69 @@ const CSV = ['text/csv', 'text/tab-separated-values'];
 const TABLE = [
   {
     name: 'json', title: 'JSON', mediaTypes: ['application/json'], endings: ['.json'],
-    isRead: true, isWritten: true,
+    isWritten: true,
   },
   {
     name: 'jsonl', title: 'JSON Lines',
     mediaTypes: ['application/jsonl', 'application/x-ndjson', 'application/json-lines'],
-    endings: ['.jsonl', '.ndjson'], isRead: true, isWritten: true,
+    endings: ['.jsonl', '.ndjson'], isWritten: true,
   },
   {
     name: 'csv', title: 'CSV', mediaTypes: CSV, writtenTypes: ['text/csv'],
-    endings: ['.csv', '.tsv'], writtenEndings: ['.csv'],
-    isRead: true, isWritten: true,
+    endings: ['.csv', '.tsv'], writtenEndings: ['.csv'], isWritten: true,
   },
   {
     name: 'jsonld', title: 'JSON-LD', mediaTypes: ['application/ld+json'], endings: ['.jsonld'],
-    isRead: true, isWritten: true,
+    isWritten: true,
   },
   {
     name: 'csl', title: 'CSL-JSON', mediaTypes: ['application/vnd.citationstyles.csl+json'],
-    endings: ['.csl.json'], isRead: true, isWritten: true,
+    endings: ['.csl.json'], isWritten: true,
   },
   {
     name: 'bibtex', title: 'BibTeX', mediaTypes: ['application/x-bibtex', 'text/x-bibtex'],
-    endings: ['.bib'], isRead: true, isWritten: true,
+    endings: ['.bib'], isWritten: true,
   },
   {
     name: 'ris', title: 'RIS', mediaTypes: ['application/x-research-info-systems'],
-    endings: ['.ris'], isRead: true, isWritten: true,
+    endings: ['.ris'], isWritten: true,
   },
   {
     name: 'goodreads', title: 'a Goodreads export', mediaTypes: CSV, endings: ['.csv'],
-    isRead: true, isWritten: false,
+    isWritten: false,
   },
   {
     name: 'storygraph', title: 'a StoryGraph export', mediaTypes: CSV, endings: ['.csv'],
-    isRead: true, isWritten: false,
+    isWritten: false,
   },
   {
     name: 'librarything', title: 'a LibraryThing export',
     mediaTypes: ['text/tab-separated-values', 'application/json'], endings: ['.tsv', '.json'],
-    isRead: true, isWritten: false,
+    isWritten: false,
   },
   {
     name: 'calibre', title: 'a Calibre catalog', mediaTypes: CSV, endings: ['.csv'],
-    isRead: true, isWritten: false,
+    isWritten: false,
   },
   {
     name: 'isbn', title: 'a list of ISBNs', mediaTypes: ['text/plain'], endings: ['.txt'],
-    isRead: true, isWritten: false,
+    isWritten: false,
   },
 ] as const satisfies readonly FormatRow[];
 
 export type FormatName = (typeof TABLE)[number]['name'];
 
-export type Format = FormatRow & { readonly name: FormatName };
+export type Format = Required<FormatRow> & { readonly name: FormatName };
 
-export const FORMATS: readonly Format[] = TABLE;
-
-/** The media types that are written of a format. */
-export function listWrittenTypes(
-  { mediaTypes, writtenTypes = mediaTypes }: Format,
-): readonly string[] {
-  return writtenTypes;
-}
-
-export const READ_FORMATS: readonly Format[] = FORMATS.filter(({ isRead }) => isRead);
+export const FORMATS: readonly Format[] = TABLE.map((row) =>
+  ({ writtenTypes: row.mediaTypes, writtenEndings: row.endings, ...row }));
 
 export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
 
 export const JSON_LINES_TYPES: readonly string[] =
-  READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
+  FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
 
-/** The media types of all other files that can be read. */
-export const FILE_TYPES: readonly string[] = [...new Set(
-  READ_FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
-  .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));
+/** The media types of all other files. */
+export const FILE_TYPES: readonly string[] =
+  [...new Set(FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
+    .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
+import { FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 
 /** Each is loaded when its first file is read or written. */
@@ -28,7 +28,7 @@ const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
 
 /** The endings of files that can be read, as a message says them: `.json, .jsonl or .csv`. */
 export const READ_ENDINGS =
-  joinEndings([...new Set(READ_FORMATS.flatMap(({ endings }) => endings))]);
+  joinEndings([...new Set(FORMATS.flatMap(({ endings }) => endings))]);
 /** The same of files that can be written. */
 export const WRITTEN_ENDINGS = joinEndings(WRITTEN_FORMATS.map(({ endings }) => endings[0] ?? ''));
 
@@ -42,7 +42,7 @@ function joinEndings(endings: readonly string[]): string {
  */
 export function findWrittenFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
-  const found = WRITTEN_FORMATS.flatMap(({ name: format, endings, writtenEndings = endings }) =>
+  const found = WRITTEN_FORMATS.flatMap(({ name: format, writtenEndings }) =>
     writtenEndings.filter((ending) => name.endsWith(ending)).map((ending) => ({ format, ending })));
   const [longest] = found.toSorted((left, right) => right.ending.length - left.ending.length);
   return longest?.format ?? null;

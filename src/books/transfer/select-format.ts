@@ -10,8 +10,7 @@ import type { Exchange, HeaderList } from '../../server/http-route.ts';
 import { splitParameter } from '../../server/query.ts';
 import { FORMAT } from '../query/query-parameters.ts';
 import type { BookWriter, WriterOptions } from './format-codec.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
-import { listWrittenTypes } from './format-list.ts';
+import { FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
 import { createBookWriter } from './formats.ts';
 
@@ -19,7 +18,7 @@ type Offer = { readonly format: Format; readonly mediaType: string };
 
 const NAMES = WRITTEN_FORMATS.map(({ name }) => name);
 const OFFERS: readonly Offer[] = WRITTEN_FORMATS.flatMap((format) =>
-  listWrittenTypes(format).map((mediaType) => ({ format, mediaType })));
+  format.writtenTypes.map((mediaType) => ({ format, mediaType })));
 const MEDIA_TYPES = OFFERS.map(({ mediaType }) => mediaType);
 
 /** Formats of which a browser is to make a file. */
@@ -63,9 +62,9 @@ function negotiateOffer(accept = ''): Offer {
 function getOffer(name: string): Offer {
   const offer = OFFERS.find(({ format }) => format.name === name);
   if (offer !== undefined) return offer;
-  const isRead = READ_FORMATS.some((candidate) => candidate.name === name);
+  const isOnlyRead = FORMATS.some((candidate) => candidate.name === name);
   throw new AppError('malformed', `\`${FORMAT}\` must be one of ${NAMES.join(', ')}, not `
-    + `${quote(name)}${isRead ? ', which is only read' : didYouMean(name, NAMES)}`);
+    + `${quote(name)}${isOnlyRead ? ', which is only read' : didYouMean(name, NAMES)}`);
 }
 
 function checkQuery(search: string, { name }: Format): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBookFile } from '../../../src/books/transfer/book-file.ts';
 import type { FormatName } from '../../../src/books/transfer/format-list.ts';
-import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { createBookWriter } from '../../../src/books/transfer/formats.ts';
 import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -38,7 +38,7 @@ const ENCODINGS = [
   ['windows-1252', (text: string) => Buffer.from(text, 'latin1')],
 ] as const;
 
-for (const { name, title } of READ_FORMATS) {
+for (const { name, title } of FORMATS) {
   test(`${title} is known, in any encoding, and its records are the same however it is cut`,
     async () => {
       const random = createRandom(3310);
@@ -113,7 +113,7 @@ test('JSON Lines may end in CR, however the file is cut, where the first ones do
 });
 
 test('an export of an empty catalog is read, and another empty file is told as one', async () => {
-  for (const { name, isWritten } of READ_FORMATS) {
+  for (const { name, isWritten } of FORMATS) {
     const [path] = FILES[name];
     if (isWritten) {
       const writer = await createBookWriter(name, {});
@@ -150,7 +150,7 @@ test('after valid UTF-8 a record with a wrong byte is bad, and the others are no
 });
 
 test('half a character in a file of UTF-16 is told as no UTF-16, in each format', async () => {
-  for (const { name } of READ_FORMATS) {
+  for (const { name } of FORMATS) {
     const [path, text] = FILES[name];
     for (const encoding of ['utf16le', 'utf16be'] as const) {
       const half = Buffer.from(`\ufeff${text.replace('É', '\ud83d')}`, 'utf16le');

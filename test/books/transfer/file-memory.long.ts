@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { compile } from '../../support/compile.ts';
 import { IS_LONG } from '../../support/long.ts';
 
@@ -101,7 +101,7 @@ const FILES: Readonly<Record<string, readonly FileParts[]>> = {
 };
 
 test('each format has files here', () => {
-  assert.deepEqual(Object.keys(FILES).sort(), READ_FORMATS.map(({ name }) => name).sort());
+  assert.deepEqual(Object.keys(FILES).sort(), FORMATS.map(({ name }) => name).sort());
 });
 
 for (const [format, files] of Object.entries(FILES)) {

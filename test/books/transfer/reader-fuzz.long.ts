@@ -11,7 +11,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { JsonObject } from '../../../src/base/schema.ts';
 import { openBookFile } from '../../../src/books/transfer/book-file.ts';
 import type { FormatName } from '../../../src/books/transfer/format-list.ts';
-import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { loadCodec } from '../../../src/books/transfer/formats.ts';
 import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
 import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
@@ -63,7 +63,7 @@ const PIECES = [
 ];
 const BYTES = [0x00, 0x80, 0xc3, 0xe2, 0xf0, 0xfe, 0xff, 0x0a, 0x0d, 0x22, 0x5c, 0x7b, 0x7d];
 
-for (const { name } of READ_FORMATS) {
+for (const { name } of FORMATS) {
   test(`a changed ${name} file is read to its end, the same however it is cut`, async () => {
     const seed = createSeed();
     const random = createRandom(seed);
@@ -96,7 +96,7 @@ for (const { name } of READ_FORMATS) {
 test('a file of any family is taken for one format or refused, whatever stands in it', async () => {
   const seed = createSeed();
   const random = createRandom(seed);
-  for (const { name } of READ_FORMATS) {
+  for (const { name } of FORMATS) {
     const files = await makeFiles(name, random);
     for (const ending of ['.csv', '.tsv', '.json', '.txt']) {
       const choice = findFormatByEnding(`books${ending}`);

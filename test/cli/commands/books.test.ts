@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
 import { ALONE, WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
@@ -21,7 +21,7 @@ const READING = {
 
 test('import and export take every format of books', () => {
   for (const [name, formats] of [
-    ['book:import', READ_FORMATS], ['book:export', WRITTEN_FORMATS],
+    ['book:import', FORMATS], ['book:export', WRITTEN_FORMATS],
   ] as const) {
     const command = COMMANDS.find((spec) => spec.name === name);
     assert.deepEqual(command?.options['format']?.values, formats.map((format) => format.name));

@@ -1,7 +1,7 @@
 /** The rows of the commands `book:*`. */
 import { CHARSETS } from '../../../base/text/charset.ts';
 import { flag } from '../../arguments/option-spec.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
+import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
@@ -112,7 +112,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       },
       sample: flag('import the sample catalog of the program instead'),
       format: {
-        type: 'string', placeholder: '<format>', values: READ_FORMATS.map(({ name }) => name),
+        type: 'string', placeholder: '<format>', values: FORMATS.map(({ name }) => name),
         meaning: 'format of the file; its name and its beginning say it otherwise',
       },
       charset: {

@@ -192,7 +192,8 @@ export class JsonSplitter implements RecordSplitter {
     this.#recordBytes.add(chunk.subarray(this.#recordStart, offset));
     this.#recordStart = offset;
     const begin = this.#recordBytes.take() ?? Buffer.alloc(0);
-    const isNamed = begin.toString().replace(/\s*:\s*$/, ':') === `${this.#arrayMember}:`;
+    const text = begin.toString().trimEnd();
+    const isNamed = text.endsWith(':') && text.slice(0, -1).trimEnd() === this.#arrayMember;
     if (isNamed) this.#recordStart = -1;
     else this.#recordBytes.add(begin);
     return isNamed;

@@ -41,10 +41,9 @@ export function* findTopFacets(
 ): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
   const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
   for (const [{ name, format }, column] of columns) {
-    const top = yield* indexes.attempt(column, () => {
-      const counts = column.dictionary.valueCounts();
-      return findTop(format === undefined ? counts : uniteCounts(counts, format), max);
-    });
+    const { dictionary } = column;
+    const top = yield* indexes.attempt(column, () => format === undefined
+      ? dictionary.findTop(max) : findTop(uniteCounts(dictionary.valueCounts(), format), max));
     if (top === null) return null;
     topByFacet[name] = top;
   }
@@ -87,8 +86,9 @@ export function findTopAuthors(
   // A name that matches has one of these, and so a term with one of the prefixes.
   const heads = (words[0] ?? []).flatMap((alternative) => alternative.slice(0, 1));
   const prefixes = heads.flatMap((head) => deriveTermPrefixes(head).prefixes.slice(0, 1));
-  return dictionary.findTop(prefixes,
-    (name) => mayHave(heads, name) && matchesWords(words, tokenize(name)), max);
+  const accepts = (name: string): boolean =>
+    mayHave(heads, name) && matchesWords(words, tokenize(name));
+  return dictionary.findTop(max, { prefixes, accepts });
 }
 
 /** Whether one of the words may be in the name: asked first, as tokens take 20 times as long. */
@@ -103,6 +103,6 @@ function mayHave(heads: readonly Word[], name: string): boolean {
 export function findTopKeywords(
   { dictionary }: ValueColumn, beginning: string, max: number,
 ): Steps<readonly ValueCount[]> {
-  return dictionary.findTop([encodeByteString(beginning)],
-    (keyword) => joinWords(keyword).startsWith(beginning), max);
+  const accepts = (keyword: string): boolean => joinWords(keyword).startsWith(beginning);
+  return dictionary.findTop(max, { prefixes: [encodeByteString(beginning)], accepts });
 }

@@ -16,6 +16,13 @@ import type { BookValue, ValueSpelling } from '../query/book-values.ts';
 import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 
+/** Values that have a term with one of the prefixes and are accepted. */
+type ValueSelection = {
+  readonly prefixes: readonly string[];
+  /** Where case does not count, it gets values as `foldCase` leaves them. */
+  readonly accepts: (value: string) => boolean;
+};
+
 const TERM_START = 3;
 // The memory that a value takes beside its text: in the maps and lists, and for its terms.
 const VALUE_BYTES = 70;
@@ -104,16 +111,12 @@ export class ValueDictionary {
     }
   }
 
-  /**
-   * The commonest values that have a term with one of the prefixes and are accepted. Where case
-   * does not count, `accepts` gets them as `foldCase` leaves them.
-   */
-  * findTop(
-    prefixes: readonly string[], accepts: (value: string) => boolean, max: number,
-  ): Steps<readonly ValueCount[]> {
+  /** The commonest values: all, or those that are selected. */
+  * findTop(max: number, selection: ValueSelection | null = null): Steps<readonly ValueCount[]> {
     const top: ValueCount[] = [];
     let looks = 0;
-    for (const codes of this.#listsOf(prefixes)) {
+    const lists = selection === null ? [this.#values.keys()] : this.#listsOf(selection.prefixes);
+    for (const codes of lists) {
       for (const code of codes) {
         looks += 1;
         if (looks % VALUES_PER_YIELD === 0) yield;
@@ -122,7 +125,8 @@ export class ValueDictionary {
         const value = this.#values[code];
         if (value === undefined) continue;
         const count = this.#countOf(code);
-        if (isAmongTop(top, count, max) && accepts(this.#keyOf(value))) addToTop(top, count, max);
+        if (!isAmongTop(top, count, max)) continue;
+        if (selection?.accepts(this.#keyOf(value)) !== false) addToTop(top, count, max);
       }
     }
     return top;

@@ -104,7 +104,6 @@ test('facets and suggestions read the books when a column fails', async () => {
     shelf.runAllTurns();
     const dictionary = indexes.findColumn('author')?.dictionary;
     assert.ok(dictionary !== undefined);
-    dictionary.valueCounts = () => { throw BROKEN; };
     dictionary.findTop = failingSteps;
     assert.deepEqual(await shelf.runUntil(ask(path)), expected);
     assert.equal(indexes.findColumn('author'), null);

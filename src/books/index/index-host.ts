@@ -174,11 +174,7 @@ export class IndexHost {
   * findCorrections(words: readonly string[]): Steps<Corrections> {
     const entry = this.#entries.get('words');
     if (!(entry?.index instanceof WordIndex)) return NO_CORRECTIONS;
-    // In turn with what makes it in the background.
-    while (this.#keeps(entry) && !entry.isReady) {
-      entry.group.steps.next();
-      yield;
-    }
+    yield* this.#finish(entry.group);
     yield* this.settle();
     if (!this.#keeps(entry)) return NO_CORRECTIONS;
     const { index } = entry;
@@ -290,14 +286,19 @@ export class IndexHost {
     const seen = { end: 0, bound: Infinity };
     const entries: IndexEntry[] = [];
     const group = { entries, seen, steps: this.#makeAll(entries, seen) };
-    const finish = function* (): Steps<void> {
-      // Another run may take steps, too.
-      while (group.steps.next().done !== true) yield;
-    };
     this.#nextGroup = group;
-    this.#run(finish(), () =>
-      this.#nextGroup === group || entries.some((entry) => this.#keeps(entry)));
+    this.#run(this.#finish(group));
     return group;
+  }
+
+  /** Does what is left of making the indexes of a group, in turn with others that wait for it. */
+  * #finish({ entries, steps }: MakingGroup): Steps<void> {
+    try {
+      // The first step closes the group.
+      while (steps.next().done !== true && entries.some((entry) => this.#keeps(entry))) yield;
+    } catch (error) {
+      this.#fail(entries, error);
+    }
   }
 
   * #makeAll(entries: readonly IndexEntry[], seen: MakingGroup['seen']): Steps<void> {
@@ -429,7 +430,7 @@ export class IndexHost {
   #startSettling(): void {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    this.#run(this.#settleAll(), () => true);
+    this.#run(this.#settleAll());
   }
 
   * #settleAll(): Steps<void> {
@@ -467,7 +468,7 @@ export class IndexHost {
   }
 
   /** Runs steps that see to the failures of an index themselves. */
-  #run(steps: Steps<unknown>, isWanted: () => boolean): void {
+  #run(steps: Steps<unknown>, isWanted?: () => boolean): void {
     this.#options.turns.runLater(steps, isWanted)
       .catch((error: unknown) => this.#fail(this.#entries.values(), error));
   }

@@ -13,7 +13,7 @@ import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
 import type { Segment } from './segment.ts';
-import { deriveTermPrefixes, isSignsClause } from '../query/words.ts';
+import { deriveTermPrefixes } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
 /**
@@ -39,33 +39,18 @@ const AFTER_TERM = '\0';
 const EXPANSION_MAX = 16;
 
 export function planSearch(filter: BookFilter): SearchPlan {
-  let isExact = true;
-  const dropSigns = (clauses: readonly Clause[]): readonly Clause[] => {
-    const known = clauses.filter((clause) => !isSignsClause(clause));
-    isExact &&= known.length === clauses.length;
-    return known;
-  };
-  const createGroup = (clause: Clause, tags: readonly string[]): Alternative[] =>
-    clause.map((wordList) => wordList.flatMap((word) => {
-      const terms = deriveTermPrefixes(word);
-      isExact &&= terms.isExact;
-      return terms.prefixes.map((start): TermMatch =>
-        ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
-    }));
   const groups: (readonly Alternative[])[] = [];
+  let isExact = true;
   for (const { row: { place }, wanted } of filter.words) {
-    const tags = TAGS[place];
-    const alternatives = wanted.map(dropSigns);
-    const [onlyOne = []] = alternatives;
-    // Signs alone may be in any book.
-    if (alternatives.some(({ length }) => length === 0)) continue;
-    if (alternatives.length === 1) {
-      groups.push(...onlyOne.map((clause) => createGroup(clause, tags)));
-      continue;
+    const [clauses = [], ...others] = wanted;
+    const expansion = others.length === 0 ? { clauses, isExact: true } : expandClauses(wanted);
+    isExact &&= expansion.isExact;
+    for (const clause of expansion.clauses) {
+      const group = createGroup(clause, TAGS[place]);
+      isExact &&= group.isExact;
+      // What any book may have, such as signs, finds none.
+      if (!group.alternatives.some(({ length }) => length === 0)) groups.push(group.alternatives);
     }
-    const expansions = alternatives.map(expandClauses);
-    isExact &&= expansions.every((expansion) => expansion.isExact);
-    groups.push(createGroup(expansions.flatMap((expansion) => expansion.alternatives), tags));
   }
   let excluded: TermMatch | null = null;
   for (const { row: { term, isExcluded }, wanted } of filter.values) {
@@ -85,23 +70,47 @@ const TAGS: Readonly<Record<WordsPlace, readonly string[]>> = {
   anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
 };
 
-/**
- * The clauses of one name among several as one clause: each of its alternatives takes one from
- * each of theirs. A clause that would make too many is left to the check of the books' texts.
- */
-function expandClauses(
-  clauses: readonly Clause[],
-): { readonly alternatives: Clause; readonly isExact: boolean } {
-  let alternatives: Clause = [[]];
+/** A book matches the clause if it has all terms of one of the alternatives; see `isExact`. */
+function createGroup(clause: Clause, tags: readonly string[]): {
+  readonly alternatives: readonly Alternative[]; readonly isExact: boolean;
+} {
+  const alternatives: Alternative[] = [];
   let isExact = true;
-  for (const clause of clauses) {
-    if (alternatives.length * clause.length > EXPANSION_MAX) {
-      isExact = false;
-      continue;
+  for (const words of clause) {
+    const terms: TermMatch[] = [];
+    for (const word of words) {
+      const { prefixes, isExact: isWordExact } = deriveTermPrefixes(word);
+      isExact &&= isWordExact;
+      for (const start of prefixes) {
+        terms.push({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false });
+      }
     }
-    alternatives = alternatives.flatMap((head) => clause.map((words) => [...head, ...words]));
+    alternatives.push(terms);
   }
   return { alternatives, isExact };
+}
+
+/**
+ * Several names, any of which will do, as one clause: each of its alternatives takes one from each
+ * clause of a name. A clause that would make too many is left to the check of the books' texts.
+ */
+function expandClauses(
+  names: readonly (readonly Clause[])[],
+): { readonly clauses: readonly Clause[]; readonly isExact: boolean } {
+  const expanded: Clause[number][] = [];
+  let isExact = true;
+  for (const name of names) {
+    let alternatives: Clause = [[]];
+    for (const clause of name) {
+      if (alternatives.length * clause.length > EXPANSION_MAX) {
+        isExact = false;
+        continue;
+      }
+      alternatives = alternatives.flatMap((head) => clause.map((words) => [...head, ...words]));
+    }
+    expanded.push(...alternatives);
+  }
+  return { clauses: [expanded], isExact };
 }
 
 /** Adds the slots of a segment's live books that match to `into`. */

@@ -50,11 +50,6 @@ function collectClauses(
   return [...clauses.values()];
 }
 
-/** Whether the index cannot tell which texts match, as the clause is about signs. */
-export function isSignsClause(clause: Clause): boolean {
-  return clause.some((words) => words.some(isSignsWord));
-}
-
 /** Whether every clause matches the text, given as its tokens. */
 export function matchesWords(clauses: readonly Clause[], tokens: readonly TextToken[]): boolean {
   return clauses.every((clause) =>
@@ -90,13 +85,15 @@ export function eachTerm(text: string, add: (term: string) => void): void {
  * of `prefixes`, a term that begins with it. `isExact`: having these terms is enough for a match;
  * else the caller must check the text. It is false for a word of an unspaced script of more
  * than two characters: the index has pairs of characters alone, and a text may have all of a
- * word's pairs without the word.
+ * word's pairs without the word. Of signs it has nothing.
  */
 export function deriveTermPrefixes(
   word: Word,
 ): { prefixes: readonly string[]; isExact: boolean } {
+  if (!word.isUnspaced) return { prefixes: [encodeByteString(word.text)], isExact: true };
+  if (isSignsWord(word)) return { prefixes: [], isExact: false };
   const characters = [...word.text];
-  if (!word.isUnspaced || characters.length <= 2) {
+  if (characters.length <= 2) {
     return { prefixes: [encodeByteString(word.text)], isExact: true };
   }
   const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);

@@ -22,13 +22,11 @@ import { readIsbn } from './stored-fields.ts';
 /** Where words may stand; `anyText` is every text that is searched but the publisher. */
 export type WordsPlace = 'anyText' | 'author' | 'publisher';
 
-/** The words of one of its texts must be in the place. */
-export type WordsRow = ParameterSpec & {
-  readonly place: WordsPlace;
-} & FacetCondition;
+/** The words of one of the texts that are asked for must be in the place. */
+export type WordsRow = ConditionRow & { readonly place: WordsPlace };
 
 /** The book must have one of the values that are asked for. */
-export type ValueRow = ParameterSpec & {
+export type ValueRow = ConditionRow & {
   /** The value that a text asks for. Throws `malformed`, naming the parameter. */
   parse(text: string, name: string): BookValue;
   /** The values that a stored book has. */
@@ -41,11 +39,11 @@ export type ValueRow = ParameterSpec & {
   readonly column?: ColumnName;
   /** The terms as which the word index has the values; that of an ISBN is a word of titles, too. */
   readonly term?: 'keyword' | 'isbn';
-} & FacetCondition;
+};
 
-type FacetCondition = {
+type ConditionRow = ParameterSpec & {
   /** The facet that ignores the condition. */
-  readonly facet?: string;
+  readonly facet?: Facet;
   /** What the console calls the condition beside the facet. */
   readonly label?: string;
 };
@@ -114,7 +112,7 @@ const valueRows = [
     name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
     option: { placeholder: '<format>', suggests: BOOK_FORMATS },
     description: 'The format, such as `EBook`; several times: one of them.',
-    parse: parseBookFormat, ...inColumn('bookFormat'), facet: 'bookFormat', label: 'Format',
+    parse: choiceOf(BOOK_FORMATS), ...inColumn('bookFormat'), facet: 'bookFormat', label: 'Format',
   },
   {
     name: 'keyword', ...KEYWORDS, facet: 'keyword', label: 'Keyword',
@@ -156,8 +154,8 @@ export const FACET_NAMES: readonly Facet[] = facetRows.map(({ name }) => name);
 /** The properties by which books can be counted. */
 export type Facet = (typeof facetRows)[number]['name'];
 
-/** The row of each condition, with the type of its schema. */
-export type ConditionRow = (typeof wordsRows | typeof valueRows)[number];
+/** The row of each condition, with its name and the kind of its schema. */
+export type EachCondition = (typeof wordsRows | typeof valueRows)[number];
 
 function several(items: StringSchema): ArraySchema {
   return { kind: 'array', items, maxItems: REPETITIONS_MAX };
@@ -178,11 +176,12 @@ function parseFlag(text: string, name: string): string {
   return String(parseEither(name, text, 'true', 'false'));
 }
 
-function parseBookFormat(text: string, name: string): string {
-  const format = BOOK_FORMATS.find((candidate) => candidate === text);
-  if (format !== undefined) return format;
-  throw malformed(`\`${name}\` must be one of ${BOOK_FORMATS.join(', ')}, not ${quote(text)}`
-    + didYouMean(text, BOOK_FORMATS));
+function choiceOf(choices: readonly string[]): (text: string, name: string) => string {
+  return (text, name) => {
+    if (choices.includes(text)) return text;
+    throw malformed(`\`${name}\` must be one of ${choices.join(', ')}, not ${quote(text)}`
+      + didYouMean(text, choices));
+  };
 }
 
 /** A text that is compared whole, without regard to case. */
@@ -216,9 +215,7 @@ function parseLanguageRange(text: string, name: string): string {
   }
 }
 
-/**
- * Basic filtering (RFC 4647 §3.3.1): the range, or the range and a hyphen, begins the tag.
- */
+/** Basic filtering (RFC 4647 §3.3.1): the range, or the range and a hyphen, begins the tag. */
 function isInLanguageRange(range: string, tag: string): boolean {
   const lower = tag.toLowerCase();
   return range === '*' || lower === range

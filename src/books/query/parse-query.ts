@@ -5,7 +5,7 @@ import { PAGE_LIMIT_MAX, malformed, parseEither } from '../../server/query.ts';
 import { listWanted, parseFilter, searchClausesOf } from './book-filter.ts';
 import type { BookFilter } from './book-filter.ts';
 import { SEARCH_ROW } from './conditions.ts';
-import type { ConditionRow } from './conditions.ts';
+import type { EachCondition } from './conditions.ts';
 import { decodeCursor } from './cursor.ts';
 import { NO_CORRECTIONS, correctClauses } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
@@ -46,7 +46,7 @@ type OneOrMore = string | readonly string[] | undefined;
  * any of its items; in `keyword.not` for none of them.
  */
 export type BookListQuery = {
-  readonly [Row in ConditionRow as Row['name']]?: ValueOfKind<Row['schema']['kind']>;
+  readonly [Row in EachCondition as Row['name']]?: ValueOfKind<Row['schema']['kind']>;
 } & {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;

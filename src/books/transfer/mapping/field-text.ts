@@ -24,10 +24,11 @@ const NUMBERS = /^[0-9]+$/;
  * list too: PHP writes one with gaps so.
  */
 export function listItems({ fields }: FieldRecord, name: string): readonly JsonValue[] {
-  const value = fields.get(name) ?? [];
+  const value = fields.get(name) ?? null;
+  if (value === null) return [];
+  if (Array.isArray(value)) return value.slice(0, LIST_LENGTH_MAX);
   const isNumbered = isJsonObject(value) && Object.keys(value).every((key) => NUMBERS.test(key));
-  const items = isNumbered ? Object.values(value) : [value].flat();
-  return items.slice(0, LIST_LENGTH_MAX);
+  return isNumbered ? Object.values(value).slice(0, LIST_LENGTH_MAX) : [value];
 }
 
 /**
@@ -35,17 +36,27 @@ export function listItems({ fields }: FieldRecord, name: string): readonly JsonV
  * member is kept or left out as it is.
  */
 export function listTexts(record: FieldRecord, name: string): FieldTexts {
-  const items = listItems(record, name);
-  const texts = items.filter((item) => isJsonNumber(item)
-    || (typeof item === 'string' && item.length <= TEXT_LENGTH_MAX)).map(String);
-  const isWhole = texts.length === items.length && items.length < LIST_LENGTH_MAX;
-  return { texts: texts.filter((text) => text !== ''), isWhole };
+  return readTexts(record, name, (text) => text);
 }
 
 /** The texts of a field without the white space around them. */
 export function listTrimmedTexts(record: FieldRecord, name: string): FieldTexts {
-  const { texts, isWhole } = listTexts(record, name);
-  return { texts: texts.map((text) => text.trim()).filter((text) => text !== ''), isWhole };
+  return readTexts(record, name, (text) => text.trim());
+}
+
+function readTexts(
+  record: FieldRecord, name: string, clean: (text: string) => string,
+): FieldTexts {
+  const items = listItems(record, name);
+  const texts: string[] = [];
+  let isWhole = items.length < LIST_LENGTH_MAX;
+  for (const item of items) {
+    const isText = typeof item === 'string' ? item.length <= TEXT_LENGTH_MAX : isJsonNumber(item);
+    const text = isText ? clean(String(item)) : '';
+    if (text !== '') texts.push(text);
+    isWhole &&= isText;
+  }
+  return { texts, isWhole };
 }
 
 /** The first text of a field without the white space around it; empty where it has none. */

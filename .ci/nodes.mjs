@@ -5,6 +5,7 @@
 // Needs a built program; what is not installed is skipped.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { bundleTests, withFolder } from './bundle.mjs';
 import { turnOf } from './share.mjs';
 
 const isShort = process.argv.includes('short');
@@ -16,9 +17,12 @@ const files = named.length > 0 ? named : readdirSync('test/nodes', { recursive: 
   .filter((file, index) => !isShort || file.includes('/failures/') || index % 2 === turnOf(2));
 console.log(`== real engines, and ${isShort ? 'some faults' : 'every fault'} of several nodes`);
 // One at a time: each starts some ten processes.
-const options = ['--import', 'tsx', '--test', '--test-concurrency=1', '--test-force-exit',
+const options = ['--test', '--test-concurrency=1', '--test-force-exit',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
-const result = spawnSync(process.execPath, [...options, ...files], {
-  stdio: 'inherit', env: { ...process.env, NODES_FORM: isShort ? 'short' : 'long' },
+process.exitCode = await withFolder(async (folder) => {
+  const bundles = await bundleTests(files.map((file) => [file]), folder);
+  const { status } = spawnSync(process.execPath, [...options, ...bundles], {
+    stdio: 'inherit', env: { ...process.env, NODES_FORM: isShort ? 'short' : 'long' },
+  });
+  return status ?? 1;
 });
-process.exit(result.status ?? 1);

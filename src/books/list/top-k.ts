@@ -11,20 +11,24 @@ import type { SortValue } from '../query/sort-keys.ts';
 import type { MatchSink } from './match-search.ts';
 
 /**
- * A book of a response, whose bytes never change. Its sort values are read when they are needed: of
- * a page that comes in order those of its last book alone (8 % of the time that a page takes).
+ * A book of a response, whose bytes never change. Its position is read when it is needed: of a page
+ * that comes in order that of its last book alone (8 % of the time that a page takes).
  */
 export class BookEntry implements BookPosition {
   readonly bytes: Buffer;
   readonly #sort: BookSort;
   #sortValues: readonly SortValue[] | null = null;
+  #id: string | null = null;
 
   constructor(bytes: Buffer, sort: BookSort) {
     this.bytes = bytes;
     this.#sort = sort;
   }
 
-  get id(): string { return readId(this.bytes); }
+  get id(): string {
+    return this.#id ??= readId(this.bytes);
+  }
+
   get sortValues(): readonly SortValue[] {
     return this.#sortValues ??= readSortValues(this.#sort, this.bytes);
   }

@@ -2,11 +2,12 @@
  * Which committed books have a match key: an index that is made when an import first needs it,
  * follows the changes of the collection while any import does, and is dropped after the last.
  *
- * It knows a hash of each key, in 30 bytes a book, and looks at the stored bytes to be sure. It is
- * made in turns of the event loop, beside traffic, and takes in each change as it is applied. So it
- * is exact whenever a transaction runs, however much others write: also on the nodes of an engine,
- * which apply what others wrote before a transaction runs again. What is staged and not applied yet
- * it does not know: `TransactionStaging` does.
+ * It knows a hash of each key, in 16 to 32 bytes a book outside of the heap, which may be small,
+ * and looks at the stored bytes to be sure. It is made in turns of the event loop, beside traffic,
+ * and takes in each change as it is applied. So it is exact whenever a transaction runs, however
+ * much others write: also on the nodes of an engine, which apply what others wrote before a
+ * transaction runs again. What is staged and not applied yet it does not know:
+ * `TransactionStaging` does.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
@@ -19,16 +20,15 @@ import type { MatchKeys } from './match-key.ts';
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
 
 const SLOTS_PER_YIELD = 16;
-/** One map of a million hashes would hold the event loop for 45 ms when it grows. */
-const SHARDS = 64;
+/** One list of a million hashes would hold the event loop for 25 ms when it grows. */
+const SHARDS = 256;
 
 export class MatchIndex {
   readonly keys: MatchKeys;
   /** Resolves when it knows all books, or when it is closed. */
   readonly whenReady: Promise<unknown>;
   readonly #collection: Collection;
-  /** The slots of the books by the hashes of their keys: mostly one. */
-  readonly #shards = Array.from({ length: SHARDS }, () => new Map<number, number | Set<number>>());
+  readonly #shards = Array.from({ length: SHARDS }, () => new SlotsByHash());
   readonly #unsubscribe: () => void;
   readonly #stagedKeys = new WeakMap<Buffer, string | null>();
   #isClosed = false;
@@ -37,19 +37,22 @@ export class MatchIndex {
     this.keys = keys;
     this.#collection = collection;
     this.#unsubscribe = collection.onChange(({ before, after }, slot) => {
-      this.#delete(slot, before);
-      this.#add(slot, after);
+      const hash = this.#hashOf(after);
+      if (hash !== this.#hashOf(before)) this.#add(slot, hash);
     });
     this.whenReady = turns.runLater(this.#fill(), () => !this.#isClosed);
   }
 
   /** The ids of the committed books with the key, in no order. */
   * find(key: string): Generator<string> {
-    const hash = crc32(key) | 0;
-    const slots = this.#shardOf(hash).get(hash) ?? [];
-    for (const slot of typeof slots === 'number' ? [slots] : slots) {
+    const found = new Set<number>();
+    const hash = crc32(key);
+    for (const slot of this.#shardOf(hash).find(hash)) {
       const bytes = this.#collection.bytesAt(slot);
-      if (bytes === undefined || this.keys.readStored(bytes) !== key) continue;
+      // The book may have another key now, or be another one, and a slot may be there twice.
+      const isMatch = bytes !== undefined && this.keys.readStored(bytes) === key;
+      if (!isMatch || found.has(slot)) continue;
+      found.add(slot);
       const id = this.#collection.idAt(slot);
       assert(id !== undefined, 'a slot with bytes has an id');
       yield id;
@@ -78,43 +81,76 @@ export class MatchIndex {
     // Books that come meanwhile are taken in as they are applied.
     const { slotBound } = this.#collection;
     for (let slot = 0; slot < slotBound; slot += 1) {
-      this.#add(slot, this.#collection.bytesAt(slot) ?? null);
+      this.#add(slot, this.#hashOf(this.#collection.bytesAt(slot) ?? null));
       if (slot % SLOTS_PER_YIELD === 0) yield;
     }
   }
 
-  /** Does nothing where the slot is there: a book may change before the index has come to it. */
-  #add(slot: number, bytes: Buffer | null): void {
-    const hash = this.#hashOf(bytes);
-    if (hash === null) return;
-    const shard = this.#shardOf(hash);
-    const slots = shard.get(hash);
-    if (slots === undefined) shard.set(hash, slot);
-    else if (typeof slots !== 'number') slots.add(slot);
-    else if (slots !== slot) shard.set(hash, new Set([slots, slot]));
+  #add(slot: number, hash: number | null): void {
+    if (hash !== null) this.#shardOf(hash).add(hash, slot);
   }
 
-  #delete(slot: number, bytes: Buffer | null): void {
-    const hash = this.#hashOf(bytes);
-    if (hash === null) return;
-    const shard = this.#shardOf(hash);
-    const slots = shard.get(hash);
-    if (typeof slots === 'object') slots.delete(slot);
-    if (slots === slot || (typeof slots === 'object' && slots.size === 0)) shard.delete(hash);
-  }
-
-  /** A small integer, which a map holds as it is; null for a book without a key. */
+  /** Null for a book without a key. */
   #hashOf(bytes: Buffer | null): number | null {
     const key = bytes === null ? null : this.keys.readStored(bytes);
-    return key === null ? null : crc32(key) | 0;
+    return key === null ? null : crc32(key);
   }
 
-  #shardOf(hash: number): Map<number, number | Set<number>> {
-    const shard = this.#shards[hash & (SHARDS - 1)];
+  #shardOf(hash: number): SlotsByHash {
+    const shard = this.#shards[hash % SHARDS];
     assert(shard !== undefined);
     return shard;
   }
 }
+
+/**
+ * Pairs of a hash and a slot, in chains by the bits of the hash beside those of the shard. They are
+ * only added: what has become of a book is seen in its bytes.
+ */
+class SlotsByHash {
+  /** Of each pair the hash, the slot, and the number of the next pair of its chain; 0: the last. */
+  #pairs = new Uint32Array(3 * PAIRS_MIN);
+  /** The number of the first pair of each chain, from 1; there is a chain for each pair. */
+  #heads = new Uint32Array(PAIRS_MIN);
+  #count = 0;
+
+  add(hash: number, slot: number): void {
+    if (this.#count === this.#heads.length) this.#grow();
+    this.#pairs.set([hash, slot], this.#count * 3);
+    this.#link(this.#count);
+    this.#count += 1;
+  }
+
+  /** No pair may be added meanwhile. */
+  * find(hash: number): Generator<number> {
+    let number = this.#heads[this.#chainOf(hash)] ?? 0;
+    while (number > 0) {
+      const offset = (number - 1) * 3;
+      if (this.#pairs[offset] === hash) yield this.#pairs[offset + 1] ?? 0;
+      number = this.#pairs[offset + 2] ?? 0;
+    }
+  }
+
+  #link(index: number): void {
+    const chain = this.#chainOf(this.#pairs[index * 3] ?? 0);
+    this.#pairs[index * 3 + 2] = this.#heads[chain] ?? 0;
+    this.#heads[chain] = index + 1;
+  }
+
+  #chainOf(hash: number): number {
+    return Math.floor(hash / SHARDS) % this.#heads.length;
+  }
+
+  #grow(): void {
+    const pairs = new Uint32Array(this.#pairs.length * 2);
+    pairs.set(this.#pairs);
+    this.#pairs = pairs;
+    this.#heads = new Uint32Array(this.#heads.length * 2);
+    for (let index = 0; index < this.#count; index += 1) this.#link(index);
+  }
+}
+
+const PAIRS_MIN = 4;
 
 type IndexUse = { readonly index: MatchIndex; importCount: number };
 

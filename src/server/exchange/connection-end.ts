@@ -21,6 +21,15 @@ export function hasFailed(socket: Duplex): boolean {
 const BYTES_MAX = 65_536;
 const DURATION_MS_MAX = 1_000;
 
+/**
+ * Sends what was written to the connection, and `text` after it, and closes it once the peer ends
+ * its side or a limit is reached.
+ */
+export function endConnection(socket: Duplex, clock: Clock, text?: string): void {
+  socket.end(text);
+  discardInput(socket, clock, () => socket.destroy());
+}
+
 /** Discards from `source` until it ends or a limit is reached, then calls `onDone` once. */
 export function discardInput(source: Readable, clock: Clock, onDone: () => void): void {
   let discardedBytes = 0;

@@ -3,7 +3,6 @@
  * no promises, no URL object. Anything that only few requests need is computed on demand.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -18,7 +17,7 @@ import {
 } from './read-body.ts';
 import { readBodyChunks } from './body-stream.ts';
 import type { ClientAddressResolver } from './client-address.ts';
-import { discardInput, hasFailed } from './connection-end.ts';
+import { discardInput, endConnection, hasFailed } from './connection-end.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcedLength, announcesBody, endsConnection, mountPathOf } from './request-head.ts';
@@ -173,8 +172,8 @@ export class HttpExchange implements Exchange {
       bytes = await writePulled(response, first, pull);
     }
     // Once the request is complete, a failed connection may still owe responses to earlier ones.
-    if (!request.complete && hasFailed(request.socket)) this.#closeBrokenConnection(request.socket);
-    else this.#discardBody();
+    if (request.complete || !hasFailed(request.socket)) this.#discardBody();
+    else endConnection(request.socket, this.#context.clock);
     return this.#record(status, bytes);
   }
 
@@ -270,12 +269,6 @@ export class HttpExchange implements Exchange {
     return this.isControl ? Infinity : this.#context.stallMs;
   }
 
-  /** Node's parser reads nothing more from a connection that failed, and leaves it open. */
-  #closeBrokenConnection(socket: Socket): void {
-    socket.end();
-    discardInput(socket, this.#context.clock, () => socket.destroy());
-  }
-
   /** Whether too much of the body is still to come for the connection to be used again. */
   #isBodyPending(): boolean {
     const { request } = this;
@@ -293,9 +286,11 @@ export class HttpExchange implements Exchange {
     // The whole response goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
-    if (hasFailed(request.socket)) return this.#closeBrokenConnection(request.socket);
-    cutStalledReader(response, this.#stallMs, this.#context.clock);
-    discardInput(request, this.#context.clock, () => response.end());
+    const { clock } = this.#context;
+    // Node's parser reads nothing more from a connection that failed, and leaves it open.
+    if (hasFailed(request.socket)) return endConnection(request.socket, clock);
+    cutStalledReader(response, this.#stallMs, clock);
+    discardInput(request, clock, () => response.end());
   }
 
   #recordAbandoned(): void {

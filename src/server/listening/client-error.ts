@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { http, loadCrypto } from '../../base/node-modules.ts';
 import { isStreamingBody } from '../exchange/body-stream.ts';
-import { discardInput, hasFailed, markFailed } from '../exchange/connection-end.ts';
+import { endConnection, hasFailed, markFailed } from '../exchange/connection-end.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
@@ -75,12 +75,14 @@ function hasResponded(socket: Duplex): boolean {
 function respondAndClose(
   error: Error, socket: Duplex, clock: Clock, countRejection: CountRejection,
 ): void {
-  const pendingResponse = findCurrentResponse(socket);
-  if (!socket.writable || pendingResponse?.headersSent === true
-    || (pendingResponse === null && hasResponded(socket))) {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
+  const pendingResponse = findCurrentResponse(socket);
+  // The response may still be on its way to the kernel: the head came with the rest in one piece.
+  const hasSent = pendingResponse === null ? hasResponded(socket) : pendingResponse.headersSent;
+  if (hasSent) return endConnection(socket, clock);
   const code = systemCodeOf(error);
   // The handler that reads the body responds, in its route's error format.
   if (pendingResponse !== null && failBodyReader(pendingResponse.req, toAppError(code))) return;
@@ -99,8 +101,7 @@ function failBodyReader(request: IncomingMessage, error: AppError): boolean {
 }
 
 function endWithProblem(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
-  socket.end(encodeResponse(problem, requestId));
-  discardInput(socket, clock, () => socket.destroy());
+  endConnection(socket, clock, encodeResponse(problem, requestId));
 }
 
 function createRequestId(): string {

@@ -65,6 +65,22 @@ test('answers what is no HTTP request with a problem, and closes the connection'
   }
 });
 
+test('what is answered without its body is answered, though the body has no end', async () => {
+  await using server = await startServer([hello, stream]);
+  for (const path of ['/hello/you', '/stream', '/nope']) {
+    for (const coding of ['identity', 'chunked']) {
+      const connection = new RawConnection(server);
+      const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\n\r\n`;
+      connection.send(`${head}zz\r\n`);
+      const answer = await connection.answer();
+      assert.ok([200, 400, 404].includes(answer.status), `${path} ${coding}`);
+      assert.equal(answer.headers['connection'], 'close', `${path} ${coding}`);
+      assert.equal(await connection.rest(), '', `${path} ${coding}`);
+      connection.close();
+    }
+  }
+});
+
 test('refuses and counts a CONNECT', async () => {
   await using server = await startServer([hello]);
   assert.equal((await rawRequest(server, 'CONNECT', 'example.org:443')).status, 400);

@@ -71,6 +71,14 @@ test('behind a parser of JSON the API works with what it parsed', async (context
   assert.equal((await shelf.books.list()).total, 1);
 });
 
+test('what a parser gives and JSON cannot hold is refused, and said', async (context) => {
+  const { url, logged } = await mount(context, reading(() => ({ body: { numberOfPages: 3n } })));
+  const { status, text } = await ask(`${url}/api/books`, { method: 'POST', body: { title: 'E' } });
+  assert.equal(status, 422);
+  assert.match(JSON.parse(text).detail, /must be what JSON can hold .*BigInt/);
+  assert.deepEqual(logged, []);
+});
+
 test('where the bytes of a body are needed, the answer and the log say what to do',
   async (context) => {
     const { url, logged } = await mount(context, parsing);

@@ -173,7 +173,8 @@ export interface Exchange {
   readChunks(): AsyncIterable<Buffer>;
   /**
    * The bytes of a JSON body, unparsed; none where the route needs no body and there is none.
-   * Throws what `readBody` throws, and `unsupported_media_type` for what the route does not take.
+   * Throws what `readBody` throws, `unsupported_media_type` for what the route does not take, and
+   * `invalid` when another program has parsed the body to what JSON cannot hold.
    */
   readJsonBytes(): Promise<Buffer>;
   /** The parsed JSON body. Throws what `readJsonBytes` throws, and `malformed`. */

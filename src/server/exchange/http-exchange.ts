@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/errors.ts';
-import { encodeJson } from '../../base/json/encode.ts';
+import { encodeChecked, encodeJson } from '../../base/json/encode.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { readTraceId } from '../../base/trace-context.ts';
@@ -202,7 +202,7 @@ export class HttpExchange implements Exchange {
     const isExpected = body?.isOptional !== true || announcesBody(request);
     if (isExpected) checkMediaType(request, body?.mediaTypes ?? JSON_MEDIA_TYPES);
     const json = this.entrance === 'embedded' ? findConsumedJson(request) : undefined;
-    return json === undefined ? this.readBody() : Buffer.from(encodeJson(json));
+    return json === undefined ? this.readBody() : Buffer.from(encodeChecked(json));
   }
 
   async readJson(): Promise<unknown> {

@@ -23,15 +23,18 @@ const COMMON = {
 };
 
 export async function buildConsole(folder) {
-  const parts = await buildParts();
+  const { parts, sharedNames } = await buildParts();
   const first = await joinParts(parts, 'esm', [
     "import * as sharedModules from './shared.js';",
     "import './first.js';",
     'window.sharedModules = sharedModules;',
   ]);
   const second = await joinParts(
-    { ...parts, 'shared.js': 'module.exports = window.sharedModules;' }, 'iife',
-    ["export * from './second.js';"]);
+    {
+      ...parts,
+      // Names, not members of an object: each call of them would be longer by some bytes.
+      'shared.js': `export const { ${sharedNames.join(', ')} } = window.sharedModules;`,
+    }, 'iife', ["export * from './second.js';"]);
   const page = readFileSync(join(root, 'src/console/page.html'), 'utf8')
     .replace('/*style*/', () => parts['style.css'].trim())
     .replace('/*second-script*/', `${hashOf(second)}.js`)
@@ -41,10 +44,14 @@ export async function buildConsole(folder) {
   writeFileSync(join(folder, 'console.js'), second);
 }
 
-/** The text of each part by its name: what both scripts need is in one of its own. */
+/**
+ * The text of each part by its name: what both scripts need is in one of its own, which exports
+ * `sharedNames`.
+ */
 async function buildParts() {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...COMMON,
+    metafile: true,
     entryPoints: {
       first: 'src/console/main.ts',
       second: 'src/console/screens/second-script.ts',
@@ -56,7 +63,10 @@ async function buildParts() {
     chunkNames: 'shared',
     plugins: [computeData()],
   });
-  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const [, { exports: sharedNames }] = Object.entries(metafile.outputs)
+    .find(([path]) => basename(path) === 'shared.js');
+  const parts = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+  return { parts, sharedNames };
 }
 
 /** One script of the parts that `lines` import. */

@@ -14,6 +14,7 @@ import { callerSession } from './base/caller-session.ts';
 import { listenToKeys, openKeysDialog } from './keyboard.ts';
 import { emptyState, hasFailure, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
 import { heading } from './parts/facts.ts';
+import { listenToLeaving } from './parts/forms/unsaved-forms.ts';
 import type { Screen } from './parts/screen.ts';
 import { openSignIn, loadScope } from './parts/sign-in.ts';
 import { screens } from './screens/all-screens.ts';
@@ -169,7 +170,7 @@ fill(document.querySelector('#app') ?? document.body,
       }, '?'))),
   banner, main, noticeRegion());
 listenToKeys(allowedScreens);
-addEventListener('hashchange', showScreen);
+listenToLeaving(showScreen);
 setInterval(refreshTimes, REFRESH_TIMES_MS);
 setInterval(() => {
   // Screens that send no requests notice here that the server is gone. While it is unreachable,

@@ -45,6 +45,7 @@ export class Browser {
   #host: ChildProcess | null = null;
   #socket: Socket | null = null;
   #asked = 0;
+  #questions = 0;
   #loads = 0;
   /** Of the page that was visited last. */
   #origin = '';
@@ -176,6 +177,11 @@ export class Browser {
       .map(({ text }) => text);
   }
 
+  /** How often the browser itself has asked whether to leave a page; the answer was always yes. */
+  get questions(): number {
+    return this.#questions;
+  }
+
   async close(): Promise<void> {
     this.#socket?.destroy();
     this.#socket = null;
@@ -211,6 +217,9 @@ export class Browser {
     if (id !== undefined) {
       this.#waiting.get(id)?.(answer);
       this.#waiting.delete(id);
+    } else if (method === 'Page.javascriptDialogOpening') {
+      this.#questions += 1;
+      void this.#answer('Page.handleJavaScriptDialog', { accept: true });
     } else if (method === 'Log.entryAdded') {
       const { source, url } = params?.entry ?? {};
       this.#complaints.push({

@@ -1,6 +1,7 @@
 /** The contract of screens, and helpers that draw them. */
 import { goToScreen, type ScreenAddress } from '../base/screen-address.ts';
 import type { CallerScope } from '../base/caller-session.ts';
+import { forgetForms } from './forms/unsaved-forms.ts';
 import { showFailureIn } from './notice.ts';
 
 export type Screen = {
@@ -33,7 +34,9 @@ export function openView(
   return () => {};
 }
 
-/** Like `goToScreen`, unless the user has left the screen meanwhile. */
+/** Like `goToScreen`, after a save or a deletion, unless the user has left the screen meanwhile. */
 export function goIfStillHere(container: HTMLElement, ...to: Parameters<typeof goToScreen>): void {
-  if (container.isConnected) goToScreen(...to);
+  if (!container.isConnected) return;
+  forgetForms();
+  goToScreen(...to);
 }

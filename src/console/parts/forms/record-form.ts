@@ -8,6 +8,7 @@ import { runExclusively } from '../async-button.ts';
 import { createMemberFields, readMembers } from './model-field.ts';
 import { InputError, type Field, type FieldFactories } from './input-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
+import { guardForm } from './unsaved-forms.ts';
 
 type FormOptions = {
   readonly schema: ModelSchema;
@@ -63,6 +64,7 @@ export function recordForm({
       : 'Some fields cannot be saved as they are.', ...lines].join(' ');
     focusInvalidField(element);
   };
+  guardForm(element);
   element.addEventListener('submit', (event) => {
     event.preventDefault();
     void runExclusively([button], submit);

@@ -5,6 +5,7 @@ import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schem
 import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
+import { guardForm } from '../../parts/forms/unsaved-forms.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { runExclusively } from '../../parts/async-button.ts';
@@ -87,11 +88,13 @@ function createActionStep(
       problem.textContent = messageOf(thrown);
     }
   };
-  return h('form.record', { novalidate: true, onsubmit: (event) => {
+  const form = h('form.record', { novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     void runExclusively([button], run);
   } }, chooser.element, problem, h('div.actions',
     h('button', { onclick: back }, 'Back'), button));
+  guardForm(form);
+  return form;
 }
 
 /** Has the server generate a secret, which the next step shows. */

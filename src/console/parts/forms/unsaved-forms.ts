@@ -1,0 +1,62 @@
+/** Forms whose changes are not saved yet: who leaves the screen, or the page, is asked first. */
+import { ask } from '../dialog.ts';
+import { h } from '../../base/dom.ts';
+
+/** What stood in each guarded form when the user first came to it. */
+const originals = new Map<HTMLFormElement, string>();
+let isAsking = false;
+
+/** What the form fills in by itself, before the user comes to it, is no change. */
+export function guardForm(form: HTMLFormElement): void {
+  const note = (): void => {
+    if (!originals.has(form)) originals.set(form, readInputs(form));
+  };
+  form.addEventListener('focusin', note);
+  // Not every browser focuses a button that is pressed.
+  form.addEventListener('pointerdown', note);
+}
+
+function readInputs(form: HTMLFormElement): string {
+  return [...form.querySelectorAll<HTMLInputElement>('input, select, textarea')]
+    .map(({ value, checked }) => `${value} ${checked}`).join('\n');
+}
+
+/** Lets the user leave the screen without a question: all is saved, or is to be lost. */
+export function forgetForms(): void {
+  originals.clear();
+}
+
+function hasUnsavedForm(): boolean {
+  // While a button is at work, what was typed is on its way.
+  if (document.querySelector('[aria-disabled]') !== null) return false;
+  return [...originals].some(([form, original]) =>
+    form.isConnected && readInputs(form) !== original);
+}
+
+/** Calls `show` when another screen is asked for, and may be shown. */
+export function listenToLeaving(show: () => void): void {
+  addEventListener('hashchange', (event) => {
+    if (!hasUnsavedForm()) {
+      forgetForms();
+      return show();
+    }
+    // The form keeps its address; the one that was asked for is one step back from it.
+    history.pushState(null, '', event.oldURL);
+    void askToLeave();
+  });
+  addEventListener('beforeunload', (event) => {
+    if (hasUnsavedForm()) event.preventDefault();
+  });
+}
+
+async function askToLeave(): Promise<void> {
+  if (isAsking) return;
+  isAsking = true;
+  const isLeaving = await ask('Leave without saving?', [
+    h('p', 'What you have changed in the form will be lost.'),
+  ], [[false, 'Stay here'], [true, 'Leave', 'danger']]);
+  isAsking = false;
+  if (isLeaving !== true) return;
+  forgetForms();
+  history.back();
+}

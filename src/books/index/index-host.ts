@@ -30,7 +30,7 @@ import { ValueColumn } from '../engine/value-column.ts';
 import type { SortOrder } from '../query/book-sort.ts';
 import { NO_CORRECTIONS } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { isAboutTerms, isAboutWords } from '../query/book-filter.ts';
+import { justifiesWordIndex, usesWordIndex } from '../query/book-filter.ts';
 import type { BookFilter } from '../query/book-filter.ts';
 import { COLUMN_ROWS } from '../query/book-values.ts';
 import type { ColumnName } from '../query/book-values.ts';
@@ -150,11 +150,10 @@ export class IndexHost {
 
   /** How the word index finds the books of a filter; null where it is of no help. */
   openWords(filter: BookFilter): WordSearch | null {
-    // A scan finds an ISBN quickly, so an ISBN alone is no reason to make the index.
     const isMade = this.#entries.get('words')?.isReady === true;
-    if (!(isMade ? isAboutTerms(filter) : isAboutWords(filter))) return null;
+    if (!(isMade ? usesWordIndex(filter) : justifiesWordIndex(filter))) return null;
     const plan = planSearch(filter);
-    // It knows no signs.
+    // The words were only signs, which the index does not hold.
     if (plan.groups.length === 0 && plan.excluded === null) return null;
     const entry = this.#entries.get('words') ?? this.#makeWords();
     if (!(entry?.index instanceof WordIndex)) return null;

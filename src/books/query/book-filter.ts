@@ -6,14 +6,17 @@ import type { QueryValues } from './query-parameters.ts';
 import { parseClauses } from './words.ts';
 import type { Clause } from './words.ts';
 
-/** All clauses of one of the alternatives must match. */
 type WordsCondition = {
-  readonly row: WordsRow; readonly wanted: readonly (readonly Clause[])[];
+  readonly row: WordsRow;
+  /** One entry a text; the book matches if all clauses of one text match. */
+  readonly wanted: readonly (readonly Clause[])[];
 };
 
 /** What a condition asks of a value. */
 export type ValueQuestion = {
-  readonly row: Pick<ValueRow, 'name' | 'accepts'>; readonly wanted: readonly BookValue[];
+  readonly row: Pick<ValueRow, 'name' | 'accepts'>;
+  /** One of these, as the row accepts it. */
+  readonly wanted: readonly BookValue[];
 };
 export type ValueCondition = ValueQuestion & { readonly row: ValueRow };
 export type ValuePredicate = (value: BookValue) => boolean;
@@ -81,12 +84,12 @@ export function hasConditions({ words, values }: BookFilter): boolean {
 }
 
 /** Whether the word index finds books for one of the conditions. */
-export function isAboutTerms({ words, values }: BookFilter): boolean {
+export function usesWordIndex({ words, values }: BookFilter): boolean {
   return words.length > 0 || values.some(({ row }) => row.term !== undefined);
 }
 
-/** The same, where it is worth to be made: a scan finds an ISBN quickly. */
-export function isAboutWords({ words, values }: BookFilter): boolean {
+/** Whether the word index is to be made for the conditions: a scan finds an ISBN quickly. */
+export function justifiesWordIndex({ words, values }: BookFilter): boolean {
   return words.length > 0 || values.some(({ row }) => row.term === 'keyword');
 }
 

@@ -30,8 +30,8 @@ const rows = {
   inLanguage: { readValues: valuesOf(readLanguage), bytesPerBook: 4 },
   bookFormat: { readValues: valuesOf(readBookFormat), bytesPerBook: 4 },
   datePublished: { readValues: valuesOf(readDatePublished), bytesPerBook: 4 },
-  // Whether there is one.
-  isbn: { readValues: (bytes) => [String(readIsbn(bytes) !== null)], bytesPerBook: 4 },
+  // `true` or `false`.
+  hasIsbn: { readValues: (bytes) => [String(readIsbn(bytes) !== null)], bytesPerBook: 4 },
   // Found by any of their words.
   author: { readValues: readAuthorNames, deriveTerms: listTerms, bytesPerBook: 32 },
   // Found by the beginning of their `joinWords`.

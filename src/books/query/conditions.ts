@@ -33,13 +33,17 @@ export type ValueRow = ConditionRow & {
   readValues(bytes: Buffer): readonly BookValue[];
   /** Whether a value of a book is the one that is asked for. Default: it is the same. */
   accepts?(wanted: BookValue, value: BookValue): boolean;
-  /** The book must have none of the values instead. */
-  readonly isExcluded?: boolean;
-  /** The column that finds books by the values; it finds none by what they have not. */
-  readonly column?: ColumnName;
-  /** The terms as which the word index has the values; that of an ISBN is a word of titles, too. */
+  /**
+   * How the word index stores the values: `keyword` under a tag of its own (exact), `isbn` as a
+   * plain word, which a title may also contain (the book must be checked).
+   */
   readonly term?: 'keyword' | 'isbn';
-};
+} & (
+  /** The column that answers the condition. */
+  | { readonly isExcluded?: undefined; readonly column?: ColumnName }
+  /** The book must have none of the values. A column finds books that have a value. */
+  | { readonly isExcluded: true; readonly column?: undefined }
+);
 
 type ConditionRow = ParameterSpec & {
   /** The facet that ignores the condition. */
@@ -60,12 +64,12 @@ export type FacetRow<Name = Facet> = {
 
 const TEXT: StringSchema = { kind: 'string' };
 const TEXTS = several({ kind: 'string', minLength: 1 });
-const KEYWORDS = {
+const KEYWORD_ROW_BASE = {
   in: 'query', schema: TEXTS, option: { placeholder: '<keyword>' },
   parse: parseWholeText, readValues: COLUMN_ROWS.keyword.readValues, accepts: isSameText,
   term: 'keyword',
 } as const;
-const PUBLISHED = {
+const PUBLISHED_ROW_BASE = {
   in: 'query', schema: { kind: 'string', minLength: 4 }, option: { placeholder: '<date>' },
   ...inColumn('datePublished'), facet: 'decade',
 } as const;
@@ -99,7 +103,7 @@ const valueRows = [
     name: 'hasIsbn', in: 'query', schema: { kind: 'boolean' },
     option: { values: ['true', 'false'] },
     description: 'Whether the book has an ISBN.',
-    parse: parseFlag, ...inColumn('isbn'),
+    parse: parseFlag, ...inColumn('hasIsbn'),
   },
   {
     name: 'inLanguage', in: 'query', schema: TEXTS, option: { placeholder: '<tag>' },
@@ -115,21 +119,21 @@ const valueRows = [
     parse: choiceOf(BOOK_FORMATS), ...inColumn('bookFormat'), facet: 'bookFormat', label: 'Format',
   },
   {
-    name: 'keyword', ...KEYWORDS, facet: 'keyword', label: 'Keyword',
+    name: 'keyword', ...KEYWORD_ROW_BASE, facet: 'keyword', label: 'Keyword',
     description: 'A whole keyword; case does not count; several times: one of them.',
   },
   {
-    name: 'keyword.not', ...KEYWORDS, isExcluded: true,
+    name: 'keyword.not', ...KEYWORD_ROW_BASE, isExcluded: true,
     description: 'A whole keyword that the book has not; several times: none of them.',
   },
   {
-    name: 'publishedFrom', ...PUBLISHED, label: 'Published from',
+    name: 'publishedFrom', ...PUBLISHED_ROW_BASE, label: 'Published from',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
     parse: (text, name) => firstDayOf(parseDate(text, name)),
     accepts: (first: number, date: number) => firstDayOf(date) >= first,
   },
   {
-    name: 'publishedTo', ...PUBLISHED, label: 'Published to',
+    name: 'publishedTo', ...PUBLISHED_ROW_BASE, label: 'Published to',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
     parse: (text, name) => lastDayOf(parseDate(text, name)),
     accepts: (last: number, date: number) => lastDayOf(date) <= last,
@@ -162,7 +166,9 @@ function several(items: StringSchema): ArraySchema {
 }
 
 /** The members of the row of a condition that a column answers. */
-function inColumn(column: ColumnName): Required<Pick<ValueRow, 'column' | 'readValues'>> {
+function inColumn(
+  column: ColumnName,
+): Pick<ValueRow, 'readValues'> & { readonly column: ColumnName } {
   return { column, readValues: COLUMN_ROWS[column].readValues };
 }
 

@@ -57,7 +57,7 @@ test('a match that takes several steps is right about every slot that is not set
   for (let round = 0; round < 20; round += 1) {
     const search = pick(random, SEARCHES);
     const condition = pick(random, conditionsOf(search));
-    const column = createColumn(condition.row.column ?? 'isbn');
+    const column = createColumn(condition.row.column ?? 'hasIsbn');
     const books: Books = [];
     const put = (slot: number): void => {
       books[slot] = randomBytes(random);

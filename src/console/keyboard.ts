@@ -1,7 +1,10 @@
-/** The keyboard: `/` searches, `g` and a letter changes the screen, `?` shows the keys. */
+/**
+ * The keyboard: `/` searches, `g` and a letter changes the screen, `u` undoes, `?` shows the keys.
+ */
 import { goToScreen } from './base/screen-address.ts';
 import { h } from './base/dom.ts';
 import { openDialog } from './parts/dialog.ts';
+import { undoLast } from './parts/notice.ts';
 import type { Screen } from './parts/screen.ts';
 
 const SEQUENCE_MS = 1500;
@@ -24,6 +27,8 @@ export function listenToKeys(screens: () => readonly Screen[]): void {
       prefixAtMs = -Infinity;
       const screen = screens().find(({ key }) => key === event.key);
       if (screen !== undefined) goToScreen([screen.name]);
+    } else if (event.key === 'u') {
+      undoLast();
     }
   });
 }
@@ -34,6 +39,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 export function openKeysDialog(screens: readonly Screen[]): void {
   const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'], ['Enter', 'send a form'],
+    ['u', 'undo a deletion'],
     ...screens.map(({ key, title }) => [`g ${key}`, title])];
   const dialog = openDialog('Keys', [
     h('dl.keys', {}, ...rows.map(([keys = '', meaning = '']) =>

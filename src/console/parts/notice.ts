@@ -4,16 +4,32 @@ import { h, fill, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
 const NOTICE_MS = 6000;
+const UNDO_MS = 10_000;
+/** A notice stays so much longer while somebody points at it, or has the focus in it. */
+const REMAIN_MS = 1000;
 const region = h('div.notices', { role: 'status', 'aria-live': 'polite' });
 
 export function noticeRegion(): HTMLElement {
   return region;
 }
 
-export function showNotice(text: string, kind: 'good' | 'bad' = 'good'): void {
-  const notice = h('p', { class: `notice ${kind}` }, text);
+/** `undo` is a button that takes back what the notice tells; the key `u` presses it. */
+export function showNotice(
+  text: string, kind: 'good' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
+): void {
+  undo?.setAttribute('aria-keyshortcuts', 'u');
+  const notice = h('p', { class: `notice ${kind}` }, text, ' ', undo);
+  const remove = (): void => {
+    if (notice.matches(':hover, :focus-within')) setTimeout(remove, REMAIN_MS);
+    else notice.remove();
+  };
   region.append(notice);
-  setTimeout(() => notice.remove(), NOTICE_MS);
+  setTimeout(remove, undo === null ? NOTICE_MS : UNDO_MS);
+}
+
+/** Presses the button of the newest notice that has one. */
+export function undoLast(): void {
+  [...region.querySelectorAll('button')].at(-1)?.click();
 }
 
 /** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */

@@ -1,16 +1,21 @@
-/** Deletes a book, as its own view and that of duplicates do. */
+/** Deletes a book, as its own view and that of duplicates do, and puts it back. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
+import { encodeJson } from '../../base/json-text.ts';
+import { goToScreen } from '../../base/screen-address.ts';
+import { asyncButton } from '../../parts/async-button.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
+import { parseOutcome } from './import-outcome.ts';
 
 /**
  * Asks first. Resolves with whether the book was deleted: it is only as it was shown, with that
  * `etag`. Where somebody has changed it meanwhile, `refresh` shows it again. Throws ApiError.
  */
 export async function deleteBook(
-  { id, title }: Book, etag: string, refresh: () => Promise<void>,
+  book: Book, etag: string, refresh: () => Promise<void>,
 ): Promise<boolean> {
+  const { id, title } = book;
   const isSure = await askToConfirm({
     title: 'Delete the book?', text: `“${title}” will be gone from the catalog.`,
     action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${id}`,
@@ -24,8 +29,26 @@ export async function deleteBook(
     await refresh();
     return false;
   }
-  showNotice(`Deleted ${title}.`);
+  const undo = asyncButton('Undo', async () => {
+    await putBack(book);
+    undo.parentElement?.remove();
+  });
+  showNotice(`Deleted ${title}.`, 'good', undo);
   return true;
+}
+
+/** An import keeps the id and the times of a book, so that it is again what it was. */
+async function putBack(book: Book): Promise<void> {
+  const { body } = await callApi<string>('POST', '/api/books/import?onMatch=skip', {
+    raw: encodeJson(book),
+    headers: { 'Content-Type': 'application/x-ndjson', Prefer: 'return=minimal' },
+  });
+  const { count } = parseOutcome(body);
+  if (count?.imported !== 1) {
+    return showNotice('It is not put back: another book has taken its place.', 'bad');
+  }
+  showNotice(`${book.title} is back.`);
+  goToScreen(['books', book.id]);
 }
 
 export function bookPath(id: string): string {

@@ -1,4 +1,4 @@
-/** Work in the console that is not saved, or was taken back, is not lost without a question. */
+/** Work in the console is not lost without a question, and what was deleted can be put back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
@@ -97,4 +97,70 @@ test('the browser asks before it closes a page with changes', { skip }, async ()
   await person.fill('textbox', 'Title', 'Emma');
   await at.open('#/books/new');
   assert.equal(browser.questions, before + 1);
+});
+
+const UNDO_OFFERS = "return document.querySelectorAll('.notice button').length;";
+
+async function deleteOpenBook(): Promise<void> {
+  const { person } = at;
+  await person.click('button', 'Delete');
+  await person.click('button', 'Delete it');
+  await person.sees(/^Deleted /m);
+}
+
+test('a deleted book is put back as it was, with its id and its times', { skip }, async () => {
+  const { person } = at;
+  const { id } = await at.call('POST', '/api/books', {
+    title: 'Emma', authors: [{ name: 'Jane Austen' }], keywords: [], metadata: { shelf: 'a' },
+  });
+  const path = `/api/books/${String(id)}`;
+  await at.call('PATCH', path, { subtitle: 'A Novel' });
+  const before = await at.call('GET', path);
+  for (const undo of [() => person.click('button', 'Undo'), () => person.press('u')]) {
+    await at.open(`#/books/${String(id)}`);
+    await deleteOpenBook();
+    await person.gives(HASH, '#/books');
+    await person.find('heading', 'Books');
+    await undo();
+    await person.sees('Emma is back.');
+    await person.gives(HASH, `#/books/${String(id)}`);
+    assert.deepEqual(await at.call('GET', path), before);
+    await person.gives(UNDO_OFFERS, 0);
+  }
+  await at.isClean();
+});
+
+test('a deleted book is not put back over another of its id', { skip }, async () => {
+  const { person, browser } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
+  await at.open(`#/books/${String(id)}`);
+  await deleteOpenBook();
+  await browser.evaluate(`return fetch('/api/books/import', {
+    method: 'POST', body: '[{ "id": "${String(id)}", "title": "Another" }]',
+    headers: {
+      Authorization: 'Bearer ' + sessionStorage.getItem('hookshelf-token'),
+      'Content-Type': 'application/json',
+    },
+  }).then(({ ok }) => ok);`);
+  await person.click('button', 'Undo');
+  await person.sees('another book has taken its place');
+  assert.equal((await at.call('GET', `/api/books/${String(id)}`))['title'], 'Another');
+});
+
+test('an offer to undo ends after ten seconds, unless the focus is on it', { skip }, async () => {
+  const { person, browser } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
+  await at.open(`#/books/${String(id)}`);
+  await browser.evaluate(`const wait = window.setTimeout;
+    window.setTimeout = (run, ms, ...rest) => {
+      if (ms === 10_000) window.endOffer = run;
+      else return wait(run, ms, ...rest);
+    };`);
+  await deleteOpenBook();
+  await person.find('heading', 'Books');
+  await person.focus('button', 'Undo');
+  await browser.evaluate('window.endOffer();');
+  await person.gives(UNDO_OFFERS, 1);
+  await browser.evaluate('document.activeElement.blur();');
+  await person.gives(UNDO_OFFERS, 0);
 });

@@ -1,68 +1,112 @@
 /**
- * Lists a collection: every record in key order as one JSON array, or page by page with `limit` and
- * `cursor`. For resources that people create by hand; books have a route of their own.
+ * Lists a collection: every record as one JSON array, or page by page with `limit` and `cursor`, in
+ * key order or as `sort` says. For resources that people create by hand, of which there are
+ * thousands at most; books have a route of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StringSchema } from '../base/schema.ts';
 import { problemResponses } from '../server/problem.ts';
 import { PAGE_LIMIT_MAX, readQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
-import { decodeIdCursor, encodeIdCursor } from './id-cursor.ts';
+import {
+  decodeSortCursor, encodeSortCursor, type SortPosition,
+} from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
 import type { Repository } from './repository.ts';
 import { pagedListResponse } from './route-specs.ts';
 import type { PublicRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
-type ListRepository = Pick<Repository, 'size' | 'walk' | 'count'>;
+type ListRepository = Pick<Repository, 'size' | 'walk' | 'ids' | 'findListed'>;
 
 /** A query parameter that selects records. */
 export type CollectionFilter = {
   readonly parameter: ParameterSpec;
-  /** Makes a predicate of keys of the parameter's value. */
+  /** Makes a predicate of keys of the parameter's value. Throws `malformed`. */
   readonly select: (value: string) => (id: string) => boolean;
 };
 
-const PARAMETERS = [
+/** What a list offers beyond pages in key order. */
+export type CollectionView = {
+  readonly filters: readonly CollectionFilter[];
+  /** By the value of `sort`: the text that places a record, by its key. Ties go by key. */
+  readonly sorts?: Readonly<Record<string, (id: string) => string>>;
+};
+
+const PAGE_PARAMETERS = [
   {
-    name: 'limit', in: 'query', description: 'At most so many records',
+    name: 'limit', in: 'query', description: 'At most so many records', option: [],
     schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
   },
   {
-    name: 'cursor', in: 'query', description: 'Where to go on, from a `Link` header',
+    name: 'cursor', in: 'query', description: 'Where to go on, from a `Link` header', option: [],
     schema: { kind: 'string' },
   },
 ] as const satisfies readonly ParameterSpec[];
 
+const KEY_ORDER: CollectionView = { filters: [] };
+/** Selecting a record by words takes a few microseconds. */
+const STEP_RECORDS = 1000;
+const REVERSED = '-';
+
+/** The parameter by which a list is sorted. */
+export function sortParameter(sorts: readonly string[]) {
+  const names = sorts.join(', ').replace(/, (?=\w+$)/, ' or ');
+  return {
+    name: 'sort', in: 'query',
+    description: `By \`${sorts.join('`, `')}\`; a leading \`-\` reverses. Default: by key`,
+    schema: {
+      kind: 'string', values: [...sorts, ...sorts.map((sort) => `${REVERSED}${sort}`)],
+    } satisfies StringSchema,
+    option: { placeholder: '<key>', help: `${names}; a leading - reverses (--sort=-${sorts[0]})` },
+  } as const satisfies ParameterSpec;
+}
+
 export function collectionRoute(
   resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, repository: ListRepository,
-  filter: CollectionFilter | null = null,
+  view: CollectionView = KEY_ORDER,
 ): HttpRoute {
   const { path, noun, schema, access } = resource;
+  const sorts = Object.keys(view.sorts ?? {});
+  const order = `in order of its key${sorts.length === 0 ? '' : ' or as `sort` says'}`;
+  const parameters = [
+    ...view.filters.map(({ parameter }) => parameter),
+    ...sorts.length === 0 ? [] : [sortParameter(sorts)],
+  ];
   return {
     method: 'GET',
     path,
     operationId: `list${schema.name}s`,
-    summary: `Every ${noun}, in order of its key`,
+    summary: `Every ${noun}, ${order}`,
     access: access?.read ?? 'read',
-    parameters: filter === null ? PARAMETERS : [filter.parameter, ...PARAMETERS],
+    parameters: [...parameters, ...PAGE_PARAMETERS],
     responses: [
       pagedListResponse(`Every ${noun}`, schema,
-        filter === null ? 'How many there are' : 'How many match, on all pages'),
+        view.filters.length === 0 ? 'How many there are' : 'How many match, on all pages'),
       ...problemResponses(400),
     ],
-    handle: (exchange) => sendCollection(exchange, path, repository, filter),
+    handle: (exchange) => sendCollection(exchange, path, repository, view, parameters),
   };
 }
 
+/** The records of a list from where a page begins. */
+type Listing = {
+  /** On all pages. */
+  readonly count: number;
+  /** The next record; null: there is none. */
+  readonly next: () => PublicRecord | null;
+  /** The place of a record of the list, for a cursor. */
+  readonly positionOf: (id: string) => SortPosition;
+};
+
 async function sendCollection(
-  exchange: Exchange, path: string, repository: ListRepository, filter: CollectionFilter | null,
+  exchange: Exchange, path: string, repository: ListRepository, view: CollectionView,
+  parameters: readonly ParameterSpec[],
 ): Promise<void> {
-  const rows: readonly ParameterSpec[] = filter === null ? [] : [filter.parameter];
-  const { limit, cursor, ...filterValues } = readQuery(exchange.search, [...PARAMETERS, ...rows]);
-  const [[filterName, filterValue] = ['', null]] = Object.entries(filterValues);
-  const matches = filterValue === null ? undefined : filter?.select(String(filterValue));
-  const count = matches === undefined ? repository.size : repository.count(matches);
-  const next = repository.walk(decodeIdCursor(cursor), matches);
+  const query = readQuery(exchange.search, [...PAGE_PARAMETERS, ...parameters]);
+  const { limit, cursor, ...values } = query;
+  const { count, next, positionOf } =
+    await openListing(repository, view, values, decodeSortCursor(cursor));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -79,11 +123,60 @@ async function sendCollection(
   }
   const last = page.at(-1);
   if (current !== null && last !== undefined) {
-    const filterPart =
-      filterValue === null ? '' : `${filterName}=${encodeURIComponent(String(filterValue))}&`;
-    const position = `limit=${limit}&cursor=${encodeIdCursor(last.id)}`;
-    const url = exchange.linkTo(`${path}?${filterPart}${position}`);
-    headers.push('Link', `<${url}>; rel="next"`);
+    const link = new URLSearchParams();
+    for (const [name, value] of Object.entries(values)) {
+      if (value !== null) link.set(name, String(value));
+    }
+    link.set('limit', String(limit));
+    link.set('cursor', encodeSortCursor(positionOf(last.id)));
+    headers.push('Link', `<${exchange.linkTo(`${path}?${link}`)}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));
+}
+
+async function openListing(
+  repository: ListRepository, { filters, sorts = {} }: CollectionView,
+  { sort = null, ...values }: Readonly<Record<string, unknown>>, after: SortPosition | null,
+): Promise<Listing> {
+  const matchers = filters.flatMap(({ parameter: { name }, select }) => {
+    const value = values[name] ?? null;
+    return value === null ? [] : [select(String(value))];
+  });
+  if (sort === null && matchers.length === 0) {
+    const next = repository.walk(after?.id ?? null);
+    return { count: repository.size, next, positionOf: (id) => ({ id, sortText: '' }) };
+  }
+  const isReversed = String(sort).startsWith(REVERSED);
+  const readSortText = sorts[String(sort).slice(isReversed ? 1 : 0)] ?? (() => '');
+  const positions = new Map<string, SortPosition>();
+  for (const [index, id] of repository.ids().entries()) {
+    if (index % STEP_RECORDS === STEP_RECORDS - 1) await nextTurn();
+    if (!matchers.every((matches) => matches(id))) continue;
+    positions.set(id, { id, sortText: readSortText(id) });
+  }
+  const compare = isReversed ? (left: SortPosition, right: SortPosition) =>
+    comparePositions(right, left) : comparePositions;
+  const rest = [...positions.values()].sort(compare)
+    .filter((position) => after === null || compare(position, after) > 0).values();
+  return {
+    count: positions.size,
+    next() {
+      // A record may be removed while a long list is sent.
+      for (const { id } of rest) {
+        const record = repository.findListed(id);
+        if (record !== null) return record;
+      }
+      return null;
+    },
+    positionOf: (id) => positions.get(id) ?? { id, sortText: '' },
+  };
+}
+
+function comparePositions(left: SortPosition, right: SortPosition): number {
+  return compareTexts(left.sortText, right.sortText) || compareTexts(left.id, right.id);
+}
+
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }

@@ -37,7 +37,6 @@ export type WriteOptions = {
 /** Called inside the transaction that adds the record. */
 type OnAdded = (transaction: Transaction, representation: Representation) => void;
 
-type KeyPredicate = (id: string) => boolean;
 type ChangeMembers = (record: JsonObject, nowMs: number) => JsonObject;
 
 export type RepositoryOptions = StagerOptions & {
@@ -68,32 +67,36 @@ export class Repository {
   }
 
   /**
-   * Walks over the records in key order after the key `after`, or over those whose keys match: each
-   * call of the result returns the next, and null at the end.
+   * Walks over the records in key order after the key `after`: each call of the result returns the
+   * next, and null at the end.
    */
-  walk(after: string | null, matches: KeyPredicate = () => true): () => PublicRecord | null {
+  walk(after: string | null): () => PublicRecord | null {
     const { resource } = this.#options;
     const records = this.#records;
     const walk = records.walk({ after });
     return () => {
-      for (;;) {
-        const slot = walk.next();
-        const bytes = records.bytesAt(slot);
-        if (bytes === undefined) return null;
-        const id = records.idAt(slot) ?? '';
-        if (matches(id)) return { id, bytes: encodePublicRecord(resource, bytes) };
-      }
+      const slot = walk.next();
+      const bytes = records.bytesAt(slot);
+      return bytes === undefined ? null
+        : { id: records.idAt(slot) ?? '', bytes: encodePublicRecord(resource, bytes) };
     };
   }
 
-  /** The number of records whose keys match. */
-  count(matches: KeyPredicate): number {
+  /** The keys of all records, in order. */
+  ids(): string[] {
     const walk = this.#records.walk();
-    let count = 0;
+    const ids: string[] = [];
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      if (matches(this.#records.idAt(slot) ?? '')) count += 1;
+      ids.push(this.#records.idAt(slot) ?? '');
     }
-    return count;
+    return ids;
+  }
+
+  /** Finds a record as lists show it; null: there is none with this key. */
+  findListed(id: string): PublicRecord | null {
+    const bytes = this.#records.findBytes(id);
+    return bytes === undefined ? null
+      : { id, bytes: encodePublicRecord(this.#options.resource, bytes) };
   }
 
   find(idOrName: string): Representation | undefined {

@@ -6,7 +6,6 @@ import { JSON_TYPE, ANY_JSON, pathParameter } from '../resources/route-specs.ts'
 import { resourceRoutes } from '../resources/resource-routes.ts';
 import type { ResponseSpec, HttpRoute } from '../server/http-route.ts';
 import type { RelayContext } from './relay-context.ts';
-import { stateFilter } from './health/public-health.ts';
 import { rotationRoute } from './members/rotate-secret.ts';
 import { receiveErrorFormat } from './incoming/receiving/webhook-response.ts';
 import {
@@ -17,6 +16,7 @@ import { incomingResource } from './incoming/incoming-resource.ts';
 import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
 import type { DiagnosisSources } from './diagnostics/run-diagnosis.ts';
 import { chooseSecretShape } from './incoming/verification-member.ts';
+import { webhookListView } from './records/webhook-list.ts';
 
 export function createIncomingEndpoints(
   context: RelayContext, reception: Reception, records: Repository,
@@ -31,7 +31,8 @@ export function createIncomingEndpoints(
     }),
     awaitSecretRoute(records),
     rotationRoute({ resource: incomingResource, records, chooseShape: chooseSecretShape }),
-    collectionRoute(incomingResource, records, stateFilter(health, 'incoming')),
+    collectionRoute(incomingResource, records, webhookListView(
+      health, 'incoming', webhooks, ({ pathSegment }) => pathSegment)),
     ...resourceRoutes(incomingResource, records),
   ];
 }

@@ -181,7 +181,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     }),
     ...emitRoutes(context, events, deliveries, keys),
     ...deliveryRoutes(deliveries, directories, keys, searches),
-    ...eventRoutes(keptEvents, searches),
+    ...eventRoutes(keptEvents, directories.outgoing, searches),
     ...requestRoutes(requests, directories.incoming, keys, searches),
     ...jobRoutes(jobs, store, { keys, webhooks: indexes }),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),

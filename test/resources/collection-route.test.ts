@@ -18,7 +18,8 @@ for (const query of ['', '?limit=150']) {
       path: '/api/things', noun: 'thing', schema: { kind: 'object', name: 'Thing', members },
     }, {
       size: COUNT,
-      count: () => COUNT,
+      ids: () => [],
+      findListed: () => null,
       walk() {
         let index = 0;
         return () => {

@@ -94,7 +94,8 @@ async function startShelf(): Promise<Shelf> {
     get size() {
       return service.things.size;
     },
-    count: () => service.things.size,
+    ids: () => [],
+    findListed: () => null,
     walk: (after: string | null) => {
       const ids = [...service.things.keys()].sort().filter((id) => after === null || id > after);
       return () => {

@@ -14,13 +14,14 @@ import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.
 import { deliveryRows } from '../../webhooks/deliveries/delivery-routes.ts';
 import { cancelRows } from '../../webhooks/events/emit-routes.ts';
 import { eventFields } from '../../webhooks/events/event-fields.ts';
-import { stateParameter } from '../../webhooks/health/public-health.ts';
 import { requestFields } from '../../webhooks/inbox/request-fields.ts';
 import { requestRows } from '../../webhooks/inbox/request-routes.ts';
 import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
 import { createRotationSchema } from '../../webhooks/members/rotate-secret.ts';
+import { outgoingListParameters } from '../../webhooks/outgoing/outgoing-routes.ts';
 import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
 import { listParameters } from '../../webhooks/records/searchable-list.ts';
+import { webhookListParameters } from '../../webhooks/records/webhook-list.ts';
 import { changeOptions, memberOptions, queryOptions } from './member-options.ts';
 import { describeCommands } from './route-command.ts';
 
@@ -36,8 +37,8 @@ export const newIncomingOptions = memberOptions(incomingSchema.members);
 export const incomingChangeOptions = changeOptions(incomingSchema.members);
 export const newOutgoingOptions = memberOptions(outgoingSchema.members);
 export const outgoingChangeOptions = changeOptions(outgoingSchema.members);
-export const incomingListOptions = queryOptions([stateParameter('incoming')]);
-export const outgoingListOptions = queryOptions([stateParameter('outgoing')]);
+export const incomingListOptions = queryOptions(webhookListParameters('incoming'));
+export const outgoingListOptions = queryOptions(outgoingListParameters);
 export const requestListOptions = queryOptions(listParameters(requestFields));
 export const eventListOptions = queryOptions(listParameters(eventFields));
 // Only the parameters are read: the lookup is never called.

@@ -79,7 +79,9 @@ function readStagedEvents(transaction: Transaction): void {
 function createMatcher(
   webhooks: BackfillWork['webhooks'], filter: JsonObject,
 ): MissedEventMatcher {
-  const isSelected = createFieldTest(eventFields, parseFilterBody(eventFields, filter));
+  // The job's webhook has missed the events: it is no criterion for the webhooks that had them.
+  const { hook: _, ...criteria } = filter;
+  const isSelected = createFieldTest(eventFields, parseFilterBody(eventFields, criteria));
   let webhook: ReadyOutgoingWebhook | undefined;
   let matches: MissedEventMatcher = () => false;
   return (...event) => {

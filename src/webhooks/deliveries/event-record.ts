@@ -40,7 +40,9 @@ import { createPuts } from './delivery-codec.ts';
 import {
   createEventDeliveries, deriveDeliveryIds, type DeliveredEvent, type Delivery,
 } from './delivery.ts';
-import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
+import {
+  deleteLateDeliveries, findLateDeliveries, lateDeliveryCollection,
+} from './late-deliveries.ts';
 
 export const eventCollection: CollectionSpec = {
   name: 'events', key: 'identifier',
@@ -109,6 +111,17 @@ export function isEvent(record: Buffer): boolean {
 export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
   const listsWebhooks = event[event.indexOf(LIST_MARK) + LIST_MARK.length] === QUOTE;
   return listsWebhooks || find(lateDeliveryCollection.name, id) !== undefined;
+}
+
+/**
+ * The webhooks that an event has or had deliveries to, as the text of a JSON list without brackets:
+ * nothing is parsed, and events for the same webhooks have the same text.
+ */
+export function readReceivers(find: FindRecord, id: string, event: Buffer): string {
+  const start = event.indexOf(LIST_MARK) + LIST_MARK.length;
+  const made = event.toString('latin1', start, event.indexOf(']', start));
+  const { webhookIds } = findLateDeliveries({ find }, id);
+  return webhookIds.length === 0 ? made : `${made},${JSON.stringify(webhookIds).slice(1, -1)}`;
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */

@@ -5,7 +5,7 @@ import { quote } from '../../base/text/error-message.ts';
 import {
   EVENT_SOURCE_NAMES, type EventSource, type StoredEventHead,
 } from '../deliveries/event-record.ts';
-import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
+import { SharedTextColumn, type SlotTest, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, flagField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
@@ -14,7 +14,11 @@ type NameTest = (name: string) => boolean;
 
 /** An event as its fields have it. */
 export type ListedEvent = Pick<StoredEventHead, 'name' | 'source' | 'key' | 'createdAt'>
-  & { readonly heard?: boolean };
+  & {
+    readonly heard?: boolean;
+    /** See `readReceivers`. */
+    readonly receivers?: string;
+  };
 
 export type EventFilter = {
   readonly name: NameTest | null;
@@ -22,6 +26,8 @@ export type EventFilter = {
   /** Whether it has or had a delivery. */
   readonly heard: boolean | null;
   readonly key: string | null;
+  /** The identifier of a webhook. */
+  readonly hook: string | null;
   readonly time: TimeSpan | null;
 };
 
@@ -46,8 +52,30 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
     ({ heard = false }) => heard),
   key: textField('key', 'Only those of this key', ({ key }) => key,
     { isRare: true, option: { placeholder: '<key>' } }),
+  hook: {
+    ...textField<ListedEvent>('hook',
+      'Only those that have or had a delivery to this outgoing webhook: its identifier or name',
+      () => null, { option: { placeholder: '<id or name>', completes: 'outgoing-webhooks' } }),
+    isMet: (hook, { receivers = '' }) => isReceiver(hook, receivers),
+    createColumn: () => new ReceiverColumn(),
+  },
   time: timeField('Created', ({ createdAt }) => createdAt),
 };
+
+/** A column of the webhooks of events: most events have the same ones as many others. */
+class ReceiverColumn extends SharedTextColumn<ListedEvent> {
+  constructor() {
+    super(({ receivers = null }) => receivers);
+  }
+
+  override createTest(hook: string): SlotTest {
+    return super.createTest((receivers) => isReceiver(hook, receivers));
+  }
+}
+
+function isReceiver(hook: string, receivers: string): boolean {
+  return receivers.includes(JSON.stringify(hook));
+}
 
 /** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
 function parseNamePattern(pattern: string | undefined): NameTest | null {

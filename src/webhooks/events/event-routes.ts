@@ -10,6 +10,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes } from '../../server/http-route.ts';
 import type { HttpRoute, RouteRow } from '../../server/http-route.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
@@ -23,9 +24,9 @@ const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the event');
 
 export function eventRoutes(
-  service: EventService, searches: Searches,
+  service: EventService, webhooks: WebhookDirectory, searches: Searches,
 ): readonly HttpRoute[] {
-  return [listRoute(service, searches), ...bindRoutes(ROWS, service)];
+  return [listRoute(service, webhooks, searches), ...bindRoutes(ROWS, service)];
 }
 
 const ROWS: readonly RouteRow<EventService>[] = [
@@ -60,12 +61,16 @@ const ROWS: readonly RouteRow<EventService>[] = [
   },
 ];
 
-function listRoute(service: EventService, searches: Searches): HttpRoute {
+function listRoute(
+  service: EventService, webhooks: WebhookDirectory, searches: Searches,
+): HttpRoute {
   return searchableListRoute<PublicEvent, EventFilter>({
     operationId: 'listEvents', summary: 'Events that are kept, newest first, whole or page by page',
     description: 'The events', items: keptEventSchema,
   }, {
     path: PATH, fields: eventFields, service, listSources: () => EVENT_FACT_SOURCES,
+    resolve: (filter) => filter.hook === null ? filter
+      : { ...filter, hook: resolveHook(webhooks, filter.hook) },
     idOf: ({ id }) => id, toPublic: (event) => event,
   }, searches);
 }

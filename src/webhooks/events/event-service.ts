@@ -7,7 +7,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import {
-  decodeEventHead, eventCollection, isEvent, isEventHeard, readPayloadBytes,
+  decodeEventHead, eventCollection, isEvent, readPayloadBytes, readReceivers,
 } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
@@ -40,10 +40,12 @@ export class EventService {
       fields: eventFields, hasUnlisted: true,
       decode: (record, id) => {
         const head = decodeEventHead(record);
-        return head.name === null ? null : { ...head, heard: isEventHeard(this.#find, id, record) };
+        if (head.name === null) return null;
+        const receivers = readReceivers(this.#find, id, record);
+        return { ...head, receivers, heard: receivers !== '' };
       },
     });
-    // Whether an event is heard changes with them.
+    // Who hears an event changes with them.
     this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
       if (after !== null) this.#list.refresh(id);
     });

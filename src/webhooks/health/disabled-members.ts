@@ -31,10 +31,9 @@ export type DisabledMembers = {
   readonly disabledReason?: DisabledReason; readonly disabledAt?: string;
 };
 
-/** Which failure has switched the webhook off; null: none has. */
-export function explainDisabling({ disabledReason }: DisabledMembers): string | null {
-  if (disabledReason === 'gone') return 'its target answered 410';
-  return disabledReason === 'failing' ? 'every attempt failed for too long' : null;
+/** Whether a failure has switched the webhook off. */
+export function isOffForFailing({ disabledReason }: DisabledMembers): boolean {
+  return disabledReason === 'gone' || disabledReason === 'failing';
 }
 
 /** The stored webhook, switched off now. */

@@ -5,12 +5,13 @@
  */
 import { formatTimestampOrNull, parseTimestamp, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import { explainDisabling, type DisabledMembers } from './disabled-members.ts';
+import { isOffForFailing, type DisabledMembers } from './disabled-members.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
   addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure,
@@ -184,7 +185,7 @@ export class HealthMonitor {
     const webhook = this.#monitored.webhooks.find(identifier);
     if (webhook === undefined) return false;
     return this.getPublicState(webhook) === state
-      || (state === 'failing' && explainDisabling(webhook) !== null);
+      || (state === 'failing' && isOffForFailing(webhook));
   }
 
   /** The number of webhooks in each state. */
@@ -201,13 +202,12 @@ export class HealthMonitor {
       const { identifier, labels: { webhook: label }, disabledAt = '' } = webhook;
       const state = this.getPublicState(webhook);
       const health = this.find(identifier);
-      const offReason = explainDisabling(webhook);
-      if (offReason !== null) {
+      const reason = explainState(state, health, webhook.disabledReason);
+      if (isOffForFailing(webhook)) {
         const sinceMs = parseTimestamp(disabledAt);
-        unhealthy.push({ identifier, label, state: 'off', sinceMs, reason: offReason });
+        unhealthy.push({ identifier, label, state: 'off', sinceMs, reason });
       } else if (state === 'failing' || state === 'rejecting') {
-        const last = state === 'rejecting' ? health.lastRejection : health.lastFailure;
-        const [sinceMs, reason] = [getStateSinceMs(health) ?? 0, last?.reason ?? null];
+        const sinceMs = getStateSinceMs(health) ?? 0;
         unhealthy.push({ identifier, label, state, sinceMs, reason });
       }
     }
@@ -352,6 +352,20 @@ export class HealthMonitor {
     this.#update(id, entry, addEnabling(entry.health, parseTimestamp(String(updatedAt))));
     this.writeSoon();
   }
+}
+
+/** Why a webhook is in its state; null: it is healthy, or no reason is known. */
+export function explainState(
+  state: PublicState, { lastFailure, lastRejection }: Health,
+  disabledReason: JsonValue | undefined,
+): string | null {
+  if (state === 'healthy') return null;
+  if (state === 'rejecting') return lastRejection?.reason ?? null;
+  const lastReason = lastFailure?.reason ?? null;
+  if (state === 'failing') return lastReason;
+  if (disabledReason === 'gone') return 'its target answered 410';
+  if (disabledReason !== 'failing') return 'somebody switched it off';
+  return `every attempt failed for too long${lastReason === null ? '' : `: ${lastReason}`}`;
 }
 
 /** Stages the removal of a webhook's health, together with that of the webhook. */

@@ -1,15 +1,14 @@
-/** The health of a webhook as callers see it: the member `health`, and the filter `state`. */
+/** The health of a webhook as callers see it: the member `health`. */
 import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
-import type { CollectionFilter } from '../../resources/collection-route.ts';
 import type { Observation } from '../../resources/resource.ts';
 import type { ListedResource } from '../../resources/resource.ts';
-import type { ParameterSpec } from '../../server/http-route.ts';
-import type { WebhookDirection } from '../webhook-label.ts';
-import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
-import type { HealthMonitor } from './health-monitor.ts';
+import {
+  PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type Health, type PublicState,
+} from './health.ts';
+import { explainState, type HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
 
@@ -60,6 +59,10 @@ export const healthMember = {
       // Those of incoming webhooks are all that there are.
       state: { schema: { kind: 'string', values: PUBLIC_STATES.incoming }, isRequired: true },
       since: time,
+      reason: {
+        schema: { kind: 'string' },
+        description: 'Why it fails, rejects or is off. Absent while it is healthy',
+      },
       lastSuccessAt: { ...time, isNullable: true },
       lastFailure: { schema: failureSchema, isRequired: true, isNullable: true },
       nextProbeAt: {
@@ -102,11 +105,9 @@ function formatState(
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
 }
 
-/** What failed last of a webhook that is not healthy. */
 function formatReason(health: JsonValue | undefined): string | null {
-  if (!isJsonObject(health) || health['state'] === 'healthy') return null;
-  const { lastFailure = null } = health;
-  return isJsonObject(lastFailure) ? String(lastFailure['reason']) : null;
+  const { reason = null } = isJsonObject(health) ? health : {};
+  return reason === null ? null : String(reason);
 }
 
 function formatSince(health: JsonValue | undefined): string | null {
@@ -118,17 +119,15 @@ export function observeHealth(
   monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
   waitsFor: HostWait | null | undefined = undefined,
 ): Observation {
-  const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
+  const { identifier, enabled, updatedAt, disabledAt = updatedAt, disabledReason } = webhook;
   const state = monitor.getPublicState({
     identifier: String(identifier), enabled: enabled !== false,
   });
   const health = monitor.find(String(identifier));
-  const sinceMs = getStateSinceMs(health);
-  // One that has always been healthy is so since it was created.
-  const onSince = sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
+  const reason = explainState(state, health, disabledReason);
   const nextProbeMs = computeNextProbeMs(String(disabledAt), health, nowMs);
   const publicHealth: WebhookHealth = {
-    state, since: state === 'off' ? String(disabledAt) : onSince,
+    state, since: findSince(state, health, webhook), ...reason === null ? {} : { reason },
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
     lastFailure: encodeFailure(state === 'rejecting' ? health.lastRejection : health.lastFailure),
     ...isProbed(webhook) ? { nextProbeAt: formatTimestamp(nextProbeMs) } : {},
@@ -140,24 +139,15 @@ export function observeHealth(
   };
 }
 
-/** The filter `?state=` of a list. */
-export function stateFilter(
-  monitor: HealthMonitor, direction: WebhookDirection,
-): CollectionFilter {
-  return {
-    parameter: stateParameter(direction),
-    select: (state) => (id) => monitor.isListedAs(id, state as PublicState),
-  };
-}
+type Times = {
+  readonly createdAt?: JsonValue; readonly updatedAt?: JsonValue; readonly disabledAt?: JsonValue;
+};
 
-export function stateParameter(direction: WebhookDirection): ParameterSpec {
-  const values = PUBLIC_STATES[direction];
-  return {
-    name: 'state', in: 'query', schema: { kind: 'string', values },
-    description: 'Those in this state; `failing` also those that a failure has switched off',
-    option: {
-      placeholder: '<state>',
-      help: `${values.join(', ')}; failing also those that a failure has switched off`,
-    },
-  };
+/** Since when a webhook is in its state; one that has always been healthy since it was created. */
+export function findSince(
+  state: PublicState, health: Health, { createdAt, updatedAt, disabledAt = updatedAt }: Times,
+): string {
+  if (state === 'off') return String(disabledAt);
+  const sinceMs = getStateSinceMs(health);
+  return sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
 }

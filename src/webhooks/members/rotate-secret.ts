@@ -45,7 +45,7 @@ export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
 /** What is stored of a webhook of the schema; `updatedAt` names the version. */
 export type WebhookRecord<Described> =
-  Omit<RecordOf<Described>, 'createdAt' | 'hasSecret' | 'health'>;
+  Omit<RecordOf<Described>, 'hasSecret' | 'health'>;
 
 /** The body with the stored previous secret, not its own, if it has a secret at all. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {

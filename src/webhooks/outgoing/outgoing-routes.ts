@@ -1,8 +1,9 @@
 /** The HTTP routes of outgoing webhooks: those that manage them, and one that sends at once. */
+import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
-import { collectionRoute } from '../../resources/collection-route.ts';
+import { collectionRoute, type CollectionFilter } from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -10,10 +11,12 @@ import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { HttpRoute } from '../../server/http-route.ts';
+import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
+import { malformed } from '../../server/query.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
+import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
@@ -21,7 +24,9 @@ import {
 import {
   canHoldPrevious, chooseOutgoingSecretShape, findDialectSecretProblem,
 } from './signing-member.ts';
-import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
+import {
+  hasTriggerFor, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
+} from './outgoing-webhook-index.ts';
 
 type OutgoingServices = {
   readonly records: Repository;
@@ -39,16 +44,43 @@ type OutgoingServices = {
 };
 
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
-  const { records, health } = services;
+  const { records, webhooks, health } = services;
   return [
     sendRoute(services),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
-    collectionRoute(outgoingResource, records, stateFilter(health, 'outgoing')),
+    collectionRoute(outgoingResource, records, webhookListView(health, 'outgoing', webhooks,
+      ({ targetUrl }) => hideUrlSecrets(targetUrl), [eventFilter(webhooks)])),
     ...resourceRoutes(outgoingResource, records),
   ];
+}
+
+const eventParameter = {
+  name: 'event', in: 'query', schema: { kind: 'string' },
+  description: 'Those that would hear an event of this name, by their triggers: conditions are not '
+    + 'asked, and those that are off are listed, too',
+  option: {
+    placeholder: '<event>', help: 'those that would hear an event of this name, also while off',
+  },
+} as const satisfies ParameterSpec;
+
+/** The parameters of the list, but those of pages. */
+export const outgoingListParameters: readonly ParameterSpec[] =
+  [...webhookListParameters('outgoing'), eventParameter];
+
+function eventFilter(webhooks: Pick<OutgoingWebhookIndex, 'find'>): CollectionFilter {
+  return {
+    parameter: eventParameter,
+    select(event) {
+      if (!isEventName(event)) throw malformed(`\`event\` ${explainInvalidEventName(event)}`);
+      return (id) => {
+        const webhook = webhooks.find(id);
+        return webhook !== undefined && hasTriggerFor(webhook, event);
+      };
+    },
+  };
 }
 
 function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {

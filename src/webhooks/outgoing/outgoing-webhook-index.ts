@@ -134,15 +134,20 @@ export class OutgoingWebhookIndex {
   }
 }
 
+/** Whether a trigger of the webhook fits the name of an event, also while it is disabled. */
+export function hasTriggerFor(webhook: StoredOutgoingWebhook, event: string): boolean {
+  const only = new Set([webhook.identifier]);
+  const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));
+  return collectTriggered(byTrigger, event, isSystemEventName(event)).length > 0;
+}
+
 /** Makes a function that says whether one webhook hears an event, also while it is disabled. */
 export function createEventMatcher(
   webhook: StoredOutgoingWebhook,
 ): (event: string, payload: () => JsonValue) => boolean {
-  const only = new Set([webhook.identifier]);
-  const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));
   const condition = webhook.when === undefined ? null : prepareCondition(webhook.when);
   return (event, payload) => {
-    if (collectTriggered(byTrigger, event, isSystemEventName(event)).length === 0) return false;
+    if (!hasTriggerFor(webhook, event)) return false;
     return condition === null || condition(new Facts({ payload, event: () => event }));
   };
 }

@@ -190,13 +190,13 @@ export const outgoingSchema = describeObject({
 
 /**
  * As it is stored: `publicKey` is computed, and the types of `oauth2` and `clientCertificate` are
- * narrower. A webhook that was never saved has no `updatedAt` (`parseUnsavedWebhook`).
+ * narrower. A webhook that was never saved has no times (`parseUnsavedWebhook`).
  */
 export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
-    'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
+    'createdAt' | 'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
   & {
-    readonly updatedAt?: string; readonly oauth2?: Oauth2;
+    readonly createdAt?: string; readonly updatedAt?: string; readonly oauth2?: Oauth2;
     readonly clientCertificate?: ClientCertificate;
   };
 

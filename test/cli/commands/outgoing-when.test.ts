@@ -49,7 +49,7 @@ test('a webhook that a 410 switched off, and one that fails, are named with the 
       assert.match(found, /^outgoing +warning .*gone is off \(its target answered 410\)/m);
       assert.match(found, /^outgoing +warning .*broken is failing \(HTTP 400\)/m);
       const { stdout } = await place.run(['outgoingwebhook:list', '--state', 'failing']);
-      assert.match(stdout, /REASON[^]*^gone .* off \(gone\) .*HTTP 410 /m);
+      assert.match(stdout, /REASON[^]*^gone .* off \(gone\) .* answered 410 /m);
       assert.match(stdout, /REASON[^]*^broken .* failing .*HTTP 400 /m);
     } finally {
       target.closeAllConnections();

@@ -106,7 +106,7 @@ for (const way of WAYS) {
     const gone = await place.run(['incomingwebhook:show', '--id', id]);
     assert.deepEqual([gone.code, /there is no incoming webhook/.test(gone.stderr)], [1, true]);
     const list = await place.run(['incomingwebhook:list', '--state', 'off']);
-    assert.match(list.stdout, /plain +off \(manual\) +\S+ +- +yes/);
+    assert.match(list.stdout, /plain +off \(manual\) +\S+ +somebody switched it off +yes/);
     const failing = await place.run(['incomingwebhook:list', '--state', 'failing']);
     assert.match(failing.stderr + failing.stdout, /no incoming webhooks/);
     const rejecting = await place.run(['outgoingwebhook:list', '--state', 'rejecting']);

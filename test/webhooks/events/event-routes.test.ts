@@ -63,6 +63,37 @@ for (const [query, names] of FILTERS) {
   });
 }
 
+test('events are listed by a webhook that they have or had deliveries to', async (t) => {
+  const small = await startRelayFor(t, { outgoing: { retrySchedule: [3600] } });
+  const add = async (name: string, triggerEvent: string): Promise<string> => {
+    const { json } = await small.ask('POST', '/api/outgoing-webhooks',
+      { name, triggerEvent, targetUrl: 'http://127.0.0.1:1/' });
+    return String(json['identifier']);
+  };
+  const [one, other] = [await add('one', 'a'), await add('other', '*')];
+  const read = async (hook: string): Promise<unknown> => {
+    const answer = await small.ask('GET', `/api/events?hook=${hook}`);
+    const names = namesOf(answer);
+    assert.equal(answer.headers['x-total-count'], String(names.length));
+    return names;
+  };
+  assert.deepEqual(await read('one'), []);
+  await small.ask('POST', '/api/events', { name: 'a' });
+  const { json: { event } } = await small.ask('POST', '/api/events', { name: 'b' });
+  for (const hook of ['one', one]) assert.deepEqual(await read(hook), ['a']);
+  for (const hook of ['other', other]) assert.deepEqual(await read(hook), ['b', 'a']);
+  for (const hook of ['nobody', one.slice(1), '"']) assert.deepEqual(await read(hook), []);
+  // A delivery that is made later, by a resend or a backfill.
+  const identifier = String(event);
+  await small.store.transact((transaction) => transaction.put('event-receivers', identifier,
+    JSON.stringify({ identifier, deliveries: ['late'], hooks: [one] })));
+  assert.deepEqual(await read('one'), ['b', 'a']);
+  assert.deepEqual((await small.ask('GET', '/api/deliveries?hook=one')).headers['x-total-count'],
+    '1');
+  await small.ask('DELETE', `/api/outgoing-webhooks/${one}`);
+  assert.deepEqual([await read('one'), await read(one)], [[], ['b', 'a']]);
+});
+
 test('events are listed by their key, whole and with other criteria', async (t) => {
   const small = await startRelayFor(t, { events: { keep: 'all' } });
   for (const [name, key] of [['a', 'k1'], ['b', 'k1'], ['c', 'k10'], ['d', undefined]]) {
@@ -95,7 +126,7 @@ test('events are listed page by page, and the filter stays', async () => {
 });
 
 const BAD_QUERIES =
-  ['?name=order*', '?name=', '?source=me', '?heard=yes', '?since=today', '?hook=x', '?limit=0'];
+  ['?name=order*', '?name=', '?source=me', '?heard=yes', '?since=today', '?webhook=x', '?limit=0'];
 for (const query of BAD_QUERIES) {
   test(`the list of events with ${query} is refused with 400`, async () => {
     assert.equal((await list(query)).status, 400);

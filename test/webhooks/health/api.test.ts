@@ -48,7 +48,9 @@ test('what was never tried is healthy since it was made, what is off is off sinc
       assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
       const one = `${path}/${String(json['identifier'])}`;
       const off = (await relay.ask('PATCH', one, { enabled: false })).json;
-      assert.deepEqual(off['health'], { state: 'off', since: off['disabledAt'], ...untried });
+      assert.deepEqual(off['health'], {
+        state: 'off', since: off['disabledAt'], reason: 'somebody switched it off', ...untried,
+      });
       const on = (await relay.ask('PATCH', one, { enabled: true })).json;
       await until('it is healthy since then', async () =>
         (await healthAt(relay, one)).since === on['updatedAt']);

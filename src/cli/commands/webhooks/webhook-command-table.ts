@@ -75,7 +75,10 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'outgoingwebhook:list', summary: 'List outgoing webhooks',
     options: outgoingListOptions,
-    examples: ['hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing'],
+    examples: [
+      'hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing',
+      'hookshelf outgoingwebhook:list --event order.paid --sort state',
+    ],
     load: lazyListCommand(outgoingResource),
   },
   {

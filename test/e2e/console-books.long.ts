@@ -47,8 +47,8 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
         { method: 'PUT', body: { title: 'Emma', subtitle: 'theirs' } });
       await person.click('button', 'Save');
       await person.find('dialog', 'It was changed meanwhile');
-      await person.sees(/mine[^]*theirs/);
-      await person.click('button', 'Put mine in its place');
+      await person.sees(/theirs[^]*mine/);
+      await person.click('button', 'Save them together');
       await person.sees('Saved.');
       assert.equal((await books())[0]?.['subtitle'], 'mine');
       await person.click('button', 'Delete');

@@ -1,12 +1,10 @@
 /** Edits a record by a form of its model; `If-Match` detects changes by others meanwhile. */
 import { ApiError, callApi } from '../../base/api-calls.ts';
-import { fill, h, type Child } from '../../base/dom.ts';
-import { formatValue } from '../../base/format.ts';
+import { fill, type Child } from '../../base/dom.ts';
 import { hasField, type ModelSchema } from '../../base/model-schema.ts';
-import { ask } from '../dialog.ts';
 import { heading } from '../facts.ts';
-import { stackedTable } from '../plain-table.ts';
-import { findLabel, type FieldFactories } from './input-field.ts';
+import { InputError, type FieldFactories } from './input-field.ts';
+import { mergeVersions, type RecordMembers } from './merge-versions.ts';
 import { recordForm } from './record-form.ts';
 import { showNotice } from '../notice.ts';
 import { runExclusively, asyncButton } from '../async-button.ts';
@@ -17,7 +15,10 @@ type EditOptions = {
   /** Members of the record that it has no field for keep their values. */
   readonly schema: ModelSchema;
   readonly factories?: FieldFactories;
-  readonly record: object;
+  /** As it is stored. */
+  readonly record: RecordMembers;
+  /** What the form edits of a stored record: other members may say the same. */
+  readonly toFormRecord?: (record: RecordMembers) => RecordMembers;
   readonly etag: string;
   /** Content below the form; `read` returns the current members. */
   readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
@@ -26,21 +27,29 @@ type EditOptions = {
 };
 
 export function editRecord(container: HTMLElement, options: EditOptions): void {
-  const { record, title, renderBelow, onDone } = options;
+  const { title, renderBelow, onDone } = options;
   const cancel = asyncButton('Cancel', onDone);
   const form = recordForm({
-    ...options, value: record, action: 'Save',
+    ...options, value: formRecordOf(options), action: 'Save',
     save: (value) => runExclusively([cancel], () => saveRecord(container, options, value)),
   });
   fill(container, heading(title, cancel), form.element, renderBelow?.(form.read) ?? null);
   container.querySelector('h1')?.focus();
 }
 
-/** Does nothing more once the user has left the screen, or goes on editing. Throws ApiError. */
+function formRecordOf({ record, toFormRecord }: EditOptions): RecordMembers {
+  return toFormRecord?.(record) ?? record;
+}
+
+/**
+ * Asks nothing once the user has left the screen. Throws ApiError, and InputError when the user
+ * goes on editing.
+ */
 async function saveRecord(
-  container: HTMLElement, options: EditOptions, value: Record<string, unknown>,
+  container: HTMLElement, options: EditOptions, value: RecordMembers,
 ): Promise<void> {
-  const { path, schema, record, etag, onDone } = options;
+  const { path, schema, etag, onDone } = options;
+  const record = formRecordOf(options);
   const { properties = {} } = schema;
   const kept = Object.entries(record).filter(([name]) => {
     const { [name]: member } = properties;
@@ -53,36 +62,14 @@ async function saveRecord(
   } catch (thrown) {
     const isConflict = thrown instanceof ApiError && thrown.status === 412;
     if (!isConflict || !container.isConnected) throw thrown;
-    const { body, headers } = await callApi<Record<string, unknown>>('GET', path);
-    const isOurs = await askWhichVersion(schema, value, body);
-    if (isOurs === null) return;
+    const { body, headers } = await callApi<RecordMembers>('GET', path);
     const current = { ...options, record: body, etag: headers.get('ETag') ?? '' };
-    return isOurs ? saveRecord(container, current, value) : onDone();
+    const merged = await mergeVersions(schema,
+      { base: record, mine: value, theirs: formRecordOf(current) });
+    if (merged === 'theirs') return onDone();
+    if (merged !== null) return saveRecord(container, current, merged);
+    throw new InputError('Not saved: somebody else has changed it meanwhile.');
   }
   showNotice('Saved.');
   return onDone();
-}
-
-type RecordMembers = Readonly<Record<string, unknown>>;
-
-/**
- * Shows two versions of a record side by side, when it has changed on the server meanwhile.
- * Resolves with true to save ours, false to take the server's version, null to go on editing. Of
- * the model's members those are compared that have a field, and that users can read.
- */
-function askWhichVersion(
-  { properties = {} }: ModelSchema, ours: RecordMembers, theirs: RecordMembers,
-): Promise<boolean | null> {
-  const members = Object.entries(properties)
-    .filter(([, member]) => hasField(member) && member.writeOnly !== true)
-    .filter(([name]) => formatValue(ours[name]) !== formatValue(theirs[name]));
-  const rows = members.map(([name, schema]) =>
-    [findLabel({ name, schema }), formatValue(ours[name]), formatValue(theirs[name])]);
-  return ask<boolean | null>('It was changed meanwhile', [
-    h('p', 'Somebody else has saved another version. They differ in:'),
-    stackedTable(['Member', 'Yours', 'Stored'], rows),
-  ], [
-    [null, 'Go on editing'], [false, 'Take the stored one'],
-    [true, 'Put mine in its place', 'danger'],
-  ]);
 }

@@ -11,6 +11,7 @@ import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
+import type { RecordMembers } from '../../parts/forms/merge-versions.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
@@ -148,18 +149,22 @@ async function countPending(identifier: string): Promise<number> {
 async function openEditForm(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
-  // A webhook has `triggerEvent` or `triggerEvents`; the form knows the second alone. Saving the
-  // form stores the webhook with that one.
-  const { triggerEvent, ...rest } = webhook;
-  const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
   const [schema, factories] = await Promise.all([
     loadModel('OutgoingWebhookBody'), loadOutgoingFields(actions),
   ]);
   editRecord(container, {
-    path, record, etag, schema, factories, onDone: refresh,
+    path, record: webhook, toFormRecord, etag, schema, factories, onDone: refresh,
     title: `Edit ${webhook.name ?? webhook.targetUrl}`,
     renderBelow: (read) => sampleSection(read),
   });
+}
+
+/**
+ * A webhook has `triggerEvent` or `triggerEvents`; the form knows the second alone. Saving the form
+ * stores the webhook with that one.
+ */
+function toFormRecord({ triggerEvent, ...rest }: RecordMembers): RecordMembers {
+  return triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
 }
 
 async function remove(

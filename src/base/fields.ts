@@ -103,13 +103,15 @@ function readValue(schema: Schema, value: unknown, context: ParseContext): JsonV
     case 'string': return readString(schema, value, context);
     case 'integer':
     case 'number': {
-      const { kind, minimum, maximum } = schema;
+      const { kind, minimum, maximum, partsOfOne = 0 } = schema;
       const double = isJsonNumber(value) ? Number(value) : NaN;
-      const isRightKind = kind === 'number' || Number.isInteger(double);
+      const isRightKind = kind === 'integer' ? Number.isInteger(double)
+        : partsOfOne === 0 || Math.round(double * partsOfOne) / partsOfOne === double;
       if (isRightKind && double >= minimum && double <= maximum) return double;
       const noun = kind === 'integer' ? 'an integer' : 'a number';
+      const steps = partsOfOne === 0 ? '' : ` in steps of ${1 / partsOfOne}`;
       return fail(context,
-        `must be ${noun} from ${minimum} to ${maximum}, not ${quote(value)}`);
+        `must be ${noun} from ${minimum} to ${maximum}${steps}, not ${quote(value)}`);
     }
     case 'boolean':
       return typeof value === 'boolean' ? value
@@ -210,12 +212,18 @@ function readArray(
 ): JsonValue | undefined {
   if (!Array.isArray(value)) return fail(context, `must be an array, not ${typeName(value)}`);
   if (!checkLength(schema, value, context)) return undefined;
+  const { isUnique = false, identify } = schema;
   const items: JsonValue[] = [];
+  const identities: (JsonValue | undefined)[] = identify === undefined ? items : [];
   for (let index = 0; index < value.length; index += 1) {
     context.steps.push(index);
     const item = readValue(schema.items, value[index], context);
     if (item !== undefined) {
-      if (schema.isUnique === true && items.includes(item)) fail(context, 'must not stand twice');
+      const identity = identify === undefined ? item : identify(item);
+      if (isUnique && identity !== undefined && identities.includes(identity)) {
+        fail(context, 'must not stand twice');
+      }
+      if (identify !== undefined) identities.push(identity);
       items.push(item);
     }
     context.steps.pop();
@@ -247,6 +255,7 @@ function readObject(
   if (isEmpty && schema.isNotEmpty === true && errors.length === countBefore) {
     return fail(context, 'must have at least one member');
   }
+  if (isEmpty && schema.isDroppedEmpty === true) return undefined;
   if (schema.check !== undefined) {
     const violations = schema.check(object, value);
     const memberErrors = violations.length === 0 ? [] : errors.slice(countBefore);
@@ -397,8 +406,8 @@ function convertSchema(schema: Schema): Schema {
       };
     }
     case 'array': {
-      const { kind, items, maxItems, isUnique } = schema;
-      return { kind, items: convertSchema(items), maxItems, isUnique };
+      const { kind, items, maxItems, isUnique, identify } = schema;
+      return { kind, items: convertSchema(items), maxItems, isUnique, identify };
     }
     case 'object': return toUniformSchema(schema);
     default: return schema;
@@ -406,9 +415,9 @@ function convertSchema(schema: Schema): Schema {
 }
 
 function convertObjectSchema(schema: ObjectSchema): ObjectSchema {
-  const { kind, name, isNotEmpty, check, hint } = schema;
+  const { kind, name, isNotEmpty, isDroppedEmpty, check, hint } = schema;
   const members: Record<string, MemberSchema> = {};
-  const result = { kind, name, members, isNotEmpty, check, hint };
+  const result = { kind, name, members, isNotEmpty, isDroppedEmpty, check, hint };
   // Known before its members, as one of them may be of the same schema again.
   uniformSchemas.set(schema, result);
   for (const [key, member] of Object.entries(schema.members)) members[key] = convertMember(member);

@@ -34,6 +34,8 @@ export type StringSchema = {
 };
 type NumberSchema = {
   readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number;
+  /** A value is whole in such parts of one: 4 for quarters. Default: every fraction is taken. */
+  readonly partsOfOne?: number | undefined;
 };
 type BooleanSchema = { readonly kind: 'boolean' };
 export type ArraySchema = {
@@ -41,6 +43,11 @@ export type ArraySchema = {
   readonly items: Schema;
   readonly maxItems: number;
   readonly isUnique?: boolean | undefined;
+  /**
+   * What of an item counts where none may stand twice; undefined: nothing, as it is not valid.
+   * Default: the item.
+   */
+  readonly identify?: ((item: JsonValue) => JsonValue | undefined) | undefined;
 };
 export type ObjectSchema = {
   readonly kind: 'object';
@@ -49,6 +56,8 @@ export type ObjectSchema = {
   readonly members: MemberSchemas;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
+  /** Without members it is absent. */
+  readonly isDroppedEmpty?: boolean | undefined;
   /**
    * Called when the object has an error. Its text, such as an example, is reported before the
    * others; null adds none. `value` holds only the members that parsed.

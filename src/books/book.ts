@@ -3,11 +3,16 @@
  * stored. Names are schema.org's (Book, Person, PostalAddress), with `title` for its `name`.
  */
 import { parseJsonText } from '../base/json/exact-parser.ts';
-import type { JsonObject, StringSchema } from '../base/schema.ts';
+import type { JsonObject, JsonValue, StringSchema } from '../base/schema.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { foldCase } from '../base/text/fold.ts';
 import { describeObject, type InputOf, type RecordOf } from '../base/schema-types.ts';
 import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
+
+const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
+const RATING_MAX = 5;
 
 export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
@@ -16,6 +21,8 @@ export const BOOK_FORMATS =
 export const METADATA_BYTES_MAX = 16_384;
 /** How many authors or keywords a book may have. */
 export const LIST_ITEMS_MAX = 100;
+
+const SERIES_MAX = 10;
 
 const isbnSchema: StringSchema = {
   kind: 'string',
@@ -90,6 +97,53 @@ const authorSchema = describeObject({
       ? [{ pointer: '/deathDate', detail: `must not be before the birth (${birthDate})` }] : [],
 });
 
+const seriesSchema = describeObject({
+  kind: 'object', name: 'Series',
+  members: {
+    name: {
+      isRequired: true,
+      schema: { kind: 'string', minLength: 1, maxLength: 500, isNotBlank: true },
+    },
+    position: {
+      schema: { kind: 'number', minimum: 0, maximum: 100_000, partsOfOne: 1000 },
+      description: 'Which of the series it is, with up to three decimals: `1.5` exists.',
+    },
+  },
+});
+
+const readingSchema = describeObject({
+  kind: 'object', name: 'Reading', isDroppedEmpty: true,
+  members: {
+    status: { schema: { kind: 'string', values: READING_STATUSES } },
+    rating: {
+      schema: { kind: 'number', minimum: 0.25, maximum: RATING_MAX, partsOfOne: 4 },
+      description: 'Stars, also halves and quarters of one. Absent: not rated.',
+    },
+    startedOn: { schema: partialDateSchema, description: 'When the last reading began.' },
+    finishedOn: {
+      schema: partialDateSchema,
+      description: 'When the last reading ended: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, not before it '
+        + 'began.',
+    },
+    readCount: { schema: { kind: 'integer', minimum: 0, maximum: 10_000 } },
+    shelves: {
+      schema: {
+        kind: 'array', maxItems: LIST_ITEMS_MAX, isUnique: true, identify: foldText,
+        items: { kind: 'string', minLength: 1, maxLength: 200, isNotBlank: true },
+      },
+      description: 'Names that differ not in case alone.',
+    },
+    review: {
+      schema: { kind: 'string', maxLength: 100_000 }, description: 'Plain text.',
+    },
+    owned: { schema: { kind: 'boolean' } },
+  },
+  check: ({ startedOn, finishedOn }) =>
+    typeof startedOn === 'string' && typeof finishedOn === 'string'
+      && isBefore(finishedOn, startedOn)
+      ? [{ pointer: '/finishedOn', detail: `must not be before the start (${startedOn})` }] : [],
+});
+
 export const bookSchema = describeObject({
   kind: 'object', name: 'Book',
   members: {
@@ -128,6 +182,17 @@ export const bookSchema = describeObject({
         items: { kind: 'string', minLength: 1, maxLength: 200 },
       },
     },
+    series: {
+      description: 'The first one is the one that books are sorted by.',
+      schema: {
+        kind: 'array', maxItems: SERIES_MAX, isUnique: true, items: seriesSchema,
+        identify: (item) => isJsonObject(item) ? foldText(item['name']) : item,
+      },
+    },
+    reading: {
+      description: 'What the book is to its reader. Without members it is absent.',
+      schema: readingSchema,
+    },
     description: { schema: { kind: 'string', maxLength: 20_000 } },
     url: { schema: urlSchema },
     image: { schema: urlSchema },
@@ -157,6 +222,10 @@ export const bookExample: JsonObject = {
 /** The stored bytes of a book as an object. They were validated when they were stored. */
 export function decodeBook(bytes: Buffer): Book {
   return parseJsonText(bytes.toString()) as Book;
+}
+
+function foldText(text: JsonValue | undefined): JsonValue | undefined {
+  return typeof text === 'string' ? foldCase(text) : text;
 }
 
 // Canonicalising costs 1 µs, 4 % of a POST (bench `durable-post`); a catalog has few languages.

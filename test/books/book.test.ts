@@ -18,6 +18,19 @@ const ACCEPTED: Readonly<Record<string, readonly unknown[]>> = {
   bookEdition: ['', 'x'.repeat(100)],
   bookFormat: ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'],
   keywords: [[], ['a'], ['a', 'A', 'á'], Array.from({ length: 100 }, (_, index) => `${index}`)],
+  series: [[], [{ name: 'a' }, { name: 'á', position: 0 }], [{ name: 'x'.repeat(500) }],
+    [{ name: 'a', position: 100_000 }, { name: 'b', position: 0.125 }],
+    [{ name: 'c', position: 1.1 }],
+    Array.from({ length: 10 }, (_, index) => ({ name: `${index}` }))],
+  reading: [
+    { status: 'to-read' }, { status: 'reading' }, { status: 'paused' }, { status: 'abandoned' },
+    { status: 'read', rating: 0.25 }, { rating: 5 }, { rating: 3.75 }, { owned: false },
+    { startedOn: '2024-05', finishedOn: '2024' }, { startedOn: '2024', finishedOn: '2024-01-01' },
+    { startedOn: '2024' }, { finishedOn: '2024-02-29' }, { readCount: 0 }, { readCount: 10_000 },
+    { shelves: [] }, { shelves: ['own', 'x'.repeat(200)] }, { review: '' },
+    { shelves: Array.from({ length: 100 }, (_, index) => `${index}`) },
+    { review: 'x'.repeat(100_000) },
+  ],
   description: ['', '😀'.repeat(20_000)],
   url: ['http://a', 'https://user@example.org:8443/a?b#c', 'https://ja.wikipedia.org/wiki/本',
     `https://example.org/${'x'.repeat(2028)}`],
@@ -66,6 +79,35 @@ const REFUSED: Readonly<Record<string, readonly (readonly [unknown, string, RegE
     [[1], '/0', /a string/], [[null], '/0', /a string, not null/],
     ['a', '', /an array, not a string/],
     [Array.from({ length: 101 }, (_, index) => `${index}`), '', /at most 100 items, not 101/],
+  ],
+  series: [
+    [[{}], '/0/name', /is required/], [[{ name: ' ' }], '/0/name', /blank/],
+    [[{ name: 'x'.repeat(501) }], '/0/name', /at most 500/],
+    [[{ name: 'a' }, { name: 'A', position: 2 }], '/1', /not stand twice/],
+    [[{ name: 'a', position: -1 }], '/0/position', /from 0 to 100000 in steps of 0.001/],
+    [[{ name: 'a', position: 100_000.5 }], '/0/position', /from 0/],
+    [[{ name: 'a', position: 0.0001 }], '/0/position', /in steps of 0.001, not 0.0001/],
+    [[{ name: 'a', position: '1' }], '/0/position', /a number/],
+    [[{ name: 'a', number: 1 }], '/0/number', /not a known/],
+    [Array.from({ length: 11 }, (_, index) => ({ name: `${index}` })), '', /at most 10 items/],
+    ['a', '', /array/],
+  ],
+  reading: [
+    [{ status: 'Read' }, '/status', /did you mean `read`/],
+    [{ rating: 0 }, '/rating', /from 0.25 to 5 in steps of 0.25, not 0/],
+    [{ rating: 5.25 }, '/rating', /to 5/], [{ rating: 4.1 }, '/rating', /steps/],
+    [{ rating: '4' }, '/rating', /number/], [{ startedOn: 'May' }, '/startedOn', /YYYY/],
+    [{ startedOn: '2024-05', finishedOn: '2023' }, '/finishedOn', /not be before the start/],
+    [{ startedOn: '2024-05-02', finishedOn: '2024-05-01' }, '/finishedOn', /before/],
+    [{ readCount: -1 }, '/readCount', /integer/], [{ readCount: 10_001 }, '/readCount', /10000/],
+    [{ shelves: ['a', 'A'] }, '/shelves/1', /not stand twice/],
+    [{ shelves: ['É', 'e\u0301'] }, '/shelves/1', /twice/],
+    [{ shelves: [' '] }, '/shelves/0', /blank/], [{ shelves: [''] }, '/shelves/0', /empty/],
+    [{ shelves: ['x'.repeat(201)] }, '/shelves/0', /200/],
+    [{ shelves: Array.from({ length: 101 }, (_, index) => `${index}`) }, '/shelves', /at most 100/],
+    [{ review: 'x'.repeat(100_001) }, '/review', /at most 100000/],
+    [{ owned: 'yes' }, '/owned', /true or false/], [{ stars: 4 }, '/stars', /not a known/],
+    [[], '', /object, not an array/],
   ],
   description: [['x'.repeat(20_001), '', /at most 20000/]],
   url: [
@@ -137,6 +179,24 @@ test('null means absent, but not for the title', () => {
   assert.deepEqual(parseBook({ title: 'A', isbn: null, authors: null, metadata: null, id: null }),
     { title: 'A', authors: [] });
   assert.deepEqual(errorsOf({ title: null }), [{ pointer: '/title', detail: 'is required' }]);
+});
+
+test('a reading without members is absent', () => {
+  for (const reading of [{}, null, { rating: null, shelves: null }]) {
+    assert.deepEqual(parseBook({ title: 'A', reading }), { title: 'A', authors: [] });
+  }
+  assert.deepEqual(parseBook({ title: 'A', series: [{ name: 'B', position: null }] })['series'],
+    [{ name: 'B' }]);
+});
+
+test('all mistakes of a reading and of series are told at once', () => {
+  const errors = errorsOf({
+    title: 'A', series: [{ name: '', position: -1 }, { position: 1 }],
+    reading: { status: 'x', rating: 6, startedOn: '2024', finishedOn: '2023', shelves: ['', 'a'] },
+  });
+  assert.deepEqual(errors.map(({ pointer }) => pointer), ['/series/0/name', '/series/0/position',
+    '/series/1/name', '/reading/status', '/reading/rating', '/reading/shelves/0',
+    '/reading/finishedOn']);
 });
 
 test('the stamps in a body are ignored, whatever they hold', () => {

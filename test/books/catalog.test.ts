@@ -45,6 +45,24 @@ test('an embedded catalog takes and gives objects', async () => {
   await assert.rejects(books.add({ title: '' }), isError('invalid'));
 });
 
+test('a patch changes the members of a reading one by one', async () => {
+  const books = createBookShelf(catalogOf());
+  const { id } = await books.add({
+    title: 'Dune', series: [{ name: 'Dune', position: 1 }],
+    reading: { status: 'reading', startedOn: '2024-05', shelves: ['own', 'lent'] },
+  });
+  const { reading } = await books.patch(id, { reading: { rating: 4.5, shelves: ['own'] } });
+  assert.deepEqual(reading,
+    { status: 'reading', rating: 4.5, startedOn: '2024-05', shelves: ['own'] });
+  await assert.rejects(books.patch(id, { reading: { finishedOn: '2024-04-30' } }),
+    (error) => error instanceof AppError && error.code === 'invalid'
+      && error.details.errors?.[0]?.pointer === '/reading/finishedOn');
+  const removed = { status: null, rating: null, startedOn: null, shelves: null };
+  const patched = await books.patch(id, { reading: removed, series: [{ name: 'Arrakis' }] });
+  assert.equal(Object.hasOwn(patched, 'reading'), false);
+  assert.deepEqual(patched.series, [{ name: 'Arrakis' }]);
+});
+
 test('a change and what its hook adds are one line, and fail together', async () => {
   const catalog = catalogOf((transaction, { id, after }) => {
     if (after?.includes('refused') === true) throw new AppError('unavailable', 'queue is full');

@@ -41,6 +41,8 @@ export function hostileBook(random: Random, number: number): JsonObject {
     ['bookEdition', maybe(random, () => hostileText(random))],
     ['bookFormat', maybe(random, () => 'Paperback')],
     ['keywords', maybe(random, () => hostileKeywords(random))],
+    ['series', maybe(random, () => [{ name: hostileName(random), position: 1.5 }])],
+    ['reading', maybe(random, () => hostileReading(random))],
     ['description', maybe(random, () => hostileText(random))],
     ['url', maybe(random, () => 'https://example.org/a?b=1,2;3"4')],
     ['metadata', maybe(random, () => hostileJson(random, 3))],
@@ -53,6 +55,20 @@ function hostileAuthor(random: Random): JsonObject {
   const name = hostileName(random);
   if (below(random, 3) > 0) return { name };
   return { name, familyName: hostileText(random), birthDate: '1960' };
+}
+
+function hostileReading(random: Random): JsonObject {
+  const members: [string, JsonValue | undefined][] = [
+    ['status', 'read'],
+    ['rating', maybe(random, () => (1 + below(random, 20)) / 4)],
+    ['finishedOn', maybe(random, () => '2024-02')],
+    ['readCount', maybe(random, () => below(random, 100))],
+    ['shelves', maybe(random, () => [hostileName(random)])],
+    ['review', maybe(random, () => hostileText(random))],
+    ['owned', maybe(random, () => below(random, 2) === 0)],
+  ];
+  return Object.fromEntries(members.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]]));
 }
 
 function hostileKeywords(random: Random): string[] {

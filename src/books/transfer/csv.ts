@@ -1,8 +1,9 @@
 /**
  * Books as rows of comma-separated values, or as a spreadsheet saves them, with semicolons or tabs
- * between them. The header row names the members. Text is written as it is (but for
- * `guardText`), a number in digits, and a nested value as JSON, except for authors of whom
- * only the names are known: `Terry Pratchett; Neil Gaiman`. Keywords may be given in the same way
+ * between them. The header row names the members, those of `reading` one by one
+ * (`reading.status`). Text is written as it is (but for `guardText`), a number in digits, and a
+ * nested value as JSON, except for authors of whom only the names are known:
+ * `Terry Pratchett; Neil Gaiman`. Keywords and shelves may be given in the same way
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
  */
@@ -17,7 +18,16 @@ import type { FormatCodec } from './format-codec.ts';
 import { TableSplitter } from './grammars/delimited-text.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
-const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
+const READING = 'reading.';
+const readingSchema: Schema | undefined = bookSchema.members['reading']?.schema;
+const readingMembers = readingSchema?.kind === 'object' ? readingSchema.members : {};
+
+const SCHEMAS: ReadonlyMap<string, Schema> = new Map(
+  Object.entries(bookSchema.members).flatMap(([name, { schema }]) => name !== 'reading'
+    ? [[name, schema] as const]
+    : Object.entries(readingMembers).map(([inner, member]) =>
+      [READING + inner, member.schema] as const)));
+const CSV_COLUMNS: readonly string[] = [...SCHEMAS.keys()];
 
 const UNKNOWN_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
@@ -29,7 +39,12 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
     + '[{"name":"Terry Pratchett","birthDate":"1948"}]',
   keywords: 'write words with semicolons between them, fantasy; satire, or JSON, '
     + '["fantasy","satire"]',
+  series: 'write an array, [{"name":"Discworld","position":1}]',
+  'reading.shelves': 'write names with semicolons between them, own; lent, or JSON, '
+    + '["own","lent"]',
 };
+/** The lists of texts. */
+const PLAIN_LISTS: readonly string[] = ['keywords', 'reading.shelves'];
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
@@ -48,8 +63,10 @@ export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 /** The row of a stored book; `isForSpreadsheet`: no spreadsheet takes a text for a formula. */
 export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
   const members: Readonly<Record<string, unknown>> = book;
+  const readingByName: Readonly<Record<string, unknown>> = book.reading ?? {};
   return encodeCsvRow(CSV_COLUMNS.map((name) => {
-    const value = members[name];
+    const value = name.startsWith(READING)
+      ? readingByName[name.slice(READING.length)] : members[name];
     if (name === 'authors') return encodeAuthors(book.authors, isForSpreadsheet);
     if (value === undefined) return null;
     return typeof value === 'string' ? guardText(value, isForSpreadsheet) : encodeJson(value);
@@ -109,17 +126,22 @@ function readRow(
   columns: readonly string[], cells: readonly CsvCell[], line: number,
 ): SourceRecord {
   const members: string[] = [];
+  const innerMembers: string[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
     if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
     const value = toJson(name, cell);
     if (value.problem !== undefined) return { line, problem: value.problem };
-    members.push(`"${name}":${value.json}`);
+    if (!name.startsWith(READING)) members.push(`"${name}":${value.json}`);
+    else innerMembers.push(`"${name.slice(READING.length)}":${value.json}`);
   }
+  if (innerMembers.length > 0) members.push(`"reading":{${innerMembers.join(',')}}`);
   return { line, json: Buffer.from(`{${members.join(',')}}`) };
 }
 
 const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
+const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
+const BOOLEAN = /^(true|false)$/;
 
 type CellValue =
   | { readonly json: string; readonly problem?: never }
@@ -128,15 +150,20 @@ type CellValue =
 /** The value of a cell as JSON, or why it cannot be read. */
 function toJson(name: string, cell: CsvCell): CellValue {
   const text = unguardText(cell.text);
-  const kind: Schema['kind'] | undefined = bookSchema.members[name]?.schema.kind;
+  const kind = SCHEMAS.get(name)?.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
-  if (kind === 'integer') {
-    return { json: INTEGER.test(text.trim()) ? text.trim() : JSON.stringify(text) };
-  }
+  if (kind === 'integer') return readPlainCell(text, INTEGER);
+  if (kind === 'number') return readPlainCell(text, DECIMAL);
+  if (kind === 'boolean') return readPlainCell(text, BOOLEAN);
   const isJson = /^\s*[[{]/.test(text);
   if (!isJson && name === 'authors') return { json: encodeAuthorNames(text) };
-  if (!isJson && name === 'keywords') return { json: JSON.stringify(splitList(text)) };
+  if (!isJson && PLAIN_LISTS.includes(name)) return { json: JSON.stringify(splitList(text)) };
   return readJsonCell(name, text);
+}
+
+/** What is no such value is a text, which the model refuses. */
+function readPlainCell(text: string, pattern: RegExp): CellValue {
+  return { json: pattern.test(text.trim()) ? text.trim() : JSON.stringify(text) };
 }
 
 function readJsonCell(name: string, text: string): CellValue {

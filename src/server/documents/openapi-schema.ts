@@ -44,8 +44,13 @@ function convertInline(schema: Schema, form: SchemaForm, convert: Convert): Json
     case 'string': return convertString(schema, form);
     case 'integer':
     case 'number': {
-      const { kind, minimum, maximum } = schema;
-      return { type: kind, minimum, ...isLimit(maximum) ? { maximum } : {} };
+      const { kind, minimum, maximum, partsOfOne } = schema;
+      // Validators divide, which is exact by halves, quarters and so on alone.
+      const isExact = partsOfOne !== undefined && Number.isInteger(Math.log2(partsOfOne));
+      return {
+        type: kind, minimum, ...isLimit(maximum) ? { maximum } : {},
+        ...isExact ? { multipleOf: 1 / partsOfOne } : {},
+      };
     }
     case 'boolean': return { type: 'boolean' };
     case 'array': return convertArray(schema, form, convert);

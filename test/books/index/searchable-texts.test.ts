@@ -95,7 +95,7 @@ test('the first member of a stored author is the name', () => {
 test('nothing that is searched is stored after the keywords', () => {
   const names = Object.keys(bookSchema.members);
   assert.deepEqual(names.slice(names.indexOf('keywords') + 1),
-    ['description', 'url', 'image', 'metadata']);
+    ['series', 'reading', 'description', 'url', 'image', 'metadata']);
 });
 
 function fieldsWith(text: string): Fields {

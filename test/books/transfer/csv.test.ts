@@ -14,14 +14,21 @@ test('a book is one row: names as they are, other nested values as JSON', () => 
   const book: Book = {
     id: 'x', ...STAMPS, title: 'Good Omens, "nice"', numberOfPages: 288, subtitle: '',
     authors: [{ name: 'Terry Pratchett' }, { name: 'Neil Gaiman' }], keywords: ['a', 'b'],
+    series: [{ name: 'Omens', position: 1.5 }],
+    reading: {
+      status: 'read', rating: 4.25, finishedOn: '2024-05', shelves: ['own'], review: '=2',
+      owned: true,
+    },
     description: '=1+1', metadata: { shelf: 1 },
   };
   assert.equal(encodeCsvBook(book), `x,${STAMPS.createdAt},${STAMPS.updatedAt},`
-    + '"Good Omens, ""nice""","",Terry Pratchett; Neil Gaiman,,,,,288,,,"[""a"",""b""]",=1+1,,,'
-    + '"{""shelf"":1}"\r\n');
+    + '"Good Omens, ""nice""","",Terry Pratchett; Neil Gaiman,,,,,288,,,"[""a"",""b""]",'
+    + '"[{""name"":""Omens"",""position"":1.5}]",read,4.25,,2024-05,,"[""own""]",=2,true,'
+    + '=1+1,,,"{""shelf"":1}"\r\n');
   assert.equal(csvHeader, 'id,createdAt,updatedAt,title,subtitle,authors,isbn,publisher,'
-    + 'datePublished,inLanguage,numberOfPages,bookEdition,bookFormat,keywords,description,url,'
-    + 'image,metadata\r\n');
+    + 'datePublished,inLanguage,numberOfPages,bookEdition,bookFormat,keywords,series,'
+    + 'reading.status,reading.rating,reading.startedOn,reading.finishedOn,reading.readCount,'
+    + 'reading.shelves,reading.review,reading.owned,description,url,image,metadata\r\n');
 });
 
 test('authors are JSON as soon as names alone would not bring them back', () => {
@@ -34,7 +41,8 @@ test('authors are JSON as soon as names alone would not bring them back', () => 
   for (const [authors, cell] of cases) {
     const row = encodeCsvBook({ id: 'x', ...STAMPS, title: 'T', authors });
     const expected = cell === '' || cell === 'A' ? cell : `"${cell.replaceAll('"', '""')}"`;
-    assert.equal(row, `x,${STAMPS.createdAt},${STAMPS.updatedAt},T,,${expected},,,,,,,,,,,,\r\n`);
+    assert.equal(row,
+      `x,${STAMPS.createdAt},${STAMPS.updatedAt},T,,${expected}${','.repeat(21)}\r\n`);
   }
 });
 
@@ -58,6 +66,24 @@ test('tables made by hand or by a spreadsheet are understood', () => {
     const [record] = read(`${header}\n${row}\n`);
     assert.deepEqual(JSON.parse(String(record?.json)), book, row);
   }
+});
+
+test('the members of a reading have a column each', () => {
+  const cases: readonly (readonly [row: string, reading: unknown])[] = [
+    [',,,,', undefined], ['4.5,,,,', { rating: 4.5 }], [' 4 ,,,,', { rating: 4 }],
+    ['four,,,,', { rating: 'four' }], ['.5,,,,', { rating: '.5' }],
+    [',true,,,', { owned: true }], [',yes,,,', { owned: 'yes' }],
+    [',,own; lent,,', { shelves: ['own', 'lent'] }], [',,"[""a;b""]",,', { shelves: ['a;b'] }],
+    [',,,3,2024', { readCount: 3, finishedOn: '2024' }],
+  ];
+  const header = 'title,reading.rating,Reading.Owned,reading.shelves,reading.readcount,'
+    + 'reading.finishedOn';
+  for (const [row, reading] of cases) {
+    const [record] = read(`${header}\nA,${row}\n`);
+    assert.deepEqual(JSON.parse(String(record?.json)).reading, reading, row);
+  }
+  const [record] = read('title,series\nA,Discworld\n');
+  assert.match(String(record?.problem), /series: the cell is not valid JSON: write an array/);
 });
 
 test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {

@@ -60,7 +60,10 @@ async function exportBooks(server: BookServer): Promise<readonly JsonObject[]> {
 /** What the format has to give back of a book. */
 function comparable(book: JsonObject, format: string): unknown {
   if (OWN_FORMATS.includes(format)) return book;
-  const { id, createdAt, updatedAt, metadata, ...members } = book;
+  const { id, createdAt, updatedAt, metadata, ...allMembers } = book;
+  const { series, reading, ...namedMembers } = allMembers;
+  // JSON-LD has names for the others alone.
+  const members = format === 'jsonld' ? namedMembers : allMembers;
   return FOLDING_FORMATS.includes(format) ? foldSpace(members) : members;
 }
 

@@ -50,7 +50,8 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
       },
     };
   const addMemberWrite = (row: MemberRow): MemberRow =>
-    addWrite(row, (book) => row.member === 'authors' ? undefined : book[row.member]);
+    addWrite(row, ({ authors, series, reading, ...plainMembers }) =>
+      isPlainMember(row.member) ? plainMembers[row.member] : undefined);
   return {
     textRows: (member, names, read) => [names].flat().map((name, index) => {
       const row: MemberRow =
@@ -80,6 +81,12 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
         : [addWrite(title, (book) => joinTitle(book.title, book.subtitle)), subtitle];
     }),
   };
+}
+
+function isPlainMember(
+  member: BookMember,
+): member is Exclude<BookMember, 'authors' | 'series' | 'reading'> {
+  return member !== 'authors' && member !== 'series' && member !== 'reading';
 }
 
 /** A piece of the first text: its title, or its subtitle. */

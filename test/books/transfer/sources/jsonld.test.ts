@@ -35,7 +35,9 @@ function write(books: readonly JsonObject[], isOneBook = false): {
   return { file, leftOutCount: writer.leftOutCount };
 }
 
-function withoutOwn({ id, createdAt, updatedAt, metadata, ...members }: JsonObject): JsonObject {
+function withoutOwn(
+  { id, createdAt, updatedAt, metadata, series, reading, ...members }: JsonObject,
+): JsonObject {
   return members;
 }
 

@@ -135,6 +135,7 @@ type Routes = [
   ...ResourceRoutes<'/api/action-configurations', '{identifier}', typeof configurationSchema>,
   ['POST', '/api/outgoing-webhooks/{identifier}/send', typeof sendingSchema | null,
     typeof sendResultSchema],
+  ['POST', '/api/outgoing-webhooks/{identifier}/acknowledge', null, typeof outgoingSchema],
   ['POST', '/api/outgoing-webhooks/{identifier}/rotate-secret', Rotation | null,
     ReturnType<typeof createRotatedSchema<typeof outgoingSchema>>],
   ['POST', '/api/outgoing-webhooks/{identifier}/deliveries', typeof durableSendingSchema,

@@ -160,8 +160,9 @@ export class Repository {
   }
 
   /**
-   * Stores what `change` makes of the stored record, for members that the service writes. Throws
-   * `not_found`, and what `change` throws, which may run again.
+   * Stores what `change` makes of the stored record, for members that the service writes. Writes
+   * nothing if that is the record itself. Throws `not_found`, and what `change` throws. `change`
+   * may run again.
    */
   async change(
     idOrName: string, change: ChangeMembers, { onStaged }: WriteOptions = {},
@@ -171,7 +172,9 @@ export class Repository {
     const nowMs = clock.now();
     return store.transact((transaction) => {
       const { id, bytes: before } = this.#getStaged(transaction, idOrName);
-      const record = change(decodeRecord(before), nowMs);
+      const stored = decodeRecord(before);
+      const record = change(stored, nowMs);
+      if (record === stored) return createRepresentation(resource, id, before);
       const after = putNextVersion(transaction, collection, id, before, record, nowMs);
       onStaged?.({ collection: collection.name, id, before, after });
       return createRepresentation(resource, id, after);

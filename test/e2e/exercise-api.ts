@@ -1,6 +1,7 @@
 /** Calls of every route of the webhooks, and of any resource, for the test of the document. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../support/until.ts';
 import type { ApiDocument, GivenAnswer } from '../support/open-api.ts';
 import type { Question } from './ask.ts';
 
@@ -89,6 +90,8 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
   await call('sendOutgoingWebhook', { key: outgoing });
   await call('sendOutgoingWebhook', { body: {}, status: 404 });
+  await call('acknowledgeOutgoingWebhook', { key: outgoing, status: 409 });
+  await exerciseAcknowledgement(described);
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
   await exerciseConfiguration(described);
@@ -168,6 +171,22 @@ async function untilAttempted({ call }: Described, key: string): Promise<void> {
     await wait(20);
   }
   assert.fail(`delivery ${key} is not attempted`);
+}
+
+/** Acknowledges that a webhook is off as every attempt has failed. */
+async function exerciseAcknowledgement({ call }: Described): Promise<void> {
+  const { text } = await call('addOutgoingWebhook', {
+    body: {
+      targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.fails', disableAfterHours: 1e-7,
+      retrySchedule: [0, 0, 0],
+    }, status: 201,
+  });
+  const { identifier: key = '' } = JSON.parse(text) as { identifier?: string };
+  await call('emitEvent', { body: { name: 'shop.fails' }, status: 202 });
+  await until('it is off', async () =>
+    (await call('getOutgoingWebhook', { key })).text.includes('"disabledReason":"failing"'));
+  await call('acknowledgeOutgoingWebhook', { key });
+  await call('deleteOutgoingWebhook', { key, status: 204 });
 }
 
 async function exerciseRequests({ call }: Described): Promise<void> {

@@ -32,6 +32,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['GET /api/configuration', 'read'], ['PUT /api/configuration', 'read'],
   ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),
   ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
+  ['POST /api/outgoing-webhooks/{identifier}/acknowledge', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/deliveries', 'write'],
   ['POST /api/events', 'emit'],
   ['GET /api/events', 'read'],

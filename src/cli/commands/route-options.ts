@@ -18,14 +18,15 @@ import { requestFields } from '../../webhooks/inbox/request-fields.ts';
 import { requestRows } from '../../webhooks/inbox/request-routes.ts';
 import { incomingSchema } from '../../webhooks/incoming/incoming-webhook.ts';
 import { createRotationSchema } from '../../webhooks/members/rotate-secret.ts';
-import { outgoingListParameters } from '../../webhooks/outgoing/outgoing-routes.ts';
+import { outgoingListParameters, outgoingRows } from '../../webhooks/outgoing/outgoing-routes.ts';
 import { outgoingSchema } from '../../webhooks/outgoing/outgoing-webhook.ts';
 import { listParameters } from '../../webhooks/records/searchable-list.ts';
 import { webhookListParameters } from '../../webhooks/records/webhook-list.ts';
 import { changeOptions, memberOptions, queryOptions } from './member-options.ts';
 import { describeCommands } from './route-command.ts';
 
-export const routeCommands = describeCommands([...requestRows, ...cancelRows, ...deliveryRows]);
+export const routeCommands = describeCommands(
+  [...requestRows, ...cancelRows, ...deliveryRows, ...outgoingRows]);
 
 export const bookFilterOptions = queryOptions(bookFilterParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);

@@ -1,10 +1,11 @@
 /**
  * The members of a webhook's record that say whether it is on, and else why and since when it is
  * off. These two the service alone writes, with every change of `enabled`; they exist while the
- * webhook is off.
+ * webhook is off. So does `acknowledgedAt`, once somebody has seen that a failure switched it off.
  */
 import { formatTimestamp } from '../../base/clock.ts';
-import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject, JsonValue, MemberSchema, MemberSchemas } from '../../base/schema.ts';
 
 /** `gone`: the target answered 410. `failing`: the `disableAfterHours` are over. */
 const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
@@ -27,25 +28,51 @@ export const enabledMembers = {
   },
 } as const satisfies MemberSchemas;
 
+/** An incoming webhook is never off for failing. */
+export const acknowledgedMember = {
+  schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
+  description: 'When somebody has acknowledged that it is off for failing, since when no overview '
+    + 'names it. Absent otherwise, and while it is enabled',
+} as const satisfies MemberSchema;
+
 export type DisabledMembers = {
   readonly disabledReason?: DisabledReason; readonly disabledAt?: string;
+  readonly acknowledgedAt?: string;
 };
 
-/** Whether a failure has switched the webhook off. */
-export function isOffForFailing({ disabledReason }: DisabledMembers): boolean {
+/** Whether a failure has switched the webhook off, and nobody has acknowledged it. */
+export function isOffUnseen({ disabledReason, acknowledgedAt }: DisabledMembers): boolean {
+  return isFailure(disabledReason) && acknowledgedAt === undefined;
+}
+
+function isFailure(disabledReason: JsonValue | undefined): boolean {
   return disabledReason === 'gone' || disabledReason === 'failing';
+}
+
+/**
+ * The stored webhook with the time of the first acknowledgement. Throws `conflict` for a webhook
+ * that no failure has switched off.
+ */
+export function markAcknowledged(webhook: JsonObject, nowMs: number): JsonObject {
+  if (!isFailure(webhook['disabledReason'])) {
+    throw new AppError('conflict',
+      'no failure has switched it off: there is nothing to acknowledge');
+  }
+  return webhook['acknowledgedAt'] !== undefined ? webhook
+    : { ...webhook, acknowledgedAt: formatTimestamp(nowMs) };
 }
 
 /** The stored webhook, switched off now. */
 export function markDisabled(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
-  return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
+  const { acknowledgedAt: _, ...rest } = webhook;
+  return { ...rest, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
 }
 
 /** The stored webhook, switched on. */
 export function markEnabled(webhook: JsonObject): JsonObject {
-  const { disabledReason: _, disabledAt: __, ...rest } = webhook;
+  const { disabledReason: _, disabledAt: __, acknowledgedAt: ___, ...rest } = webhook;
   return { ...rest, enabled: true };
 }
 
@@ -62,6 +89,17 @@ export function keepServiceMembers(
   if (current?.['enabled'] !== false) return markDisabled(rest, 'manual', nowMs);
   const { disabledReason = null, disabledAt = null } = current;
   return { ...rest, disabledReason, disabledAt };
+}
+
+/**
+ * The webhook that is to be stored, with the time that the service alone writes: while it stays off
+ * as it was, that of `current`, the stored webhook.
+ */
+export function keepAcknowledged(webhook: JsonObject, current: JsonObject | null): JsonObject {
+  const { acknowledgedAt: _, ...rest } = webhook;
+  const { acknowledgedAt, disabledAt } = current ?? {};
+  return acknowledgedAt === undefined || rest['disabledAt'] !== disabledAt ? rest
+    : { ...rest, acknowledgedAt };
 }
 
 /** A body that does not say `enabled` keeps what is stored: an operator's switch stays as it is. */

@@ -11,7 +11,7 @@ import { followRecords } from '../../resources/projection.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import { isOffForFailing, type DisabledMembers } from './disabled-members.ts';
+import { isOffUnseen, type DisabledMembers } from './disabled-members.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
   addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure,
@@ -180,12 +180,15 @@ export class HealthMonitor {
     return entry === undefined ? 'healthy' : getState(entry.health);
   }
 
-  /** Whether lists of this state have it: `failing` also those that a failure has switched off. */
+  /**
+   * Whether lists of this state have it: `failing` also those that a failure has switched off and
+   * nobody has acknowledged.
+   */
   isListedAs(identifier: string, state: PublicState): boolean {
     const webhook = this.#monitored.webhooks.find(identifier);
     if (webhook === undefined) return false;
     return this.getPublicState(webhook) === state
-      || (state === 'failing' && isOffForFailing(webhook));
+      || (state === 'failing' && isOffUnseen(webhook));
   }
 
   /** The number of webhooks in each state. */
@@ -195,7 +198,10 @@ export class HealthMonitor {
     return counts;
   }
 
-  /** Webhooks that fail or reject, or that a failure has switched off, in no particular order. */
+  /**
+   * Webhooks that fail or reject, or that a failure has switched off and nobody has acknowledged.
+   * They have no particular order.
+   */
   listUnhealthy(): readonly UnhealthyWebhook[] {
     const unhealthy: UnhealthyWebhook[] = [];
     for (const webhook of this.#monitored.webhooks.all()) {
@@ -203,7 +209,7 @@ export class HealthMonitor {
       const state = this.getPublicState(webhook);
       const health = this.find(identifier);
       const reason = explainState(state, health, webhook.disabledReason);
-      if (isOffForFailing(webhook)) {
+      if (isOffUnseen(webhook)) {
         const sinceMs = parseTimestamp(disabledAt);
         unhealthy.push({ identifier, label, state: 'off', sinceMs, reason });
       } else if (state === 'failing' || state === 'rejecting') {

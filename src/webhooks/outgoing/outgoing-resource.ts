@@ -6,7 +6,9 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
-import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
+import {
+  keepAcknowledged, keepEnabled, keepServiceMembers, markDisabled,
+} from '../health/disabled-members.ts';
 import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
 import {
@@ -30,7 +32,8 @@ export const outgoingResource: Resource = {
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
-    const input = keepPreviousSecret(reconcileEnabled(body, current, cause, nowMs), null);
+    const webhook = keepAcknowledged(reconcileEnabled(body, current, cause, nowMs), current);
+    const input = keepPreviousSecret(webhook, null);
     const restored = keepSecrets(outgoingSchema, input, current, cause,
       createMoveRule(input, current ?? {}, cause));
     return dropUnusedPrevious(keepPreviousSecret(restored, current));

@@ -3,6 +3,7 @@ import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
+import { logWrite } from '../../resources/change-log.ts';
 import { collectionRoute, type CollectionFilter } from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
@@ -11,13 +12,17 @@ import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
+import {
+  bindRoutes, type HttpRoute, type ParameterSpec, type RouteRow,
+} from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
+import { markAcknowledged } from '../health/disabled-members.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
 import { outgoingResource } from './outgoing-resource.ts';
+import { outgoingSchema } from './outgoing-webhook.ts';
 import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
 } from './send-options.ts';
@@ -46,7 +51,7 @@ type OutgoingServices = {
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
   const { records, webhooks, health } = services;
   return [
-    sendRoute(services),
+    sendRoute(services), ...bindRoutes(outgoingRows, records),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
@@ -56,6 +61,30 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
     ...resourceRoutes(outgoingResource, records),
   ];
 }
+
+/** Without a repository, so that `route-options.ts` reads them. */
+export const outgoingRows: readonly RouteRow<Repository>[] = [
+  {
+    method: 'POST', path: `${outgoingResource.path}/{identifier}/acknowledge`, access: 'write',
+    operationId: 'acknowledgeOutgoingWebhook',
+    summary: 'Acknowledge that a failure has switched off one outgoing webhook: overviews name it '
+      + 'no more',
+    commands: [{
+      name: 'outgoingwebhook:acknowledge', done: 'acknowledged outgoing webhook {id}',
+      summary: 'Say that you have seen that a failure switched one off: overviews name it no more',
+    }],
+    parameters: [createKeyParameter(outgoingResource)],
+    responses: [
+      jsonResponse('The webhook, with `acknowledgedAt`', outgoingSchema),
+      ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange, records) {
+      const { bytes } = await logWrite(exchange, outgoingResource.noun, (options) =>
+        records.change(exchange.params[0] ?? '', markAcknowledged, options));
+      exchange.send(200, ['Content-Type', JSON_TYPE], bytes);
+    },
+  },
+];
 
 const eventParameter = {
   name: 'event', in: 'query', schema: { kind: 'string' },

@@ -9,7 +9,7 @@ import { describeObject } from '../../base/schema-types.ts';
 import { timestampMembers } from '../../resources/resource.ts';
 import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { enabledMembers } from '../health/disabled-members.ts';
+import { acknowledgedMember, enabledMembers } from '../health/disabled-members.ts';
 import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
@@ -106,6 +106,7 @@ export const outgoingSchema = describeObject({
     },
     ...bodyMembers, // payloadTemplate, contentType, format
     ...enabledMembers, // enabled, disabledReason, disabledAt
+    acknowledgedAt: acknowledgedMember,
     actionConfiguration: {
       ...configurationMember,
       description: 'The action configuration that runs first, by its identifier: its result is '

@@ -96,7 +96,8 @@ function stateParameter(direction: WebhookDirection): ParameterSpec {
   const values = PUBLIC_STATES[direction];
   return {
     name: 'state', in: 'query', schema: { kind: 'string', values },
-    description: 'Those in this state; `failing` also those that a failure has switched off',
+    description: 'Those in this state; `failing` also those that a failure has switched off, until '
+      + 'somebody has acknowledged it',
     option: {
       placeholder: '<state>',
       help: `${values.join(', ')}; failing also those that a failure has switched off`,

@@ -87,6 +87,7 @@ const STEPS: readonly Step[] = [
   ['delivery:resend <deliveries>', 0],
   [`delivery:retry ${NOBODY}`, 1],
   ['delivery:reconcile', 0],
+  ['outgoingwebhook:acknowledge <outgoing-webhooks>', 1, null, /no failure has switched it off/],
   ['outgoingwebhook:disable <outgoing-webhooks>', 0],
   ['outgoingwebhook:enable <outgoing-webhooks>', 0],
   ['outgoingwebhook:delete <outgoing-webhooks>', 0],

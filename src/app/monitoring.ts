@@ -81,7 +81,7 @@ function readStatus(
       compactedAt: formatTimestampOrNull(compactedMs),
       backedUpAt: findLater(formatTimestampOrNull(store.backupMs), backups?.newestAt ?? null),
     },
-    catalog: { indexes: indexes.reports() },
+    catalog: { indexes: indexes.listReports() },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(

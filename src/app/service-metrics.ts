@@ -38,11 +38,11 @@ export function storeMetrics(
 export function indexMetrics(indexes: IndexStatus): readonly MetricSource[] {
   return [
     gauge('search_index_bytes', 'Bytes of the search index; 0 until a search needs it.',
-      () => indexes.reports().find(({ index }) => index === 'words')?.bytes ?? 0),
+      () => indexes.listReports().find(({ index }) => index === 'words')?.bytes ?? 0),
     gauge('search_index_outgrown', '1 while the catalog has outgrown its share of --max-memory.',
       () => Number(indexes.hasOutgrownWords)),
     gauge('catalog_index_bytes', 'Bytes of each index of the catalog that queries have needed.',
-      () => indexes.reports().map(({ index, bytes }) =>
+      () => indexes.listReports().map(({ index, bytes }) =>
         ({ labels: { index }, value: bytes })), ['index']),
   ];
 }

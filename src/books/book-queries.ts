@@ -13,7 +13,7 @@ import type { BookList } from './list/book-list.ts';
 const loadAnswers = lazyImport(() => import('./aggregates/book-answers.ts'));
 
 /** The indexes as metrics and the status see them. */
-export type IndexStatus = Pick<IndexHost, 'reports' | 'hasOutgrownWords'>;
+export type IndexStatus = Pick<IndexHost, 'listReports' | 'hasOutgrownWords'>;
 
 export type BookQueries = {
   readonly list: BookList;
@@ -46,7 +46,7 @@ export function createBookQueries(options: BookAnswersOptions): BookQueries {
       sendDuplicates: (exchange) => ask(({ aggregates }) => aggregates.sendDuplicates(exchange)),
     },
     indexes: {
-      reports: () => answers?.indexes.reports() ?? [],
+      listReports: () => answers?.indexes.listReports() ?? [],
       get hasOutgrownWords() { return answers?.indexes.hasOutgrownWords ?? false; },
     },
     close() {

@@ -29,7 +29,7 @@ test('an index is reported once a query has needed it, in status and metrics ali
 test('the gauge has a sample for each index', () => {
   const gauges = indexMetrics({
     hasOutgrownWords: true,
-    reports: () => [
+    listReports: () => [
       { index: 'words', bytes: 5, state: 'ready' }, { index: 'title', bytes: 7, state: 'making' },
     ],
   });

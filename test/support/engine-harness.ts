@@ -59,7 +59,7 @@ export class EngineHarness extends ManualTurns {
 
   /** Drops all indexes but the word index, as there is no memory for a moment. */
   dropAll(): void {
-    const words = this.indexes.reports().find(({ index }) => index === 'words');
+    const words = this.indexes.listReports().find(({ index }) => index === 'words');
     this.fit(words === undefined ? 0 : words.bytes + 1);
   }
 

@@ -12,9 +12,10 @@
  *
  * **Memory.** The indexes share one part of the memory. The word index comes first, and may take
  * all of it. Another one is made where it has room: others are dropped for it if nothing has asked
- * for them in the last minute. One that comes to take more than it may is given up until the
- * catalog is clearly smaller. While all together take more, the index that was used longest ago is
- * dropped. While an order is made it takes seven times its memory, which no limit counts.
+ * for them in the last minute. One that comes to take more than these leave is given up until there
+ * is more, for a minute at least; one that comes to take more than all of it, until the catalog is
+ * clearly smaller. While all together take more, the index that was used longest ago is dropped.
+ * While an order is made it takes seven times its memory, which no limit counts.
  *
  * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to
  * be so. Queries do without it, as if it had never been made. What was dropped is made anew at the
@@ -76,8 +77,6 @@ type IndexEntry = {
   readonly index: BookIndex;
   readonly group: MakingGroup;
   readonly bytesExpected: number;
-  /** The memory that it may take while it is made, and the word index at any time. */
-  readonly bytesMax: number;
   isReady: boolean;
   /** Infinity for the word index, which is not dropped for others. */
   usedMs: number;
@@ -85,25 +84,31 @@ type IndexEntry = {
 
 /** Indexes that are made together, as they were asked for in one turn. */
 type MakingGroup = {
-  readonly entries: IndexEntry[];
-  /** While they are made, slots below `end`, and those from `bound` on, are in them. */
-  readonly seen: { end: number; bound: number };
+  /** Without those that were dropped. */
+  readonly entries: Set<IndexEntry>;
+  readonly progress: MakingProgress;
   /** What is left of making them. */
   readonly steps: Steps<void>;
 };
+
+/**
+ * The walk through all slots has come to `filledEnd`, and ends at `pendingStart`: a slot from there
+ * on became pending when it got its book, and comes to the indexes as every change does.
+ */
+type MakingProgress = { filledEnd: number; pendingStart: number };
 
 // What an order is expected to take of memory for each book.
 const ORDER_BYTES = 4.5;
 // For so long an index is not dropped for another one: both would be made again and again.
 const IN_USE_MS = 60_000;
-// For so long an index that failed is not made anew: it may fail again at once.
-const FAILED_MS = 60_000;
+// For so long an index that failed, or lacked room, is not made anew: it may fail again at once.
+const RETRY_MS = 60_000;
 // So many pending slots are taken in before the indexes settle.
 const SLOTS_PER_ROUND = 1024;
 // Bytes of books to take in before yielding, some 20 µs; an empty slot is work too.
 const WORK_PER_YIELD = 4096;
 const SLOT_WORK = 32;
-// An index that was too large is not made again before the catalog is clearly smaller.
+// An index that was too large is not made again before the catalog is so much smaller.
 const RETURN_SHARE = 0.9;
 
 export class IndexHost {
@@ -119,10 +124,10 @@ export class IndexHost {
   /** The slot that was taken in last. */
   #lastApplied = -1;
   #isClosed = false;
-  /** When an index failed. */
+  /** When an index failed or lacked room. */
   readonly #failedMs = new Map<IndexName, number>();
-  /** How many books surely fit into an index that was too large. */
-  readonly #booksMax = new Map<IndexName, number>();
+  /** What an index that was given up takes at least for each book of the catalog. */
+  readonly #bytesPerBook = new Map<IndexName, number>();
 
   constructor(options: IndexHostOptions) {
     this.#options = options;
@@ -136,7 +141,7 @@ export class IndexHost {
   }
 
   /** What there is: none for an index that no query has needed yet, or that was given up. */
-  reports(): readonly IndexReport[] {
+  listReports(): readonly IndexReport[] {
     return [...this.#entries.values()].map((entry) => ({
       index: entry.name, bytes: Math.round(bytesOf(entry)),
       state: entry.isReady ? 'ready' : 'making',
@@ -145,7 +150,7 @@ export class IndexHost {
 
   /** Whether the catalog is known to be too large for a word index. */
   get hasOutgrownWords(): boolean {
-    return this.#hasOutgrown('words');
+    return this.#bytesNeeded('words') > this.#options.bytesMax;
   }
 
   /** How the word index finds the books of a filter; null where it is of no help. */
@@ -173,7 +178,7 @@ export class IndexHost {
   * findCorrections(words: readonly string[]): Steps<Corrections> {
     const entry = this.#entries.get('words');
     if (!(entry?.index instanceof WordIndex)) return NO_CORRECTIONS;
-    yield* this.#finish(entry.group);
+    yield* this.#advance(entry.group);
     yield* this.settle();
     if (!this.#keeps(entry)) return NO_CORRECTIONS;
     const { index } = entry;
@@ -221,14 +226,17 @@ export class IndexHost {
 
   /** Drops what has no room any more. */
   fit(): void {
+    const { bytesMax } = this.#options;
     for (const entry of this.#entries.values()) {
-      const { name, index: { bytes }, bytesMax, isReady, group } = entry;
-      if (bytes <= bytesMax || (isReady && name !== 'words')) continue;
-      const bookCount = isReady ? this.#options.collection.size : group.seen.end;
-      this.#booksMax.set(name, Math.floor(bookCount * bytesMax / bytes * RETURN_SHARE));
-      this.#drop(entry);
+      if (entry.index.bytes > bytesMax) this.#giveUp(entry);
     }
-    while (this.bytes > this.#options.bytesMax && this.#dropLeastUsed(Infinity));
+    while (this.bytes > bytesMax && this.#dropLeastUsed(this.#inUseSinceMs()));
+    for (const entry of this.#entries.values()) {
+      const { name, index, bytesExpected, isReady } = entry;
+      const isLargerThanExpected = !isReady && name !== 'words' && index.bytes > bytesExpected;
+      if (isLargerThanExpected && this.bytes > bytesMax) this.#giveUp(entry);
+    }
+    while (this.bytes > bytesMax && this.#dropLeastUsed(Infinity));
   }
 
   /** Drops all indexes; none is made from now on. */
@@ -245,10 +253,11 @@ export class IndexHost {
   }
 
   #makeWords(): IndexEntry | null {
-    if (!this.#mayMake('words')) return null;
+    if (!this.#mayMake('words') || this.hasOutgrownWords) return null;
     const index: WordIndex = new WordIndex(this.#options, (steps) =>
-      this.#run(this.attempt(index, () => steps), () => this.#findEntry(index) !== undefined));
-    return this.#make('words', index, 0, this.#options.bytesMax);
+      this.#runInBackground(this.attempt(index, () => steps),
+        () => this.#findEntry(index) !== undefined));
+    return this.#make('words', index, 0);
   }
 
   #makeOrder(key: OrderName): IndexEntry | null {
@@ -268,46 +277,43 @@ export class IndexHost {
   }
 
   /** Has an index made in the background. */
-  #make(
-    name: IndexName, index: BookIndex, bytesExpected: number,
-    bytesMax = this.#options.bytesMax - this.bytes,
-  ): IndexEntry {
+  #make(name: IndexName, index: BookIndex, bytesExpected: number): IndexEntry {
     const group = this.#nextGroup ?? this.#beginGroup();
     const usedMs = name === 'words' ? Infinity : this.#nowMs();
-    const entry = { name, index, group, bytesExpected, bytesMax, isReady: false, usedMs };
-    group.entries.push(entry);
+    const entry = { name, index, group, bytesExpected, isReady: false, usedMs };
+    group.entries.add(entry);
     this.#entries.set(name, entry);
     this.#unsubscribe ??= this.#options.collection.onChange((_, slot) => this.#onChange(slot));
     return entry;
   }
 
   #beginGroup(): MakingGroup {
-    const seen = { end: 0, bound: Infinity };
-    const entries: IndexEntry[] = [];
-    const group = { entries, seen, steps: this.#makeAll(entries, seen) };
+    const progress = { filledEnd: 0, pendingStart: Infinity };
+    const entries = new Set<IndexEntry>();
+    const group = { entries, progress, steps: this.#makeAll(entries, progress) };
     this.#nextGroup = group;
-    this.#run(this.#finish(group));
+    this.#runInBackground(this.#advance(group));
     return group;
   }
 
   /** Does what is left of making the indexes of a group, in turn with others that wait for it. */
-  * #finish({ entries, steps }: MakingGroup): Steps<void> {
+  * #advance({ entries, steps }: MakingGroup): Steps<void> {
     try {
       // The first step closes the group.
-      while (steps.next().done !== true && entries.some((entry) => this.#keeps(entry))) yield;
+      while (steps.next().done !== true && entries.size > 0) yield;
     } catch (error) {
       this.#fail(entries, error);
     }
   }
 
-  * #makeAll(entries: readonly IndexEntry[], seen: MakingGroup['seen']): Steps<void> {
+  * #makeAll(entries: ReadonlySet<IndexEntry>, progress: MakingProgress): Steps<void> {
     this.#nextGroup = null;
-    for (const { index } of entries) yield* this.attempt(index, () => index.prepare());
+    for (const entry of entries) yield* this.#workOn(entry, (index) => index.prepare());
     // Books that are added from now on become pending, and the indexes get them from there.
-    seen.bound = this.#options.collection.slotBound;
-    yield* this.#fill(entries, seen);
-    let settling = entries.map((entry) =>
-      ({ entry, steps: this.attempt(entry.index, () => entry.index.settle()) }));
+    progress.pendingStart = this.#options.collection.slotBound;
+    yield* this.#fill(entries, progress);
+    let settling = [...entries].map((entry) =>
+      ({ entry, steps: this.#workOn(entry, (index) => index.settle()) }));
     while (settling.length > 0) {
       settling = settling.filter(({ entry, steps }) => {
         entry.isReady = steps.next().done === true;
@@ -318,17 +324,23 @@ export class IndexHost {
     }
   }
 
-  * #fill(entries: readonly IndexEntry[], seen: MakingGroup['seen']): Steps<void> {
+  /** Has an index do some work, until that is done or the index is dropped. */
+  * #workOn(entry: IndexEntry, begin: (index: BookIndex) => Steps<void>): Steps<void> {
+    const steps = this.attempt(entry.index, () => begin(entry.index));
+    while (this.#keeps(entry) && steps.next().done !== true) yield;
+  }
+
+  * #fill(entries: ReadonlySet<IndexEntry>, progress: MakingProgress): Steps<void> {
     let work = 0;
-    while (seen.end < seen.bound) {
-      const bytes = this.#readFor(entries, seen.end);
-      for (const entry of entries) this.#set(entry, seen.end, bytes);
-      seen.end += 1;
-      for (const { index } of entries) {
-        if (!(index instanceof WordIndex && index.isFull)) continue;
-        yield* this.attempt(index, () => index.settle());
+    while (progress.filledEnd < progress.pendingStart) {
+      const bytes = this.#readFor(entries, progress.filledEnd);
+      for (const entry of entries) this.#set(entry, progress.filledEnd, bytes);
+      progress.filledEnd += 1;
+      for (const entry of entries) {
+        if (!(entry.index instanceof WordIndex && entry.index.isFull)) continue;
+        yield* this.#workOn(entry, (index) => index.settle());
       }
-      work += (SLOT_WORK + (bytes?.length ?? 0)) * entries.length;
+      work += (SLOT_WORK + (bytes?.length ?? 0)) * entries.size;
       if (work < WORK_PER_YIELD) continue;
       work = 0;
       this.fit();
@@ -358,21 +370,21 @@ export class IndexHost {
 
   #mayMake(name: IndexName): boolean {
     const failedMs = this.#failedMs.get(name) ?? -Infinity;
-    return !this.#isClosed && !this.#hasOutgrown(name) && this.#nowMs() - failedMs >= FAILED_MS;
+    return !this.#isClosed && this.#nowMs() - failedMs >= RETRY_MS;
   }
 
-  /** Whether the catalog is known to be too large for an index. */
-  #hasOutgrown(name: IndexName): boolean {
-    return this.#options.collection.size > (this.#booksMax.get(name) ?? Infinity);
+  /** The memory that an index which was given up needs at least; 0 of another one. */
+  #bytesNeeded(name: IndexName): number {
+    return (this.#bytesPerBook.get(name) ?? 0) * this.#options.collection.size;
   }
 
   /** Makes room for an index. Null when it may not be made, or there is none. */
   #reserve(name: IndexName, bytesPerBook: number): number | null {
     if (!this.#mayMake(name)) return null;
     const { collection, bytesMax } = this.#options;
-    const bytesExpected = bytesPerBook * collection.slotBound;
+    const bytesExpected = Math.max(bytesPerBook * collection.slotBound, this.#bytesNeeded(name));
     const bytesLeft = bytesMax - bytesExpected;
-    const beforeMs = this.#nowMs() - IN_USE_MS;
+    const beforeMs = this.#inUseSinceMs();
     let bytesInUse = 0;
     for (const entry of this.#entries.values()) {
       if (entry.usedMs >= beforeMs) bytesInUse += bytesOf(entry);
@@ -402,8 +414,20 @@ export class IndexHost {
     if (failed.length > 0) this.#options.onFailure(failed.map(({ name }) => name), error);
   }
 
-  #drop({ name }: IndexEntry): void {
-    this.#entries.delete(name);
+  /** Drops an index that takes more memory than there is for it. */
+  #giveUp(entry: IndexEntry): void {
+    const { name, index: { bytes } } = entry;
+    const { bytesMax, collection } = this.#options;
+    const isOutgrown = bytes > bytesMax;
+    const bytesNeeded = isOutgrown ? bytes / RETURN_SHARE : bytes;
+    this.#bytesPerBook.set(name, bytesNeeded / Math.max(1, collection.size));
+    if (!isOutgrown) this.#failedMs.set(name, this.#nowMs());
+    this.#drop(entry);
+  }
+
+  #drop(entry: IndexEntry): void {
+    this.#entries.delete(entry.name);
+    entry.group.entries.delete(entry);
     if (this.#entries.size > 0) return;
     this.#unsubscribe?.();
     this.#unsubscribe = null;
@@ -429,7 +453,7 @@ export class IndexHost {
   #startSettling(): void {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    this.#run(this.#settleAll());
+    this.#runInBackground(this.#settleAll());
   }
 
   * #settleAll(): Steps<void> {
@@ -460,16 +484,21 @@ export class IndexHost {
     const bytes = this.#readFor(this.#entries.values(), slot);
     for (const entry of this.#entries.values()) {
       // The others get it from the walk through all slots.
-      const { end, bound } = entry.group.seen;
-      if (slot < end || slot >= bound) this.#set(entry, slot, bytes);
+      const { filledEnd, pendingStart } = entry.group.progress;
+      if (slot < filledEnd || slot >= pendingStart) this.#set(entry, slot, bytes);
     }
     if (this.#pending.delete(slot)) this.#pendingCount -= 1;
   }
 
   /** Runs steps that see to the failures of an index themselves. */
-  #run(steps: Steps<unknown>, isWanted?: () => boolean): void {
+  #runInBackground(steps: Steps<unknown>, isWanted?: () => boolean): void {
     this.#options.turns.runLater(steps, isWanted)
       .catch((error: unknown) => this.#fail(this.#entries.values(), error));
+  }
+
+  /** An index that was last used before this is not in use. */
+  #inUseSinceMs(): number {
+    return this.#nowMs() - IN_USE_MS;
   }
 
   #nowMs(): number {
@@ -478,10 +507,10 @@ export class IndexHost {
 }
 
 /** The slots that an index that is being made is still to come to. */
-function listUnseen({ seen: { end, bound } }: MakingGroup, slotBound: number): BitSet {
+function listUnseen({ progress }: MakingGroup, slotBound: number): BitSet {
   const [seen, unseen] = [new BitSet(), new BitSet()];
-  seen.addBelow(end);
-  unseen.addBelow(Math.min(bound, slotBound));
+  seen.addBelow(progress.filledEnd);
+  unseen.addBelow(Math.min(progress.pendingStart, slotBound));
   unseen.subtract(seen);
   return unseen;
 }

@@ -37,8 +37,10 @@ const KEYWORD_TAG = KEYWORD.charCodeAt(0);
 const TERMS_PER_BOOK_MAX = 8;
 const CHECKS_PER_YIELD = 2048;
 
-const FIRST_TERMS = 512;
-const FIRST_PAIRS = 2048;
+// An estimate of what a document takes in the list and the map of slots.
+const DOCUMENT_BYTES = 40;
+const FIRST_TERMS = 64;
+const FIRST_PAIRS = 256;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,6 +73,12 @@ export class Memtable implements TokenVisitor {
   // repeat.
   readonly #decodedTexts = new TermTable();
   readonly #decodedTextTerms: (readonly number[])[] = [];
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.terms.byteLength + this.postings.byteLength + this.#decodedTexts.byteLength
+      + this.slots.length * DOCUMENT_BYTES + this.live.words.byteLength;
+  }
 
   /** Whether it should take no more books, when it is to hold at most `documentsMax`. */
   isFull(documentsMax: number): boolean {
@@ -200,6 +208,12 @@ class MemtablePostings {
   #documentCounts = new Int32Array(FIRST_TERMS);
 
   get count(): number { return this.#count; }
+
+  get byteLength(): number {
+    return this.#terms.byteLength + this.#documents.byteLength + this.#lastDocuments.byteLength
+      + this.#documentCounts.byteLength;
+  }
+
   term(pair: number): number { return this.#terms[pair] ?? 0; }
   document(pair: number): number { return this.#documents[pair] ?? 0; }
 

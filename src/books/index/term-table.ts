@@ -8,8 +8,8 @@ import { growInt32 } from '../../base/structures/typed-arrays.ts';
 /** The hash of a term is FNV-1a, 32 bits: for each byte an exclusive or, and times this. */
 export const HASH_FACTOR = 0x01000193;
 const HASH_START = 0x811c9dc5;
-const FIRST_TERMS = 512;
-const FIRST_BYTES = 4096;
+const FIRST_TERMS = 64;
+const FIRST_BYTES = 512;
 /** How many bytes of a term `sortKey` holds: as many as a double has room for. */
 const KEY_BYTES = 6;
 
@@ -27,6 +27,13 @@ export class TermTable {
 
   get count(): number { return this.#count; }
   get bytes(): Buffer { return this.#bytes; }
+
+  /** How much memory it takes. */
+  get byteLength(): number {
+    return this.#bytes.byteLength + this.#ends.byteLength + this.#hashes.byteLength
+      + this.#buckets.byteLength;
+  }
+
   start(term: number): number { return this.#ends[term] ?? 0; }
   end(term: number): number { return this.#ends[term + 1] ?? 0; }
 

@@ -69,7 +69,7 @@ export class WordIndex implements BookIndex {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    return sumBytes(this.#segments);
+    return sumBytes(this.#segments) + this.#memtable.bytes + (this.#fullMemtable?.bytes ?? 0);
   }
 
   * prepare(): Steps<void> {}
@@ -92,7 +92,8 @@ export class WordIndex implements BookIndex {
     yield* this.#flush();
     // Until all books have been set it is called only where it is full.
     if (!isFull) this.#isFirstBuild = false;
-    const mayMerge = !this.#isFirstBuild || this.bytes > this.#bytesMax * UNMERGED_SHARE;
+    const mayMerge = !this.#isFirstBuild
+      || sumBytes(this.#segments) > this.#bytesMax * UNMERGED_SHARE;
     if (!mayMerge || this.#isMerging) return;
     this.#isMerging = true;
     this.#runBeside(this.#merge());

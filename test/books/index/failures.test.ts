@@ -38,15 +38,15 @@ for (const { name, query, ask } of CASES) {
     const { indexes } = shelf;
     ask(indexes);
     breakOneRead(shelf);
-    assert.deepEqual([shelf.failures, indexes.reports()], [[[name, BROKEN]], []]);
+    assert.deepEqual([shelf.failures, indexes.listReports()], [[[name, BROKEN]], []]);
     for (let round = 0; round < 3; round += 1) await checkList(shelf, query);
     ask(indexes);
     shelf.runAllTurns();
-    assert.deepEqual(indexes.reports(), [], 'it is not made again at once');
+    assert.deepEqual(indexes.listReports(), [], 'it is not made again at once');
     shelf.clock.standStill(MINUTE_MS);
     ask(indexes);
     shelf.runAllTurns();
-    assert.deepEqual(indexes.reports().map(({ index, state }) => [index, state]),
+    assert.deepEqual(indexes.listReports().map(({ index, state }) => [index, state]),
       [[name, 'ready']]);
     await checkList(shelf, query);
     assert.equal(shelf.failures.length, 1);
@@ -59,12 +59,12 @@ for (const { name, query, ask } of CASES) {
     shelf.runAllTurns();
     shelf.change(createRandom(2), 5, BOOKS);
     breakOneRead(shelf);
-    assert.deepEqual([shelf.failures, indexes.reports()], [[[name, BROKEN]], []]);
+    assert.deepEqual([shelf.failures, indexes.listReports()], [[[name, BROKEN]], []]);
     await checkList(shelf, query);
     shelf.clock.standStill(MINUTE_MS);
     ask(indexes);
     shelf.runAllTurns();
-    assert.equal(indexes.reports()[0]?.state, 'ready');
+    assert.equal(indexes.listReports()[0]?.state, 'ready');
     await checkList(shelf, query);
   });
 }

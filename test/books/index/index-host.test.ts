@@ -19,6 +19,7 @@ const CONDITIONS = [
   { publishedFrom: '1960-05', publishedTo: '1961' },
 ];
 const MINUTE_MS = 60_000;
+const AUTHOR_BYTES = measureAuthorBytes();
 
 test('whatever changes before, while and after they are made, indexes are as if made anew', () => {
   let madeAmidChanges = 0;
@@ -65,15 +66,15 @@ test('reports name what is made and what is ready, with bytes that are reserved 
   () => {
     const shelf = createShelf(1000);
     const { indexes } = shelf;
-    assert.deepEqual([indexes.reports(), indexes.bytes], [[], 0]);
+    assert.deepEqual([indexes.listReports(), indexes.bytes], [[], 0]);
     assert.equal(indexes.findOrder('title'), null);
     assert.equal(indexes.findColumn('hasIsbn'), null);
-    const making = indexes.reports();
+    const making = indexes.listReports();
     assert.deepEqual(making.map(({ index, state }) => [index, state]),
       [['title', 'making'], ['hasIsbn-column', 'making']]);
     assert.deepEqual(making.map(({ bytes }) => bytes >= 4000), [true, true]);
     shelf.runAllTurns();
-    const ready = indexes.reports();
+    const ready = indexes.listReports();
     assert.deepEqual(ready.map(({ index, state }) => [index, state]),
       [['title', 'ready'], ['hasIsbn-column', 'ready']]);
     const bytes = [indexes.findOrder('title')?.bytes, indexes.findColumn('hasIsbn')?.bytes];
@@ -86,7 +87,7 @@ test('indexes that were dropped in the midst of being made are made again', () =
   askForAll(shelf);
   shelf.runTurns(200);
   shelf.dropAll();
-  assert.deepEqual(shelf.indexes.reports(), []);
+  assert.deepEqual(shelf.indexes.listReports(), []);
   shelf.change(createRandom(1), 100, ID_BOUND);
   askForAll(shelf);
   shelf.change(createRandom(2), 100, ID_BOUND);
@@ -150,11 +151,7 @@ test('no index is dropped for one that has no room even so', () => {
 });
 
 test('a column that takes more than was free is given up until the catalog is smaller', () => {
-  const shelf = new EngineHarness();
-  const put = (index: number): void => shelf.put({
-    ...randomBook(createRandom(1), `id-${index}`), authors: [{ name: `Author ${index}`.repeat(9) }],
-  });
-  for (let index = 0; index < 1000; index += 1) put(index);
+  const shelf = createAuthorShelf();
   useOrder(shelf, 'title');
   shelf.bytesMax = shelf.indexes.bytes + 50_000;
   assert.equal(shelf.indexes.findColumn('author'), null);
@@ -162,9 +159,65 @@ test('a column that takes more than was free is given up until the catalog is sm
   assert.deepEqual(namesOf(shelf), ['title'], 'no other is dropped for it');
   assert.equal(shelf.indexes.findColumn('author'), null);
   assert.deepEqual(namesOf(shelf), ['title'], 'nor is it made again');
+  shelf.clock.standStill(MINUTE_MS);
+  useOrder(shelf, 'title');
+  assert.equal(shelf.indexes.findColumn('author'), null);
+  assert.deepEqual(namesOf(shelf), ['title'], 'it needs more room than there is');
   for (let index = 100; index < 1000; index += 1) shelf.delete(`id-${index}`);
   shelf.runAllTurns();
+  shelf.clock.standStill(MINUTE_MS);
+  useOrder(shelf, 'title');
   useColumn(shelf, 'author');
+});
+
+test('a column that was given up for others is made once they are not in use', () => {
+  const shelf = createAuthorShelf();
+  useOrder(shelf, 'title');
+  shelf.bytesMax = AUTHOR_BYTES + 1000;
+  shelf.indexes.findColumn('author');
+  shelf.runAllTurns();
+  for (let count = 0; count < 5; count += 1) {
+    assert.equal(shelf.indexes.findColumn('author'), null);
+    assert.deepEqual(namesOf(shelf), ['title']);
+  }
+  shelf.clock.standStill(2 * MINUTE_MS);
+  useColumn(shelf, 'author');
+});
+
+test('a column that grows takes the place of what nobody has asked for in the last minute', () => {
+  const shelf = createAuthorShelf();
+  useOrder(shelf, 'title');
+  shelf.bytesMax = AUTHOR_BYTES + 1000;
+  shelf.clock.standStill(2 * MINUTE_MS);
+  useColumn(shelf, 'author');
+  assert.deepEqual(namesOf(shelf), ['author-column']);
+});
+
+test('an order that is dropped while it is made is not sorted', () => {
+  const shelf = createShelf(500);
+  let walkCount = 0;
+  const walk = shelf.collection.walk.bind(shelf.collection);
+  shelf.collection.walk = (start) => {
+    walkCount += 1;
+    return walk(start);
+  };
+  shelf.indexes.findOrder('title');
+  shelf.indexes.findColumn('hasIsbn');
+  shelf.runTurns(50);
+  shelf.fit(shelf.indexes.bytes - 1);
+  shelf.runAllTurns();
+  assert.deepEqual([namesOf(shelf), walkCount], [['hasIsbn-column'], 0]);
+  assert.notEqual(shelf.indexes.findColumn('hasIsbn'), null);
+});
+
+test('the word index counts the books that are in no segment yet', () => {
+  const shelf = createShelf(50);
+  shelf.indexes.openWords(parseBookQuery('q=the').filter);
+  const before = shelf.indexes.bytes;
+  shelf.runTurns(20);
+  assert.ok(shelf.indexes.bytes > before, `${shelf.indexes.bytes} bytes`);
+  shelf.fit(shelf.indexes.bytes - 1);
+  assert.deepEqual(namesOf(shelf), []);
 });
 
 test('without room nothing is made, and nobody listens to the collection for it', () => {
@@ -187,7 +240,7 @@ test('after close none is there, and none is made', () => {
   shelf.indexes.close();
   askForAll(shelf);
   shelf.runAllTurns();
-  assert.deepEqual([shelf.indexes.reports(), shelf.indexes.bytes], [[], 0]);
+  assert.deepEqual([shelf.indexes.listReports(), shelf.indexes.bytes], [[], 0]);
   assert.deepEqual(pendingOf(shelf), []);
   assert.equal(shelf.collection.listenerCount, 0);
 });
@@ -197,6 +250,22 @@ function createShelf(count: number): EngineHarness {
   const random = createRandom(count);
   for (let index = 0; index < count; index += 1) shelf.put(randomBook(random, `id-${index}`));
   return shelf;
+}
+
+/** A shelf whose column of authors takes more than is expected. */
+function createAuthorShelf(): EngineHarness {
+  const shelf = new EngineHarness();
+  for (let index = 0; index < 1000; index += 1) {
+    const authors = [{ name: `Author ${index}`.repeat(9) }];
+    shelf.put({ ...randomBook(createRandom(1), `id-${index}`), authors });
+  }
+  return shelf;
+}
+
+function measureAuthorBytes(): number {
+  const shelf = createAuthorShelf();
+  useColumn(shelf, 'author');
+  return shelf.indexes.bytes;
 }
 
 /** A shelf with its order by title. */
@@ -229,11 +298,11 @@ function askForSome(random: Random, { indexes }: EngineHarness): void {
 }
 
 function namesOf({ indexes }: EngineHarness): readonly string[] {
-  return indexes.reports().map(({ index }) => index);
+  return indexes.listReports().map(({ index }) => index);
 }
 
 function countMaking({ indexes }: EngineHarness): number {
-  return indexes.reports().filter(({ state }) => state === 'making').length;
+  return indexes.listReports().filter(({ state }) => state === 'making').length;
 }
 
 /** Holds each index that is ready to the books but those of pending slots; how many there are. */
@@ -241,7 +310,7 @@ function checkReady(shelf: EngineHarness, told = ''): number {
   const { collection, indexes, books } = shelf;
   const pending = new Set(pendingOf(shelf));
   const settled = [...books.values()].filter(({ id }) => !pending.has(collection.findSlot(id)));
-  const ready = new Set(indexes.reports().filter(({ state }) => state === 'ready')
+  const ready = new Set(indexes.listReports().filter(({ state }) => state === 'ready')
     .map(({ index }) => index));
   for (const key of ORDER_KEYS.filter((name) => ready.has(name))) {
     const ids = slotsOf(indexes.findOrder(key)).filter((slot) => !pending.has(slot))

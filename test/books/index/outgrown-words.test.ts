@@ -14,9 +14,9 @@ import { randomBook } from '../../support/random-books.ts';
 import { longTest } from '../../support/long.ts';
 
 const BOOKS = 3000;
-const MEMTABLE_BOOKS = 64;
-// All of them would need some 37 kB.
-const BYTES_MAX = 20_000;
+const MEMTABLE_BOOKS = 16;
+// All of them would need some 100 kB while the index is made, and an eighth of them 28.
+const BYTES_MAX = 36_000;
 const TURN_MS_MAX = 5;
 const REAL: Pick<IndexHostOptions, 'clock' | 'turns'> = {
   clock: systemClock, turns: createTurns(systemClock),
@@ -41,7 +41,7 @@ test('an index is being made from its first need on, then ready, and gone when i
     const manual = new ManualTurns();
     const { books, collection, indexes, list } = createShelf(manual);
     for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
-    const readState = (): IndexReport['state'] | undefined => indexes.reports()[0]?.state;
+    const readState = (): IndexReport['state'] | undefined => indexes.listReports()[0]?.state;
     const states = [readState()];
     const watch = (): void => {
       if (states.at(-1) !== readState()) states.push(readState());

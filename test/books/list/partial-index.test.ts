@@ -107,7 +107,7 @@ function createSteeredCatalog() {
   return {
     collection, books, turns, indexes, partialFinds,
     startIndexing: () => openWords(parseBookQuery('q=nothing').filter),
-    isComplete: () => indexes.reports().some(({ state }) => state === 'ready'),
+    isComplete: () => indexes.listReports().some(({ state }) => state === 'ready'),
     takeTurns: (count: number): Promise<void> => manual.takeTurns(count),
     ask: (query: string) => manual.runUntil(getList(list, query)),
   };

@@ -56,15 +56,20 @@ export class ContextTerms {
   /** These terms as a further context changes them: a URL, an object, null, or several of them. */
   with(context: JsonValue | undefined): ContextTerms {
     let terms: ContextTerms = this;
+    // Objects that follow each other in a list are one layer, over what is before them.
+    let outer: ContextTerms = this;
+    let definitions = new Map<string, string | null>();
     for (const item of listContexts(context)) {
       if (terms.#depth === CONTEXT_DEPTH_MAX) break;
-      if (item === null) {
-        terms = ContextTerms.schemaOrg;
-      } else if (isJsonObject(item)) {
+      if (isJsonObject(item)) {
         const vocabulary = terms.#findVocabulary(item['@vocab']);
-        terms = new ContextTerms(terms, readDefinitions(item), vocabulary);
-      } else if (isSchemaOrgContext(item)) {
-        terms = new ContextTerms(terms, SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG);
+        addDefinitions(definitions, item);
+        terms = new ContextTerms(outer, definitions, vocabulary);
+      } else if (item === null || isSchemaOrgContext(item)) {
+        terms = item === null ? ContextTerms.schemaOrg
+          : new ContextTerms(terms, SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG);
+        outer = terms;
+        definitions = new Map();
       }
     }
     return terms;
@@ -124,8 +129,7 @@ function isSchemaOrgContext(context: JsonValue): boolean {
   return typeof context === 'string' && SCHEMA_ORG_CONTEXT.test(context);
 }
 
-function readDefinitions(context: JsonObject): Definitions {
-  const definitions = new Map<string, string | null>();
+function addDefinitions(definitions: Map<string, string | null>, context: JsonObject): void {
   for (const [term, definition] of Object.entries(context)) {
     if (term.startsWith('@')) continue;
     const id = isJsonObject(definition) ? definition['@id'] : definition;
@@ -133,7 +137,6 @@ function readDefinitions(context: JsonObject): Definitions {
     if (typeof id === 'string') definitions.set(term, id.slice(0, IRI_LENGTH_MAX));
     else if (id === null) definitions.set(term, null);
   }
-  return definitions;
 }
 
 // `"schema": "https://schema.org"` lacks its slash in many files.

@@ -468,6 +468,12 @@ longTest('a long context is read once, not again for each node that it is around
   }
 });
 
+test('contexts that follow each other in a list are read, however many they are', () => {
+  const list = Array.from({ length: 100 }, (_, index) => ({ [`p${index}`]: `http://x/${index}` }));
+  const body = readBody({ '@context': [...list, { a: 'schema:name' }], '@type': 'Book', a: 'A' });
+  assert.equal(body['title'], 'A');
+});
+
 test('a later context changes the terms of those before, and null forgets them', () => {
   const outer = { a: 'schema:name', b: 'schema:publisher', '@vocab': 'http://x/' };
   const cases: readonly (readonly [context: JsonValue, node: JsonObject, members: JsonObject])[] = [

@@ -11,8 +11,8 @@ import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
 import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
 
-const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
-const RATING_MAX = 5;
+export const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
+export const RATING_MAX = 5;
 
 export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
@@ -206,6 +206,7 @@ export const bookSchema = describeObject({
 export type Book = RecordOf<typeof bookSchema>;
 /** A book as callers send it. */
 export type BookInput = InputOf<typeof bookSchema>;
+export type Series = RecordOf<typeof seriesSchema>;
 export type Author = RecordOf<typeof authorSchema>;
 export type Address = RecordOf<typeof addressSchema>;
 

@@ -8,6 +8,8 @@ type NaiveCount = { readonly value: string; readonly count: number };
 const OWN_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   author: ['author'], keyword: ['keyword'], inLanguage: ['inLanguage'], publisher: ['publisher'],
   decade: ['publishedFrom', 'publishedTo'], bookFormat: ['bookFormat'],
+  status: ['status'], rating: ['ratingFrom', 'ratingTo'], shelf: ['shelf'], series: ['series'],
+  finishedYear: ['finishedFrom', 'finishedTo'],
 };
 
 export const NAIVE_FACETS = Object.keys(OWN_PARAMETERS);
@@ -19,7 +21,8 @@ export function naiveFacets(
     const others = Object.entries(query)
       .filter(([name]) => OWN_PARAMETERS[facet]?.includes(name) !== true);
     const matching = naiveList(books, Object.fromEntries(others));
-    return [facet, naiveTop(matching.map((book) => naiveValues(book, facet)), facet === 'keyword')];
+    return [facet, naiveTop(matching.map((book) => naiveValues(book, facet)),
+      ['keyword', 'shelf', 'series'].includes(facet))];
   });
   return { total: naiveList(books, query).length, facets: Object.fromEntries(entries) };
 }
@@ -84,11 +87,17 @@ function naiveCountOrder(left: NaiveCount, right: NaiveCount): number {
 }
 
 function naiveValues(book: NaiveBook, facet: string): readonly string[] {
+  const { status, rating, finishedOn, shelves } = book.reading ?? {};
   switch (facet) {
     case 'author': return book.authors.map(({ name }) => name);
     case 'keyword': return book.keywords ?? [];
     case 'decade': return book.datePublished === undefined
       ? [] : [`${book.datePublished.slice(0, 3)}0`];
+    case 'status': return [status ?? []].flat();
+    case 'rating': return rating === undefined ? [] : [String(Math.floor(rating))];
+    case 'shelf': return shelves ?? [];
+    case 'series': return (book.series ?? []).map(({ name }) => name);
+    case 'finishedYear': return finishedOn === undefined ? [] : [finishedOn.slice(0, 4)];
     case 'inLanguage': return [book.inLanguage ?? []].flat();
     case 'publisher': return [book.publisher ?? []].flat();
     default: return [book.bookFormat ?? []].flat();

@@ -20,6 +20,15 @@ export type NaiveBook = {
   readonly bookEdition?: string;
   readonly bookFormat?: string;
   readonly keywords?: readonly string[];
+  readonly series?: readonly { readonly name: string; readonly position?: number }[];
+  readonly reading?: {
+    readonly status?: string;
+    readonly rating?: number;
+    readonly finishedOn?: string;
+    readonly shelves?: readonly string[];
+    readonly review?: string;
+    readonly owned?: boolean;
+  };
   readonly metadata?: unknown;
 };
 
@@ -34,7 +43,8 @@ export function naiveList(books: readonly NaiveBook[], query: NaiveQuery): Naive
   const decisiveKeys = keys.slice(0, keys.findIndex((key) => /^-?id$/.test(key)) + 1);
   const keyed = matching.map((book) => ({
     book,
-    parts: decisiveKeys.map((key) => naiveKey(book, key)?.map((part) => Buffer.from(part))),
+    parts: decisiveKeys.map((key) => naiveKey(book, key)?.map((part) =>
+      part === null ? null : Buffer.from(part))),
   }));
   keyed.sort((left, right) => {
     for (const [index, key] of decisiveKeys.entries()) {
@@ -89,25 +99,38 @@ function remember<Value>(compute: (text: string) => Value): (text: string) => Va
   };
 }
 
+/** null: what comes last, either way. */
+type NaiveKey = readonly (Buffer | null)[] | undefined;
+
 function naiveCompare(
-  left: readonly Buffer[] | undefined, right: readonly Buffer[] | undefined, isDescending: boolean,
+  left: NaiveKey, right: NaiveKey, isDescending: boolean,
 ): number {
   if (left === undefined && right === undefined) return 0;
   if (left === undefined) return 1;
   if (right === undefined) return -1;
   for (const [index, part] of left.entries()) {
-    const order = Buffer.compare(part, right[index] ?? Buffer.alloc(0));
+    const other = right[index] ?? null;
+    if (part === null || other === null) {
+      if (part === other) continue;
+      return part === null ? 1 : -1;
+    }
+    const order = Buffer.compare(part, other);
     if (order !== 0) return isDescending ? -order : order;
   }
   return 0;
 }
 
-function naiveKey(book: NaiveBook, key: string): readonly string[] | undefined {
-  const { datePublished } = book;
+function naiveKey(book: NaiveBook, key: string): readonly (string | null)[] | undefined {
+  const { datePublished, series: [series] = [] } = book;
+  const { rating, finishedOn } = book.reading ?? {};
   switch (key.replace('-', '')) {
     case 'title': return [naiveTitle(book.title)];
     case 'author': return book.authors[0] === undefined ? undefined : naiveName(book.authors[0]);
     case 'datePublished': return datePublished === undefined ? undefined : [datePublished];
+    case 'rating': return rating === undefined ? undefined : [rating.toFixed(2)];
+    case 'finishedOn': return finishedOn === undefined ? undefined : [finishedOn];
+    case 'series': return series === undefined ? undefined
+      : [naiveTitle(series.name), series.position?.toFixed(3).padStart(12, '0') ?? null];
     case 'updatedAt': return [book.updatedAt];
     case 'createdAt': return [book.createdAt];
     default: return [book.id];
@@ -142,12 +165,24 @@ function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
   const names = book.authors.map(({ name }) => name);
   const texts = [
     book.title, book.subtitle ?? '', ...names, ...book.keywords ?? [], book.isbn ?? '',
+    ...(book.series ?? []).map(({ name }) => name), ...book.reading?.shelves ?? [],
   ];
-  const { publishedFrom, publishedTo, hasIsbn } = query;
-  const date = book.datePublished;
+  const { status = '', rating, finishedOn, shelves = [], review = '', owned } = book.reading ?? {};
+  const isAmong = (wanted: string, list: readonly string[]): boolean =>
+    list.some((one) => one.toLowerCase() === wanted.toLowerCase());
+  const { hasIsbn } = query;
   const hasKeyword = (keyword: string): boolean => (book.keywords ?? []).some((one) =>
     one.toLowerCase() === keyword.toLowerCase());
-  return holdsForAny(query, 'q', (words) => hasWords(texts, words))
+  return holdsForAny(query, 'q', (words) =>
+    hasWords(query['in'] === 'review' ? [review] : texts, words))
+    && holdsForAny(query, 'status', (wanted) => wanted === status)
+    && holdsForAny(query, 'shelf', (wanted) => isAmong(wanted, shelves))
+    && holdsForAny(query, 'series', (wanted) =>
+      isAmong(wanted, (book.series ?? []).map(({ name }) => name)))
+    && holdsForAny(query, 'owned', (wanted) => wanted === String(owned))
+    && holdsForAny(query, 'ratingFrom', (from) => rating !== undefined && rating >= Number(from))
+    && holdsForAny(query, 'ratingTo', (to) => rating !== undefined && rating <= Number(to))
+    && isWithin(finishedOn, query['finishedFrom'], query['finishedTo'])
     && holdsForAny(query, 'author', (words) => hasWords(names, words))
     && holdsForAny(query, 'publisher', (words) => hasWords([book.publisher ?? ''], words))
     && holdsForAny(query, 'isbn', (isbn) => book.isbn === isbn.replaceAll('-', ''))
@@ -156,10 +191,14 @@ function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
     && holdsForAny(query, 'keyword', hasKeyword)
     && !valuesOf(query, 'keyword.not').some(hasKeyword)
     && (hasIsbn === undefined || (book.isbn !== undefined) === (hasIsbn === 'true'))
-    && (publishedFrom === undefined || (date !== undefined
-      && firstDay(date) >= firstDay(String(publishedFrom))))
-    && (publishedTo === undefined || (date !== undefined
-      && lastDay(date) <= lastDay(String(publishedTo))));
+    && isWithin(book.datePublished, query['publishedFrom'], query['publishedTo']);
+}
+
+function isWithin(
+  date: string | undefined, from: NaiveQuery[string], to: NaiveQuery[string],
+): boolean {
+  return (from === undefined || (date !== undefined && firstDay(date) >= firstDay(String(from))))
+    && (to === undefined || (date !== undefined && lastDay(date) <= lastDay(String(to))));
 }
 
 function firstDay(date: string): string {

@@ -12,7 +12,9 @@ import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 import { runAll } from './turns.ts';
 
-export const ORDER_KEYS = ['title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
+export const ORDER_KEYS = [
+  'title', 'author', 'datePublished', 'updatedAt', 'createdAt', 'rating', 'finishedOn',
+] as const;
 
 export class OrderHarness {
   readonly collection = new FakeCollection();

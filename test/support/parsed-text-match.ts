@@ -14,6 +14,8 @@ type SearchableBook = {
   readonly keywords?: readonly string[];
   readonly publisher?: string;
   readonly isbn?: string;
+  readonly series?: readonly { readonly name: string }[];
+  readonly reading?: { readonly shelves?: readonly string[]; readonly review?: string };
 };
 
 /** Checks the conditions on words. */
@@ -23,6 +25,7 @@ export function matchesParsedText(filter: BookFilter, bytes: Buffer): boolean {
   const tokens: Readonly<Record<WordsPlace, readonly TextToken[]>> = {
     anyText: [...names, ...tokenizeTexts(book)], author: names,
     publisher: tokenizeWithSigns(book.publisher ?? ''),
+    review: tokenizeWithSigns(book.reading?.review ?? ''),
   };
   return filter.words.every(({ row: { place }, wanted }) => matchesAny(wanted, tokens[place]));
 }
@@ -33,9 +36,11 @@ function tokenizeNames({ authors = [] }: SearchableBook): TextToken[] {
 
 /** The tokens of the texts that `q` looks at besides the authors. */
 function tokenizeTexts(
-  { title, subtitle = '', keywords = [], isbn = '' }: SearchableBook,
+  { title, subtitle = '', keywords = [], isbn = '', series = [], reading = {} }: SearchableBook,
 ): TextToken[] {
-  return [title, subtitle, ...keywords, isbn].flatMap(tokenizeWithSigns);
+  const { shelves = [] } = reading;
+  return [title, subtitle, ...keywords, isbn, ...series.map(({ name }) => name), ...shelves]
+    .flatMap(tokenizeWithSigns);
 }
 
 /** Whether all clauses of one of the alternatives match. */

@@ -19,8 +19,13 @@ const KEYWORDS = ['Fiction', 'fiction', 'science fiction', 'Poésie', 'war', '19
 const LANGUAGES = ['en', 'en-GB', 'en-US', 'enm', 'pt-BR', 'pl', 'zh-Hant-TW'];
 const DATES = ['1960', '1960-05', '1960-05-17', '1960-06', '1961', '0999-12-31', '2001-02'];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
-const SORT_KEYS = ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'];
-const FIELDS = ['id', 'title', 'authors', 'isbn', 'keywords', 'metadata', 'updatedAt', 'subtitle'];
+const STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'];
+const SERIES = ['The River', 'the river', 'War 2', 'War 10', 'Éclair', '京都', 'war b'];
+const SHELVES = ['Own', 'OWN', 'war room', 'war', 'room', 'été'];
+const SORT_KEYS = ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt', 'rating',
+  'finishedOn', 'series'];
+const FIELDS = ['id', 'title', 'authors', 'isbn', 'keywords', 'metadata', 'updatedAt', 'subtitle',
+  'series', 'reading'];
 
 export function randomBook(random: Random, id: string): NaiveBook {
   const maybe = <T>(name: string, make: () => T): Record<string, T> =>
@@ -39,6 +44,8 @@ export function randomBook(random: Random, id: string): NaiveBook {
     ...maybe('inLanguage', () => pick(random, LANGUAGES)),
     ...maybe('bookFormat', () => pick(random, FORMATS)),
     ...maybe('keywords', () => [...new Set([pick(random, KEYWORDS), pick(random, KEYWORDS)])]),
+    ...maybe('series', () => distinct([randomSeries(random), randomSeries(random)])),
+    ...maybe('reading', () => randomReading(random)),
   };
   if (random() > 0.2) return book;
   // What stands in the metadata is not the book's own.
@@ -46,6 +53,8 @@ export function randomBook(random: Random, id: string): NaiveBook {
     ...book, metadata: {
       datePublished: '1960-05', inLanguage: 'en', isbn: ISBNS[0], title: 'war', bookFormat: 'EBook',
       publisher: 'Penguin', keywords: ['war'], authors: [{ name: 'War' }],
+      series: [{ name: 'War 2', position: 1 }], reading: { status: 'read', rating: 4 },
+      finishedOn: '1960', shelves: ['war'], review: 'war', owned: true, numberOfPages: 7,
     },
   };
 }
@@ -69,6 +78,15 @@ export function randomQuery(random: Random): NaiveQuery {
     ...maybe('keyword.not', 0.1, () => several(() => pick(random, KEYWORDS).toUpperCase())),
     ...maybe('publishedFrom', 0.2, () => pick(random, DATES)),
     ...maybe('publishedTo', 0.2, () => pick(random, DATES)),
+    ...maybe('in', 0.05, () => 'review'),
+    ...maybe('status', 0.05, () => several(() => pick(random, STATUSES))),
+    ...maybe('shelf', 0.05, () => several(() => pick(random, SHELVES).toUpperCase())),
+    ...maybe('series', 0.05, () => several(() => pick(random, SERIES).toLowerCase())),
+    ...maybe('ratingFrom', 0.05, () => below(random, 5)),
+    ...maybe('ratingTo', 0.05, () => below(random, 20) / 4),
+    ...maybe('finishedFrom', 0.05, () => pick(random, DATES)),
+    ...maybe('finishedTo', 0.05, () => pick(random, DATES)),
+    ...maybe('owned', 0.05, () => pick(random, ['true', 'false'])),
     ...maybe('sort', 0.7, () => randomSort(random)),
   };
 }
@@ -102,6 +120,29 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   const item = list[below(random, list.length)];
   if (item === undefined) throw new Error('nothing to pick from');
   return item;
+}
+
+function randomSeries(random: Random): { readonly name: string; readonly position?: number } {
+  const name = pick(random, SERIES);
+  return random() < 0.4 ? { name } : { name, position: below(random, 24) / 2 };
+}
+
+/** No two of one name. */
+function distinct<T extends { readonly name: string }>([first, second]: readonly [T, T]): T[] {
+  return first.name.toLowerCase() === second.name.toLowerCase() ? [first] : [first, second];
+}
+
+function randomReading(random: Random): NonNullable<NaiveBook['reading']> {
+  const maybe = <T>(name: string, make: () => T): Record<string, T> =>
+    random() < 0.6 ? { [name]: make() } : {};
+  return {
+    ...maybe('status', () => pick(random, STATUSES)),
+    ...maybe('rating', () => (1 + below(random, 20)) / 4),
+    ...maybe('finishedOn', () => pick(random, DATES)),
+    ...maybe('shelves', () => [pick(random, SHELVES), ...random() < 0.3 ? ['zoo'] : []]),
+    ...maybe('review', () => `${phrase(random, 3)}\nriver "bank"`),
+    owned: random() < 0.5,
+  };
 }
 
 function randomAuthor(random: Random): NaiveAuthor {

@@ -77,7 +77,7 @@ export class ValueColumn implements BookIndex {
   * match(question: ValueQuestion): Steps<BitSet> {
     const { row, wanted } = question;
     // One is kept, and so follows changes, even before it is complete.
-    const matchSet = this.#matchSets.use(`${row.name} ${wanted.join(' ')}`, () => ({
+    const matchSet = this.#matchSets.use(JSON.stringify([row.name, wanted]), () => ({
       accepts: createPredicate(question),
       matchingCodes: new Uint8Array(this.dictionary.codeBound),
       slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,

@@ -42,6 +42,10 @@ export function planSearch(filter: BookFilter): SearchPlan {
   const groups: (readonly Alternative[])[] = [];
   let isExact = true;
   for (const { row: { place }, wanted } of filter.words) {
+    if (place === 'review') {
+      isExact = false;
+      continue;
+    }
     const [clauses = [], ...others] = wanted;
     const expansion = others.length === 0 ? { clauses, isExact: true } : expandClauses(wanted);
     isExact &&= expansion.isExact;
@@ -66,7 +70,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
   return { groups, excluded, isExact };
 }
 
-const TAGS: Readonly<Record<WordsPlace, readonly string[]>> = {
+const TAGS: Readonly<Record<Exclude<WordsPlace, 'review'>, readonly string[]>> = {
   anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
 };
 

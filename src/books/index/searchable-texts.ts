@@ -3,8 +3,9 @@
  * the 5 µs that indexing it took.
  *
  * It relies on how books are stored (`resources/record.ts`): no space between tokens, members in
- * the model's order. So nothing after the keywords is looked at, and an author begins with the
- * name. A member is told by its name's first letter and length, which no two in the model share.
+ * the model's order. So nothing after the reading is looked at, and an author and a series begin
+ * with the name. A member is told by its name's first letter and length, which no two in the model
+ * share.
  */
 
 import { TIME_LENGTH } from '../../resources/record.ts';
@@ -16,6 +17,8 @@ export interface TokenVisitor {
   visitAuthor(bytes: Buffer, start: number): number;
   visitPublisher(bytes: Buffer, start: number): number;
   visitKeyword(bytes: Buffer, start: number): number;
+  /** Only for who looks for words there. */
+  visitReview?(bytes: Buffer, start: number): void;
 }
 
 const QUOTE = 0x22;
@@ -25,7 +28,7 @@ const COMMA = 0x2c;
 // The first members, which are not looked at, are the id and both times.
 const ID_START = '{"id":"'.length;
 const STAMPS_LENGTH = '","createdAt":"","updatedAt":"",'.length + 2 * TIME_LENGTH;
-const AUTHOR_START = '{"name":"'.length;
+const NAME_START = '{"name":"'.length;
 
 const TITLE = nameCode('title');
 const SUBTITLE = nameCode('subtitle');
@@ -33,13 +36,18 @@ const AUTHORS = nameCode('authors');
 const ISBN = nameCode('isbn');
 const PUBLISHER = nameCode('publisher');
 const KEYWORDS = nameCode('keywords');
-// Members after the keywords: a book that has reached one of these has no keywords.
+const SERIES = nameCode('series');
+const READING = nameCode('reading');
+// Members after the reading: a book that has reached one of these has none.
 const DESCRIPTION = nameCode('description');
 const URL = nameCode('url');
 const IMAGE = nameCode('image');
 const METADATA = nameCode('metadata');
+// Members of the reading. The code of the review is that of the rating, too, which is no text.
+const SHELVES = nameCode('shelves');
+const REVIEW = nameCode('review');
 
-/** Hands each title, subtitle, ISBN, name and keyword of a stored book to `visitor`. */
+/** Hands each title, subtitle, ISBN, name, keyword and shelf of a stored book to `visitor`. */
 export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
   for (let at = findStringEnd(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
     const name = at + 1;
@@ -58,7 +66,13 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
         at = visitor.visitPublisher(bytes, value + 1) + 2;
         break;
       case KEYWORDS:
-        visitKeywords(bytes, value, visitor);
+        at = visitKeywords(bytes, value, visitor) + 1;
+        break;
+      case SERIES:
+        at = visitSeries(bytes, value, visitor) + 1;
+        break;
+      case READING:
+        visitReading(bytes, value, visitor);
         return;
       case DESCRIPTION:
       case URL:
@@ -75,16 +89,50 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
 function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
   while (bytes[at] === BRACE) {
-    const nameEnd = visitor.visitAuthor(bytes, at + AUTHOR_START);
+    const nameEnd = visitor.visitAuthor(bytes, at + NAME_START);
     at = findNestingEnd(bytes, nameEnd + 1);
     if (bytes[at] === COMMA) at += 1;
   }
   return at + 1;
 }
 
-function visitKeywords(bytes: Buffer, start: number, visitor: TokenVisitor): void {
+/** The same of the names of series, whose other members are numbers. */
+function visitSeries(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
-  while (bytes[at] === QUOTE) at = visitor.visitKeyword(bytes, at + 1) + 2;
+  while (bytes[at] === BRACE) {
+    at = findNestingEnd(bytes, visitor.visitText(bytes, at + NAME_START) + 1);
+    if (bytes[at] === COMMA) at += 1;
+  }
+  return at + 1;
+}
+
+/** The same of the keywords. */
+function visitKeywords(bytes: Buffer, start: number, visitor: TokenVisitor): number {
+  let at = start + 1;
+  while (bytes[at] === QUOTE) {
+    at = visitor.visitKeyword(bytes, at + 1) + 1;
+    if (bytes[at] === COMMA) at += 1;
+  }
+  return at + 1;
+}
+
+/** Visits the shelves of the reading at `start`, and its review. */
+function visitReading(bytes: Buffer, start: number, visitor: TokenVisitor): void {
+  for (let at = start + 1; bytes[at] === QUOTE;) {
+    const name = at + 1;
+    const nameEnd = findStringEnd(bytes, name);
+    const value = nameEnd + 2;
+    const code = memberCode(bytes[name], nameEnd - name);
+    if (code === SHELVES) {
+      for (let shelf = value + 1; bytes[shelf] === QUOTE;) {
+        shelf = visitor.visitText(bytes, shelf + 1) + 2;
+      }
+    } else if (code === REVIEW && bytes[value] === QUOTE) {
+      visitor.visitReview?.(bytes, value + 1);
+      return;
+    }
+    at = findValueEnd(bytes, value) + 1;
+  }
 }
 
 /** The number that stands for a member: see `memberCode`. */

@@ -26,7 +26,7 @@ import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import type { SlotOrder } from '../engine/slot-order.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
 import type { IndexHost } from '../index/index-host.ts';
-import { createValueCheck, hasConditions, usesWordIndex } from '../query/book-filter.ts';
+import { createValueCheck, hasConditions, isAboutTexts } from '../query/book-filter.ts';
 import type { BookFilter, ValueQuestion } from '../query/book-filter.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
@@ -130,7 +130,7 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
 function createScan(filter: BookFilter): IndexAnswer {
   return {
     order: null, slots: null, slotCount: null, pending: null, unsettled: null, isIndexed: false,
-    isTextKnown: !usesWordIndex(filter), isExact: !hasConditions(filter), lacksWords: false,
+    isTextKnown: !isAboutTexts(filter), isExact: !hasConditions(filter), lacksWords: false,
   };
 }
 
@@ -152,7 +152,7 @@ function* askIndexes(
   const pending = isIndexed ? indexes.copyPending() : null;
   const unsettled = unite(pending, words?.unseen ?? null);
   let slots = words === null ? null : yield* words.find();
-  const isTextKnown = slots === null ? !usesWordIndex(filter) : words?.isExact === true;
+  const isTextKnown = slots === null ? !isAboutTexts(filter) : words?.isExact === true;
   if (unsettled !== null) slots?.subtract(unsettled);
   const lacksWords = slots !== null && slots.next(0) < 0;
   let isExact = isTextKnown;

@@ -37,9 +37,10 @@ type TermCondition = readonly (readonly TermClause[])[];
 
 export class TextFilter {
   readonly #conditions: readonly TermCondition[];
-  readonly #texts = new BookTexts();
+  readonly #texts: BookTexts;
 
   constructor({ words }: BookFilter) {
+    this.#texts = new BookTexts(words.some(({ row }) => row.place === 'review'));
     this.#conditions = words.map(({ row: { place }, wanted }) => wanted.map((clauses) =>
       clauses.map((clause) => clause.map((list) => list.map((word) => createTerm(word, place))))));
   }
@@ -94,6 +95,11 @@ class BookTexts implements TokenVisitor {
   /** The texts of this book that are not plain. */
   #decoded: { readonly place: TextPlace; readonly tokens: readonly TextToken[] }[] = [];
   readonly #tokensByJson = new Map<string, readonly TextToken[]>();
+  readonly #hasReviews: boolean;
+
+  constructor(hasReviews: boolean) {
+    this.#hasReviews = hasReviews;
+  }
 
   load(bytes: Buffer, text: string, isAsciiBook: boolean): void {
     this.#bytes = bytes;
@@ -113,6 +119,10 @@ class BookTexts implements TokenVisitor {
   visitText(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'text'); }
   visitAuthor(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'author'); }
   visitKeyword(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'keyword'); }
+
+  visitReview(bytes: Buffer, start: number): void {
+    if (this.#hasReviews) this.#add(bytes, start, 'review');
+  }
 
   visitPublisher(bytes: Buffer, start: number): number {
     return this.#add(bytes, start, 'publisher');
@@ -136,8 +146,8 @@ class BookTexts implements TokenVisitor {
     const known = this.#tokensByJson.get(json);
     if (known !== undefined) return known;
     const tokens = tokenizeWithSigns(String(JSON.parse(json)));
-    // Titles do not repeat.
-    if (place === 'text') return tokens;
+    // Titles and reviews do not repeat.
+    if (place === 'text' || place === 'review') return tokens;
     if (this.#tokensByJson.size >= DECODED_MAX) this.#tokensByJson.clear();
     this.#tokensByJson.set(json, tokens);
     return tokens;
@@ -165,7 +175,8 @@ class BookTexts implements TokenVisitor {
 }
 
 function isIn(place: TextPlace | undefined, soughtPlace: WordsPlace): boolean {
-  return place === soughtPlace || (soughtPlace === 'anyText' && place !== 'publisher');
+  return place === soughtPlace
+    || (soughtPlace === 'anyText' && place !== 'publisher' && place !== 'review');
 }
 
 /** Whether it is the code of one in lower case. */

@@ -1,7 +1,9 @@
 /** The conditions of a query, and whether a stored book meets them. Pure. */
 import type { BookValue } from './book-values.ts';
 import type { ValueRow, WordsRow } from './conditions.ts';
-import { SEARCH_ROW, VALUE_ROWS, WORDS_ROWS } from './conditions.ts';
+import {
+  REVIEW_ROW, SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, parsePlace, placeParameter,
+} from './conditions.ts';
 import type { QueryValues } from './query-parameters.ts';
 import { parseClauses } from './words.ts';
 import type { Clause } from './words.ts';
@@ -33,6 +35,8 @@ export const NO_CONDITIONS: BookFilter = { words: [], values: [] };
 /** The conditions among the values of a query. Throws `malformed`, naming the parameter. */
 export function parseFilter(values: QueryValues): BookFilter {
   const words: WordsCondition[] = [];
+  const [place] = values.get(placeParameter.name) ?? [];
+  if (place !== undefined) parsePlace(place, placeParameter.name);
   for (const row of WORDS_ROWS) {
     const wanted: (readonly Clause[])[] = [];
     for (const text of values.get(row.name) ?? []) {
@@ -40,7 +44,8 @@ export function parseFilter(values: QueryValues): BookFilter {
       // An empty text is no condition.
       if (clauses.length > 0) wanted.push(clauses);
     }
-    if (wanted.length > 0) words.push({ row, wanted });
+    if (wanted.length === 0) continue;
+    words.push({ row: place !== undefined && row === SEARCH_ROW ? REVIEW_ROW : row, wanted });
   }
   const valueConditions: ValueCondition[] = [];
   for (const row of VALUE_ROWS) {
@@ -75,7 +80,10 @@ export function searchClausesOf({ words }: BookFilter): readonly Clause[] {
 
 /** What is asked for, as data: by the names of the conditions. */
 export function listWanted({ words, values }: BookFilter): readonly unknown[] {
-  return [...words, ...values].map(({ row, wanted }) => [row.name, wanted]);
+  return [
+    ...words.map(({ row: { name, place }, wanted }) => [name, place, wanted]),
+    ...values.map(({ row: { name }, wanted }) => [name, wanted]),
+  ];
 }
 
 /** Whether there is any condition: else every book matches. */
@@ -83,14 +91,24 @@ export function hasConditions({ words, values }: BookFilter): boolean {
   return words.length + values.length > 0;
 }
 
+/** Whether texts of books are looked at, or the word index in their place. */
+export function isAboutTexts({ words, values }: BookFilter): boolean {
+  return words.length > 0 || values.some(({ row }) => row.term !== undefined);
+}
+
 /** Whether the word index finds books for one of the conditions. */
 export function usesWordIndex({ words, values }: BookFilter): boolean {
-  return words.length > 0 || values.some(({ row }) => row.term !== undefined);
+  return words.some(isIndexed) || values.some(({ row }) => row.term !== undefined);
 }
 
 /** Whether the word index is to be made for the conditions: a scan finds an ISBN quickly. */
 export function justifiesWordIndex({ words, values }: BookFilter): boolean {
-  return words.length > 0 || values.some(({ row }) => row.term === 'keyword');
+  return words.some(isIndexed) || values.some(({ row }) => row.term === 'keyword');
+}
+
+/** Reviews are long, and few look for their words: they are read. */
+function isIndexed({ row }: WordsCondition): boolean {
+  return row.place !== 'review';
 }
 
 /** Checks the conditions on the values of a book, which are read without parsing it. */

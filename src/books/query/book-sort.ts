@@ -38,11 +38,12 @@ export function parseSort(text: string): BookSort {
       idOrder = { isDescending };
       continue;
     }
-    if (!isSortKey(key)) {
+    if (!isSortKey(key) || key.startsWith('-')) {
       throw malformed('`sort` must be keys such as `title` or `author,-datePublished`, not '
         + `${quote(key)}${suggestName(key, SORT_KEYS)}`);
     }
-    if (idOrder === null) orders.push({ key, isDescending });
+    // A falling order with a row of its own.
+    if (idOrder === null) orders.push({ key: isSortKey(part) ? part : key, isDescending });
   }
   if (parts.length > KEYS_MAX) {
     throw malformed(`\`sort\` takes at most ${KEYS_MAX} keys, not ${parts.length}: leave out the `

@@ -4,8 +4,9 @@
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import {
-  readAuthorNames, readBookFormat, readDatePublished, readIsbn, readKeywords, readLanguage,
-  readPublisher, readTitle,
+  readAuthorNames, readBookFormat, readDatePublished, readFinishedOn, readIsbn, readKeywords,
+  readLanguage, readOwned, readPublisher, readRating, readSeriesNames,
+  readShelves, readStatus, readTitle,
 } from './stored-fields.ts';
 import { eachTerm, joinWords } from './words.ts';
 
@@ -40,6 +41,12 @@ const rows = {
     deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))],
   },
   publisher: { readValues: valuesOf(readPublisher), bytesPerBook: 32 },
+  status: { readValues: valuesOf(readStatus), bytesPerBook: 4 },
+  rating: { readValues: valuesOf(readRating), bytesPerBook: 4 },
+  finishedOn: { readValues: valuesOf(readFinishedOn), bytesPerBook: 4 },
+  owned: { readValues: valuesOf(readOwned), bytesPerBook: 4 },
+  shelf: { readValues: readShelves, isCaseless: true, bytesPerBook: 8 },
+  series: { readValues: readSeriesNames, isCaseless: true, bytesPerBook: 32 },
   // Only its beginning: most titles are those of one book.
   title: { readValues: valuesOf(readTitleStart), bytesPerBook: 4 },
 } satisfies Readonly<Record<string, ColumnRow>>;

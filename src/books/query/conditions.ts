@@ -11,16 +11,16 @@ import { foldCase } from '../../base/text/fold.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { REPETITIONS_MAX, malformed, parseEither } from '../../server/query.ts';
-import { BOOK_FORMATS } from '../book.ts';
+import { BOOK_FORMATS, RATING_MAX, READING_STATUSES } from '../book.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { COLUMN_ROWS, valuesOf } from './book-values.ts';
 import type { BookValue, ColumnName } from './book-values.ts';
-import { encodeDate, firstDayOf, formatDecade, lastDayOf } from './date-range.ts';
+import { encodeDate, firstDayOf, formatDecade, formatYear, lastDayOf } from './date-range.ts';
 import { readIsbn } from './stored-fields.ts';
 
-/** Where words may stand; `anyText` is every text that is searched but the publisher. */
-export type WordsPlace = 'anyText' | 'author' | 'publisher';
+/** Where words may stand; `anyText` is every text that is indexed but the publisher. */
+export type WordsPlace = 'anyText' | 'author' | 'publisher' | 'review';
 
 /** The words of one of the texts that are asked for must be in the place. */
 export type WordsRow = ConditionRow & { readonly place: WordsPlace };
@@ -66,20 +66,35 @@ const TEXT: StringSchema = { kind: 'string' };
 const TEXTS = several({ kind: 'string', minLength: 1 });
 const KEYWORD_ROW_BASE = {
   in: 'query', schema: TEXTS, option: { placeholder: '<keyword>' },
-  parse: parseWholeText, readValues: COLUMN_ROWS.keyword.readValues, accepts: isSameText,
+  parse: wholeText('keyword'), readValues: COLUMN_ROWS.keyword.readValues, accepts: isSameText,
   term: 'keyword',
 } as const;
-const PUBLISHED_ROW_BASE = {
+const DATE_ROW_BASE = {
   in: 'query', schema: { kind: 'string', minLength: 4 }, option: { placeholder: '<date>' },
-  ...inColumn('datePublished'), facet: 'decade',
+} as const;
+const PUBLISHED_ROW_BASE =
+  { ...DATE_ROW_BASE, ...inColumn('datePublished'), facet: 'decade' } as const;
+const FINISHED_ROW_BASE =
+  { ...DATE_ROW_BASE, ...inColumn('finishedOn'), facet: 'finishedYear' } as const;
+const SINCE = {
+  parse: (text: string, name: string) => firstDayOf(parseDate(text, name)),
+  accepts: (first: number, date: number) => firstDayOf(date) >= first,
+};
+const UNTIL = {
+  parse: (text: string, name: string) => lastDayOf(parseDate(text, name)),
+  accepts: (last: number, date: number) => lastDayOf(date) <= last,
+};
+const RATING_ROW_BASE = {
+  in: 'query', schema: { kind: 'number', minimum: 0, maximum: RATING_MAX },
+  option: { placeholder: '<stars>' }, parse: parseRating, ...inColumn('rating'), facet: 'rating',
 } as const;
 
 const wordsRows = [
   {
     name: 'q', in: 'query', schema: TEXT, option: { placeholder: '<words>' }, place: 'anyText',
-    description: 'Words in title, subtitle, author names, keywords or isbn; all must match. Case '
-      + 'and accents do not count, and the start of a word is enough; in scripts without spaces '
-      + 'a word is found wherever it stands.',
+    description: 'Words in title, subtitle, author names, keywords, series, shelves or isbn; all '
+      + 'must match. Case and accents do not count, and the start of a word is enough; in scripts '
+      + 'without spaces a word is found wherever it stands.',
   },
   {
     name: 'author', in: 'query', schema: several(TEXT), option: { placeholder: '<words>' },
@@ -127,16 +142,54 @@ const valueRows = [
     description: 'A whole keyword that the book has not; several times: none of them.',
   },
   {
-    name: 'publishedFrom', ...PUBLISHED_ROW_BASE, label: 'Published from',
+    name: 'publishedFrom', ...PUBLISHED_ROW_BASE, ...SINCE, label: 'Published from',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
-    parse: (text, name) => firstDayOf(parseDate(text, name)),
-    accepts: (first: number, date: number) => firstDayOf(date) >= first,
   },
   {
-    name: 'publishedTo', ...PUBLISHED_ROW_BASE, label: 'Published to',
+    name: 'publishedTo', ...PUBLISHED_ROW_BASE, ...UNTIL, label: 'Published to',
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
-    parse: (text, name) => lastDayOf(parseDate(text, name)),
-    accepts: (last: number, date: number) => lastDayOf(date) <= last,
+  },
+  {
+    name: 'status', in: 'query', schema: several({ kind: 'string', values: READING_STATUSES }),
+    option: { placeholder: '<status>', suggests: READING_STATUSES },
+    description: 'Whether it was read: `read`, `to-read` and so on; several times: one of them.',
+    parse: choiceOf(READING_STATUSES), ...inColumn('status'), facet: 'status', label: 'Status',
+  },
+  {
+    name: 'shelf', in: 'query', schema: TEXTS, option: { placeholder: '<shelf>' },
+    description: 'A whole shelf; case does not count; several times: one of them.',
+    parse: wholeText('shelf'), accepts: isSameText, ...inColumn('shelf'), facet: 'shelf',
+    label: 'Shelf',
+  },
+  {
+    name: 'series', in: 'query', schema: TEXTS, option: { placeholder: '<series>' },
+    description: 'The whole name of a series; case does not count; several times: one of them.',
+    parse: wholeText('name'), accepts: isSameText, ...inColumn('series'), facet: 'series',
+    label: 'Series',
+  },
+  {
+    name: 'ratingFrom', ...RATING_ROW_BASE, label: 'Rating from',
+    description: 'Rated with so many stars or more.',
+    accepts: (least: number, rating: number) => rating >= least,
+  },
+  {
+    name: 'ratingTo', ...RATING_ROW_BASE, label: 'Rating to',
+    description: 'Rated with so many stars or fewer.',
+    accepts: (most: number, rating: number) => rating <= most,
+  },
+  {
+    name: 'finishedFrom', ...FINISHED_ROW_BASE, ...SINCE, label: 'Finished from',
+    description: 'Last finished in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
+  },
+  {
+    name: 'finishedTo', ...FINISHED_ROW_BASE, ...UNTIL, label: 'Finished to',
+    description: 'Last finished in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
+  },
+  {
+    name: 'owned', in: 'query', schema: { kind: 'boolean' },
+    option: { values: ['true', 'false'] },
+    description: 'Whether the reader owns it; a book that does not say it is not found.',
+    parse: parseFlag, ...inColumn('owned'),
   },
 ] as const satisfies readonly ValueRow[];
 
@@ -147,10 +200,26 @@ const facetRows = [
   { name: 'publisher', title: 'Publishers', column: 'publisher' },
   { name: 'decade', title: 'Decades', column: 'datePublished', format: formatDecade },
   { name: 'bookFormat', title: 'Formats', column: 'bookFormat' },
+  { name: 'status', title: 'Statuses', column: 'status' },
+  { name: 'rating', title: 'Ratings', column: 'rating', format: formatStars },
+  { name: 'shelf', title: 'Shelves', column: 'shelf' },
+  { name: 'series', title: 'Series', column: 'series' },
+  { name: 'finishedYear', title: 'Years finished', column: 'finishedOn', format: formatYear },
 ] as const satisfies readonly FacetRow<string>[];
 
 export const WORDS_ROWS: readonly WordsRow[] = wordsRows;
 export const SEARCH_ROW: WordsRow = wordsRows[0];
+/** In place of `q` with `in=review`. */
+export const REVIEW_ROW: WordsRow = { ...wordsRows[0], place: 'review' };
+
+/** Where the words of `q` are looked for. */
+export const placeParameter = {
+  name: 'in', in: 'query', schema: { kind: 'string', values: ['review'] },
+  option: { help: 'look for the words of --q in reviews alone' },
+  description: '`review`: the words of `q` are looked for in reviews, and nowhere else.',
+} as const satisfies ParameterSpec;
+/** Throws `malformed` for a text that is no such place. */
+export const parsePlace = choiceOf(placeParameter.schema.values);
 export const VALUE_ROWS: readonly ValueRow[] = valueRows;
 export const FACETS: readonly FacetRow[] = facetRows;
 export const FACET_NAMES: readonly Facet[] = facetRows.map(({ name }) => name);
@@ -190,12 +259,25 @@ function choiceOf(choices: readonly string[]): (text: string, name: string) => s
   };
 }
 
-/** A text that is compared whole, without regard to case. */
-function parseWholeText(text: string, name: string): string {
-  if (text === '') {
-    throw malformed(`\`${name}\` must not be empty: give it a whole keyword, or leave it out`);
-  }
-  return foldCase(text);
+/** Parses a text that is compared whole, without regard to case. */
+function wholeText(noun: string): (text: string, name: string) => string {
+  return (text, name) => {
+    if (text !== '') return foldCase(text);
+    throw malformed(`\`${name}\` must not be empty: give it a whole ${noun}, or leave it out`);
+  };
+}
+
+const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,6})?$/;
+
+function parseRating(text: string, name: string): number {
+  const rating = DECIMAL.test(text) ? Number(text) : NaN;
+  if (rating <= RATING_MAX) return rating;
+  throw malformed(`\`${name}\` must be a number from 0 to ${RATING_MAX}, not ${quote(text)}`);
+}
+
+/** Whole stars, rounded down. */
+function formatStars(rating: number): string {
+  return String(Math.floor(rating));
 }
 
 function isSameText(wanted: string, text: string): boolean {

@@ -1,5 +1,5 @@
 /**
- * Dates of publication as numbers. A date is YYYYMMDD, with zeros for what is not known: 1990 is
+ * Dates as numbers. A date is YYYYMMDD, with zeros for what is not known: 1990 is
  * 19900000. Such a partial date stands for all its days, so it lies within a range when its first
  * and its last day do: 1990 lies within 1990-01-01 to 1990-12-31, and not within a range that ends
  * on 1990-06-30. Pure.
@@ -27,6 +27,11 @@ export function lastDayOf(date: number): number {
   if (date % MONTH_STEP !== 0) return date;
   if (date % YEAR_STEP === 0) return date + LAST_MONTH;
   return date + daysInMonth(Math.floor(date / YEAR_STEP), date % YEAR_STEP / MONTH_STEP);
+}
+
+/** The year, in four digits. */
+export function formatYear(date: number): string {
+  return String(Math.floor(date / YEAR_STEP)).padStart(4, '0');
 }
 
 /** The first year of the decade, in four digits. */

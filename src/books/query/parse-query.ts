@@ -50,6 +50,8 @@ export type BookListQuery = {
 } & {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** The words of `q` are looked for in reviews alone. */
+  readonly in?: 'review' | undefined;
   /** `off`: words of `q` that begin no word of the catalog are not corrected. */
   readonly typos?: 'on' | 'off' | undefined;
   /** Up to four keys, by commas, each perhaps with a leading `-`: `author,-datePublished`. */
@@ -59,7 +61,8 @@ export type BookListQuery = {
 };
 
 type ValueOfKind<Kind> = Kind extends 'array' ? OneOrMore
-  : Kind extends 'boolean' ? boolean | undefined : string | undefined;
+  : Kind extends 'boolean' ? boolean | undefined
+    : Kind extends 'number' ? number | undefined : string | undefined;
 
 /** Parses the raw query of a URL, without `?`. Throws `malformed`, naming the parameter. */
 export function parseBookQuery(search: string): BookQuery {

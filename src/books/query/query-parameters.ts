@@ -10,7 +10,7 @@ import {
   PAGE_LIMIT_MAX, REPETITIONS_MAX, malformed, parseRepeatableQuery, surplusParameter,
 } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
-import { FACET_NAMES, VALUE_ROWS, WORDS_ROWS } from './conditions.ts';
+import { FACET_NAMES, VALUE_ROWS, WORDS_ROWS, placeParameter } from './conditions.ts';
 import { SORT_KEYS } from './sort-keys.ts';
 
 /** The parameter of duplicates: by which properties books can be such. */
@@ -34,7 +34,8 @@ export const fieldsParameter: ParameterSpec = {
 };
 
 /** The conditions that a book must meet, for every route that asks which books are meant. */
-export const bookFilterParameters: readonly ParameterSpec[] = [...WORDS_ROWS, ...VALUE_ROWS];
+export const bookFilterParameters: readonly ParameterSpec[] =
+  [...WORDS_ROWS, placeParameter, ...VALUE_ROWS];
 
 // No condition, and no member of a query that a program passes: `books.explain` is for that.
 const EXPLAIN = 'explain';

@@ -2,7 +2,8 @@
 import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { createAuthorKey } from './author-key.ts';
 import {
-  readCreatedAt, readDatePublished, readFirstAuthor, readTitle, readUpdatedAt,
+  readCreatedAt, readDatePublished, readFinishedOn, readFirstAuthor, readFirstSeries, readRating,
+  readTitle, readUpdatedAt,
 } from './stored-fields.ts';
 
 /** A text is a byte string (`encodeByteString`); null: the book has none. */
@@ -19,6 +20,10 @@ type SortKeyRow = {
   readonly labels?: readonly [rising: string, falling: string];
 };
 
+/**
+ * A key whose falling order is not the reverse of the rising one has a row for it, too, with the
+ * `-` before its name.
+ */
 const rows = {
   title: {
     readValue: (bytes) => createTitleSortKey(readTitle(bytes)), isText: true,
@@ -34,12 +39,28 @@ const rows = {
   },
   updatedAt: { readValue: readUpdatedAt, labels: ['changed first', 'changed last'] },
   createdAt: { readValue: readCreatedAt },
+  rating: {
+    readValue: readQuarters, isOptional: true,
+    labels: ['rating, lowest first', 'rating, highest first'],
+  },
+  finishedOn: {
+    readValue: readFinishedOn, isOptional: true,
+    labels: ['finished, earliest first', 'finished, latest first'],
+  },
+  series: {
+    readValue: (bytes) => readSeriesKey(bytes, AFTER_POSITIONS), isText: true, isOptional: true,
+    labels: ['series, A to Z', 'series, Z to A'],
+  },
+  '-series': {
+    readValue: (bytes) => readSeriesKey(bytes, ''), isText: true, isOptional: true,
+  },
 } satisfies Readonly<Record<string, SortKeyRow>>;
 
 export type SortKey = keyof typeof rows;
 export const SORT_ROWS: Readonly<Record<SortKey, SortKeyRow>> = rows;
 /** The names of all keys. Ids are what ties go by, so they have no row. */
-export const SORT_KEYS: readonly string[] = ['id', ...Object.keys(rows)];
+export const SORT_KEYS: readonly string[] =
+  ['id', ...Object.keys(rows).filter((name) => !name.startsWith('-'))];
 
 export function isSortKey(name: string): name is SortKey {
   return Object.hasOwn(rows, name);
@@ -61,6 +82,27 @@ export function compareKeys(left: SortValue, right: SortValue, isDescending: boo
 function readAuthorKey(bytes: Buffer): string | null {
   const author = readFirstAuthor(bytes);
   return author === null ? null : createAuthorKey(author);
+}
+
+/** Numbers of a key are whole. */
+function readQuarters(bytes: Buffer): number | null {
+  const rating = readRating(bytes);
+  return rating === null ? null : rating * 4;
+}
+
+// Its name ends before all letters. Positions have up to three decimals.
+const SEPARATOR = '\0';
+const POSITION_DIGITS = '100000000'.length;
+const AFTER_POSITIONS = ':';
+
+/** The first series, and in it the position, or what stands for one. */
+function readSeriesKey(bytes: Buffer, withoutPosition: string): string | null {
+  const series = readFirstSeries(bytes);
+  if (series === null) return null;
+  const { name, position } = series;
+  const positionKey = position === undefined ? withoutPosition
+    : String(Math.round(position * 1000)).padStart(POSITION_DIGITS, '0');
+  return `${createTitleSortKey(name)}${SEPARATOR}${positionKey}`;
 }
 
 // Quotes may lead either way round: „Wer“, »Wer«.

@@ -18,8 +18,11 @@ type Fields = {
   readonly isbn?: string;
   readonly publisher?: string;
   readonly keywords?: readonly string[];
+  readonly series?: readonly { readonly name: string; readonly position?: number }[];
+  readonly reading?: { readonly shelves?: readonly string[]; readonly review?: string };
 };
-type Found = Readonly<Record<'texts' | 'authors' | 'publishers' | 'keywords', string[]>>;
+type Found =
+  Readonly<Record<'texts' | 'authors' | 'publishers' | 'keywords' | 'reviews', string[]>>;
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const NASTY = [
@@ -28,14 +31,15 @@ const NASTY = [
 ];
 const CASES: readonly Fields[] = [
   { title: 'Alone', authors: [] },
-  { title: 'Empty lists', authors: [], keywords: [] },
+  { title: 'Empty lists', authors: [], keywords: [], series: [], reading: { shelves: [] } },
+  { title: 'Reading alone', authors: [], reading: { review: 'Good.' } },
   ...NASTY.map((text) => fieldsWith(text)),
 ];
 
 for (const [index, fields] of CASES.entries()) {
   test(`the texts of a stored book are found in its bytes, case ${index}`, () => {
     const bytes = encode(fields);
-    const found: Found = { texts: [], authors: [], publishers: [], keywords: [] };
+    const found: Found = { texts: [], authors: [], publishers: [], keywords: [], reviews: [] };
     const into = (list: string[]) => (source: Buffer, start: number): number => {
       const end = findStringEnd(source, start);
       list.push(String(JSON.parse(source.toString('utf8', start - 1, end + 1))));
@@ -44,11 +48,14 @@ for (const [index, fields] of CASES.entries()) {
     visitTexts(bytes, {
       visitText: into(found.texts), visitAuthor: into(found.authors),
       visitPublisher: into(found.publishers), visitKeyword: into(found.keywords),
+      visitReview: into(found.reviews),
     });
     const book: Fields = JSON.parse(bytes.toString());
-    const { title, subtitle, authors, isbn, publisher, keywords } = book;
+    const { title, subtitle, authors, isbn, publisher, keywords, series = [], reading } = book;
     assert.deepEqual(found, {
-      texts: [title, subtitle, isbn].filter((text) => text !== undefined),
+      texts: [title, subtitle, isbn, ...series.map(({ name }) => name), ...reading?.shelves ?? []]
+        .filter((text) => text !== undefined),
+      reviews: reading?.review === undefined ? [] : [reading.review],
       authors: authors.map(({ name }) => name),
       publishers: publisher === undefined ? [] : [publisher], keywords: keywords ?? [],
     });
@@ -65,8 +72,8 @@ test('a memtable has exactly the terms of the decoded texts', () => {
   const memtable = new Memtable();
   const documentsOf = new Map<string, Set<number>>();
   for (const [document, book] of books.entries()) {
-    const { title, subtitle, authors, isbn, publisher, keywords } = book;
-    const fields = { title, subtitle, authors, isbn, publisher, keywords };
+    const { title, subtitle, authors, isbn, publisher, keywords, series, reading } = book;
+    const fields = { title, subtitle, authors, isbn, publisher, keywords, series, reading };
     memtable.add(document, encode(fields));
     for (const term of termsOf(JSON.parse(JSON.stringify(fields)))) {
       documentsOf.set(term, (documentsOf.get(term) ?? new Set()).add(document));
@@ -92,10 +99,10 @@ test('the first member of a stored author is the name', () => {
   assert.equal(Object.keys(authors.schema.items.members)[0], 'name');
 });
 
-test('nothing that is searched is stored after the keywords', () => {
+test('nothing that is searched is stored after the reading', () => {
   const names = Object.keys(bookSchema.members);
-  assert.deepEqual(names.slice(names.indexOf('keywords') + 1),
-    ['series', 'reading', 'description', 'url', 'image', 'metadata']);
+  assert.deepEqual(names.slice(names.indexOf('reading') + 1),
+    ['description', 'url', 'image', 'metadata']);
 });
 
 function fieldsWith(text: string): Fields {
@@ -107,6 +114,8 @@ function fieldsWith(text: string): Fields {
     ],
     isbn: '9780441172719', publisher: text, datePublished: '1969', numberOfPages: 12,
     keywords: [text, `${text} more`, 'plain', 'Two Words'],
+    series: [{ name: `series ${text}` }, { name: `Other ${text}`, position: 1.5 }],
+    reading: { status: 'read', rating: 4.5, shelves: [`on ${text}`, 'own'], review: text },
     description: text, metadata: { title: text, keywords: [text] },
   };
   return fields;
@@ -117,9 +126,12 @@ function encode(fields: object): Buffer {
   return Buffer.from(encodeRecord('id', 'a.b-c', { createdAt: TIME, updatedAt: TIME }, json));
 }
 
-function termsOf({ title, subtitle, authors, isbn, publisher, keywords }: Fields): Set<string> {
+function termsOf(
+  { title, subtitle, authors, isbn, publisher, keywords, series = [], reading }: Fields,
+): Set<string> {
   const terms = new Set<string>();
-  for (const text of [title, subtitle, isbn, ...keywords ?? []]) {
+  const texts = [...keywords ?? [], ...series.map(({ name }) => name), ...reading?.shelves ?? []];
+  for (const text of [title, subtitle, isbn, ...texts]) {
     eachTerm(text ?? '', (term) => terms.add(`t${term}`));
   }
   for (const { name } of authors) eachTerm(name, (term) => terms.add(`a${term}`));

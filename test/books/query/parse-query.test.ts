@@ -47,6 +47,21 @@ const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['sort=id,title,author,updatedAt,createdAt', /at most 4 keys, not 5: leave out/],
   ['sort=title&sort=id', /`sort` stands twice: leave one out/],
   ['hasIsbn=', /`hasIsbn` must be true or false, not ""/],
+  ['status=done', /`status` must be one of to-read, reading/],
+  ['status=Read', /did you mean `read`/],
+  ['shelf=', /`shelf` must not be empty: give it a whole shelf/],
+  ['series=', /`series` must not be empty: give it a whole name/],
+  ['ratingFrom=6', /`ratingFrom` must be a number from 0 to 5, not "6"/],
+  ['ratingTo=', /`ratingTo` must be a number/],
+  ['ratingTo=1e0', /`ratingTo` must be a number/],
+  ['ratingTo=-1', /`ratingTo` must be a number/],
+  ['ratingFrom=1&ratingFrom=2', /`ratingFrom` stands twice/],
+  ['finishedFrom=May', /`finishedFrom` must be a date/],
+  ['owned=maybe', /`owned` must be true or false/],
+  ['in=title', /`in` must be one of review/],
+  ['in=review&in=review', /`in` stands twice/],
+  ['sort=--series', /`sort`/],
+  ['sort=series,-series', /`sort` has `series` twice/],
   ['hasIsbn=yes', /`hasIsbn` must be true or false/],
   ['hasIsbn=true&hasIsbn=true', /`hasIsbn` stands twice/],
   ['q=a&q=b', /`q` stands twice/],
@@ -193,8 +208,9 @@ test('more than 64 words are refused, and repeated words count once', () => {
 
 test('every parameter is published', () => {
   assert.deepEqual(bookQueryParameters.map(({ name }) => name), [
-    'limit', 'cursor', 'q', 'author', 'publisher', 'isbn', 'hasIsbn', 'inLanguage',
-    'bookFormat', 'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'typos', 'sort',
+    'limit', 'cursor', 'q', 'author', 'publisher', 'in', 'isbn', 'hasIsbn', 'inLanguage',
+    'bookFormat', 'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'status', 'shelf',
+    'series', 'ratingFrom', 'ratingTo', 'finishedFrom', 'finishedTo', 'owned', 'typos', 'sort',
     'fields', 'explain',
   ]);
 });

@@ -58,7 +58,7 @@ test('a long example goes on behind a backslash, and is the same to a shell', as
 
 test('help at 80 columns keeps what an option means beside it', async () => {
   const { stdout } = await runCommand(['help', 'book:list'], { columns: 80 });
-  assert.match(stdout, /^ {2}--sort <keys> +id, title, .* updatedAt or\n {29}createdAt,/m);
+  assert.match(stdout, /^ {2}--sort <keys> +id, title, .* updatedAt,\n {29}createdAt,/m);
   assert.ok(stdout.split('\n').every((line) => line.length <= 80));
 });
 

@@ -37,6 +37,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title',
       'hookshelf book:list --keyword crime --keyword poetry --sort=author,-title',
       'hookshelf book:list --q tolstoi --typos off',
+      'hookshelf book:list --status read --rating-from 4 --finished-to 2024 --sort=-rating',
       'hookshelf book:list --has-isbn false --fields title,publisher',
       'hookshelf book:list --q war --sort title --explain',
     ],
@@ -44,7 +45,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'book:facets',
-    summary: 'Count books by author, keyword, language, publisher, decade and format',
+    summary: 'Count books by author, keyword, status, rating, shelf and so on',
     details: [
       'Shows the 20 most frequent values of each. A facet ignores its own filter: with --author',
       'the authors counted are those of all books that the other filters let through.',

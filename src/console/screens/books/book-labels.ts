@@ -7,11 +7,16 @@ import { FACETS, VALUE_ROWS, WORDS_ROWS } from '../../../books/query/conditions.
 import { SORT_ROWS } from '../../../books/query/sort-keys.ts';
 import type { FilterSpec } from '../../parts/lists/filter-form.ts';
 
-/** The facets by the API's names. */
-export const bookFacets = FACETS.map(({ name, title }) => ({ name, title }));
+const CONDITIONS = [...WORDS_ROWS, ...VALUE_ROWS];
+const DECADE = 'decade';
+
+/** The facets by the API's names: those by whose values the list is filtered. */
+export const bookFacets = FACETS.filter((facet) =>
+  facet.name === DECADE || CONDITIONS.some(({ name }) => name === facet.name))
+  .map(({ name, title }) => ({ name, title }));
 
 export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>
-  [...WORDS_ROWS, ...VALUE_ROWS].filter((row) => row.facet === facet.name)
+  CONDITIONS.filter((row) => row.facet === facet.name)
     .map(({ name, label = name, schema }) => ({
       name, label, isAnyOf: schema.kind === 'array',
       // Of few values those that there are are chosen from the facet.

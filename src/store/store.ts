@@ -233,10 +233,10 @@ export class OpenedStore implements Store {
   }
 
   get statistics(): StoreStatistics {
-    const { batchCount, transactions } = this.commit;
+    const { batchCount, transactionCount } = this.commit;
     const { sequence, generation, bytes, snapshots } = this.#deps.journal;
     return {
-      sequence, generation, batches: batchCount, transactions,
+      sequence, generation, batches: batchCount, transactions: transactionCount,
       journalBytes: bytes,
       isCompacting: snapshots.isRunning,
       compactedMs: snapshots.writtenMs,

@@ -26,7 +26,7 @@ export type EngineFault =
 export class SimulatedEngine implements Engine {
   readonly kind = 'postgres';
   readonly name = 'postgres://simulated/db';
-  maxBatchBytes = 8 << 20;
+  batchBytesMax = 8 << 20;
   maxSnapshotBytes = Infinity;
   /** False: an append after a conflict is tried again until nobody came between. */
   isLocking = true;

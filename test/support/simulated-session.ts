@@ -174,7 +174,7 @@ export class SimulatedSession implements EngineSession {
     const { entries, refuse } = this.#engine;
     const refusal = refuse(entry);
     if (refusal !== null) throw refusal;
-    assert(entry.lines.length <= this.#engine.maxBatchBytes);
+    assert(entry.lines.length <= this.#engine.batchBytesMax);
     assert(!entries.some(({ batchId }) => batchId === entry.batchId), 'a batch is there once');
     assert.equal(entry.first, (this.#engine.head?.sequence ?? 0) + 1);
     entries.push({ ...entry, lines: Buffer.from(entry.lines) });

@@ -15,10 +15,24 @@ export const JSON_DEPTH_MAX = 64;
  * points) for anything else, and for nesting over 64 levels.
  */
 export function parseJson(bytes: Buffer): unknown {
+  return parse(bytes, formatPosition);
+}
+
+/**
+ * The same for a record of a file, which is mostly one line: its first line is not named, as that
+ * would be taken for a line of the file.
+ */
+export function parseJsonRecord(bytes: Buffer): unknown {
+  return parse(bytes, formatPositionInRecord);
+}
+
+type FormatPosition = (bytes: Buffer, offset: number) => string;
+
+function parse(bytes: Buffer, format: FormatPosition): unknown {
   // Most is ASCII, which becomes a string in half the time.
   const encoding = isAscii(bytes) ? 'latin1' : 'utf8';
   if (encoding === 'utf8' && !isUtf8(bytes)) {
-    const position = formatPosition(bytes, validUtf8Length(bytes));
+    const position = format(bytes, validUtf8Length(bytes));
     throw new AppError('malformed', `not valid UTF-8 at ${position}`);
   }
   const text = withoutByteOrderMark(bytes);
@@ -26,10 +40,10 @@ export function parseJson(bytes: Buffer): unknown {
     try {
       return parseJsonText(text.toString(encoding));
     } catch (cause) {
-      throw malformed(text, cause);
+      throw malformed(text, format, cause);
     }
   }
-  throw malformed(text, undefined);
+  throw malformed(text, format, undefined);
 }
 
 /**
@@ -55,10 +69,10 @@ export function isJsonContainer(bytes: Buffer): boolean | null {
   return isTooDeep(text) ? null : findProblem(text, false) === null;
 }
 
-function malformed(text: Buffer, cause: unknown): AppError {
+function malformed(text: Buffer, format: FormatPosition, cause: unknown): AppError {
   const problem = findProblem(text, false);
   if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
-  const position = formatPosition(text, problem.offset);
+  const position = format(text, problem.offset);
   return new AppError('malformed', `not valid JSON at ${position}: ${problem.detail}`, {}, cause);
 }
 
@@ -262,6 +276,19 @@ function describeMismatch(text: Buffer, offset: number, what: string): string {
 }
 
 function formatPosition(bytes: Buffer, offset: number): string {
+  const { line, column } = locate(bytes, offset);
+  return `line ${line}, column ${column}`;
+}
+
+function formatPositionInRecord(bytes: Buffer, offset: number): string {
+  const { line, column } = locate(bytes, offset);
+  return line === 1 ? `column ${column}` : `line ${line}, column ${column}`;
+}
+
+/** The line and the column, in code points, of an offset; both from 1. */
+function locate(
+  bytes: Buffer, offset: number,
+): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
@@ -271,7 +298,7 @@ function formatPosition(bytes: Buffer, offset: number): string {
   const before = bytes.toString('utf8', lineStart, offset);
   let column = 1;
   for (const _ of before) column += 1;
-  return `line ${line}, column ${column}`;
+  return { line, column };
 }
 
 /** How many leading bytes are whole, valid UTF-8 sequences; for bytes that are not all valid. */

@@ -15,6 +15,8 @@ import type { ValueCount } from '../query/value-count.ts';
 import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
+// To unite a number takes up to 0.5 µs.
+const NUMBERS_PER_YIELD = 256;
 const ASCII = /^[\x00-\x7f]*$/;
 
 /** Where each facet is counted over all books, in its order. */
@@ -43,23 +45,26 @@ export function* findTopFacets(
   for (const [{ name, format }, column] of columns) {
     const { dictionary } = column;
     const top = yield* indexes.attempt(column, () => format === undefined
-      ? dictionary.findTop(max) : findTop(uniteCounts(dictionary.valueCounts(), format), max));
+      ? dictionary.findTop(max) : findTopUnited(dictionary.valueCounts(), format, max));
     if (top === null) return null;
     topByFacet[name] = top;
   }
   return topByFacet;
 }
 
-/** The counts of what numbers are counted as. */
-function uniteCounts(
-  numbers: Iterable<ValueCount>, format: (value: number) => string,
-): Iterable<ValueCount> {
+/** The first `max` of what numbers are counted as. */
+function* findTopUnited(
+  numbers: Iterable<ValueCount>, format: (value: number) => string, max: number,
+): Steps<readonly ValueCount[]> {
   const counts = new Map<string, number>();
+  let looks = 0;
   for (const { value, count } of numbers) {
+    looks += 1;
+    if (looks % NUMBERS_PER_YIELD === 0) yield;
     const text = format(Number(value));
     counts.set(text, (counts.get(text) ?? 0) + count);
   }
-  return Array.from(counts, ([value, count]) => ({ value, count }));
+  return yield* findTop(Array.from(counts, ([value, count]) => ({ value, count })), max);
 }
 
 /** What knows the titles, authors and keywords of all books. */

@@ -45,7 +45,8 @@ export function planPage(inputs: PlanInputs): Plan {
   const { bookCount, matchCount, wantedCount, orderText, hasOrder } = inputs;
   if (matchCount === null && orderText === 'id') {
     return createPlan('page-by-id', () =>
-      `all ${bookCount} books match, and in the order of ids none is read but those of the page`);
+      `all ${describeCount(bookCount)} books match, and in the order of ids none is read but those `
+        + 'of the page');
   }
   if (matchCount === null) {
     return hasOrder
@@ -83,9 +84,9 @@ export function planWhole(bookCount: number, matchCount: number | null, orderTex
 /** The plan where books have to be read to know which match; null: no index says which may. */
 export function planScan(bookCount: number, slotCount: number | null): Plan {
   return slotCount === null
-    ? createPlan('scan', () => `no index is of use: all ${bookCount} books are read`)
+    ? createPlan('scan', () => `no index is of use: all ${describeCount(bookCount)} books are read`)
     : createPlan('scan-candidates', () =>
-      `the indexes say that ${slotCount} of ${bookCount} books may match: only these are read`);
+      `${describeCandidates(bookCount, slotCount)}: only these are read`);
 }
 
 /** The same for all books that match, where more than `slotsMax` may match. */
@@ -94,7 +95,7 @@ export function planWholeScan(
 ): Plan {
   if (slotCount === null) return planScan(bookCount, null);
   return createPlan('scan', () =>
-    `the indexes say that ${slotCount} of ${bookCount} books may match, more than the ${slotsMax} `
+    `${describeCandidates(bookCount, slotCount)}, more than the ${describeCount(slotsMax)} `
       + 'that are held at once: they are read on a walk through all books');
 }
 
@@ -113,6 +114,11 @@ function createPlan(name: PlanName, explain: () => string, looksMax = Infinity):
 function expectWalkLooks(bookCount: number, matchCount: number, wantedCount: number): number {
   if (matchCount <= wantedCount) return bookCount;
   return Math.ceil(wantedCount * bookCount / matchCount);
+}
+
+function describeCandidates(bookCount: number, slotCount: number): string {
+  return `the indexes say that ${describeCount(slotCount)} of ${describeCount(bookCount)} books `
+    + 'may match';
 }
 
 function describeCount(count: number): string {

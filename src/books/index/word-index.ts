@@ -37,6 +37,9 @@ const FIRST_BUILD_FACTOR = 4;
 // A memtable is searched by a look at all that is in it, so that of a small catalog is small, too.
 const MEMTABLE_BOOKS_MIN = 256;
 const MEMTABLE_SHARE = 1 / 16;
+// A memtable takes no more than a sixteenth of the memory, by an estimate of 256 bytes a book: two
+// are there while one becomes a segment.
+const BOOKS_PER_BYTE = 1 / 16 / 256;
 const UNMERGED_SHARE = 1 / 4;
 // Fewer small segments than this are not worth a merge.
 const SMALL_MIN = 8;
@@ -154,9 +157,10 @@ export class WordIndex implements BookIndex {
 
   /** How many books the memtable may hold. */
   #computeBooksMax(): number {
-    if (this.#isFirstBuild) return this.#memtableBooks * FIRST_BUILD_FACTOR;
-    return Math.min(this.#memtableBooks,
-      Math.max(MEMTABLE_BOOKS_MIN, sumBooks(this.#segments) * MEMTABLE_SHARE));
+    const share = this.#isFirstBuild ? Infinity : sumBooks(this.#segments) * MEMTABLE_SHARE;
+    const booksMax = Math.min(share, this.#bytesMax * BOOKS_PER_BYTE);
+    return Math.min(this.#memtableBooks * (this.#isFirstBuild ? FIRST_BUILD_FACTOR : 1),
+      Math.max(MEMTABLE_BOOKS_MIN, booksMax));
   }
 }
 

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
-import { parseJson } from '../../base/json/parse.ts';
+import { parseJsonRecord } from '../../base/json/parse.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { Steps } from '../../base/turns.ts';
 import { formatCharset } from '../../base/text/charset.ts';
@@ -176,7 +176,7 @@ function nameEncodingOfError(thrown: unknown, encoding: FileEncoding): unknown {
 /** Says where JSON that is not UTF-8 is broken. */
 function explainJson(json: Buffer): string {
   try {
-    parseJson(json);
+    parseJsonRecord(json);
   } catch (thrown) {
     return messageOf(thrown);
   }

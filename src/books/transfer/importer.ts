@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import { parseJson } from '../../base/json/parse.ts';
+import { parseJsonRecord } from '../../base/json/parse.ts';
 import type { ImportMode } from './import-mode.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
@@ -144,7 +144,7 @@ export class Importer {
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
-        const record = parseImportRecord(parseJson(source.json));
+        const record = parseImportRecord(parseJsonRecord(source.json));
         return { line, number, key, record, leftOut: [] };
       }
       const { body, leftOut, titleProblem } = source;
@@ -155,11 +155,9 @@ export class Importer {
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#outcomes.add('broken');
-      // A record is one line, so the parser's line number would only confuse.
-      const detail = thrown.message.replace(' at line 1, column', ' at column');
       const { errors } = thrown.details;
       return this.#report({
-        line, ...identify(number, key), status: 'skipped', id: null, detail,
+        line, ...identify(number, key), status: 'skipped', id: null, detail: thrown.message,
         ...errors === undefined ? {} : { errors },
       });
     }

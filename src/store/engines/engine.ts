@@ -49,7 +49,7 @@ export interface Engine {
   /** For people, without credentials: `postgres://host:5432/db`. */
   readonly name: string;
   /** Most bytes that an entry's lines may have; the caller of `append` sees to it. */
-  readonly maxBatchBytes: number;
+  readonly batchBytesMax: number;
   /** Most bytes that all parts of a snapshot may have together. */
   readonly maxSnapshotBytes: number;
   /**

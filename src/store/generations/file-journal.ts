@@ -42,8 +42,8 @@ export class FileJournal implements Journal {
   readonly reloadError = null;
   readonly isShared = false;
   readonly isContended = false;
-  readonly maxBatchBytes = Infinity;
-  readonly maxRecordBytes = Infinity;
+  readonly batchBytesMax = Infinity;
+  readonly recordBytesMax = Infinity;
   readonly #options: FileJournalOptions;
   readonly #collections: RecoveredState['collections'];
   readonly #writer: JournalWriter;

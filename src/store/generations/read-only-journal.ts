@@ -16,8 +16,8 @@ export class ReadOnlyJournal implements Journal {
   readonly reloadError = null;
   readonly isShared = false;
   readonly isContended = false;
-  readonly maxBatchBytes = Infinity;
-  readonly maxRecordBytes = Infinity;
+  readonly batchBytesMax = Infinity;
+  readonly recordBytesMax = Infinity;
   readonly sequence: number;
   readonly bytes: number;
   readonly snapshots: Snapshots;

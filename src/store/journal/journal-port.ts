@@ -41,9 +41,9 @@ export interface Journal {
   /** Others will probably commit before the next append, so that transactions will run twice. */
   readonly isContended: boolean;
   /** The most that one append may have, in bytes of lines: a larger transaction is refused. */
-  readonly maxBatchBytes: number;
+  readonly batchBytesMax: number;
   /** The most that all records may have together; then transactions that add some are refused. */
-  readonly maxRecordBytes: number;
+  readonly recordBytesMax: number;
   /** Resolves when everything that any node had committed before the call is applied. */
   catchUp(): Promise<void>;
   /**

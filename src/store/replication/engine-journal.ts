@@ -53,8 +53,8 @@ export class EngineJournal implements Journal, Replica {
   readonly failureLog: FailureLog;
   readonly records: ReplicatedRecords;
   readonly snapshots: SnapshotKeeper;
-  readonly maxBatchBytes: number;
-  readonly maxRecordBytes: number;
+  readonly batchBytesMax: number;
+  readonly recordBytesMax: number;
   readonly isShared = true;
   readonly engine: string;
   readonly durability: string;
@@ -94,8 +94,8 @@ export class EngineJournal implements Journal, Replica {
     this.snapshots = snapshots;
     this.engine = engine.name;
     this.durability = durability;
-    this.maxBatchBytes = engine.maxBatchBytes;
-    this.maxRecordBytes = engine.maxSnapshotBytes;
+    this.batchBytesMax = engine.batchBytesMax;
+    this.recordBytesMax = engine.maxSnapshotBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.#reload = new Reload(options);
     this.#appender = new Appender(records, link, clock);

@@ -34,7 +34,7 @@ type GroupCommitOptions = {
 export class GroupCommit implements AppendRequest {
   /** How many appends have been committed, and how many transactions in them. */
   batchCount = 0;
-  transactions = 0;
+  transactionCount = 0;
   readonly feed: ChangeFeed;
   /** Called with each transaction that has staged something, to stage more with it. */
   onStaged: ((transaction: Transaction) => void) | null = null;
@@ -49,7 +49,7 @@ export class GroupCommit implements AppendRequest {
   #deferred: Submission[] = [];
   /** Whether the window is open, or a batch is being written. */
   #isBusy = false;
-  #isClosed = false;
+  #closing: Promise<void> | null = null;
   #onIdle: (() => void) | null = null;
 
   constructor(options: GroupCommitOptions) {
@@ -100,9 +100,13 @@ export class GroupCommit implements AppendRequest {
     this.#failStaged(error, error);
   }
 
-  /** Takes no more, and resolves when everything staged is written or has failed. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** Takes no more, and resolves when everything staged is written or has failed. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#waitUntilIdle();
+    return this.#closing;
+  }
+
+  async #waitUntilIdle(): Promise<void> {
     if (!this.#isBusy) return;
     // In a turn of its own, so that the code that has completed the last batch goes on first.
     await new Promise<void>((resolve) => {
@@ -112,7 +116,7 @@ export class GroupCommit implements AppendRequest {
 
   /** Why no transaction may run now; null when it may. */
   #findRejection(): AppError | null {
-    if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
+    if (this.#closing !== null) return new AppError('unavailable', 'the store is closed');
     const { journal, stagedBytesMax } = this.#options;
     if (journal.reloadError !== null) return journal.reloadError;
     const stagedBytes = this.#gathering.bytes + (this.#inFlight?.bytes ?? 0);
@@ -151,15 +155,15 @@ export class GroupCommit implements AppendRequest {
 
   /** Why a transaction that has run may not be written; null when it may. */
   #findTransactionRejection({ bytes, operations }: StagedTransaction): AppError | null {
-    const { journal: { failure, maxBatchBytes, maxRecordBytes }, staging } = this.#options;
+    const { journal: { failure, batchBytesMax, recordBytesMax }, staging } = this.#options;
     if (failure?.code === 'unknown_outcome') return failure;
-    if (maxRecordBytes !== Infinity && staging.recordBytes > maxRecordBytes
+    if (recordBytesMax !== Infinity && staging.recordBytes > recordBytesMax
       && growsRecords(operations)) {
-      const full = `the engine keeps ${maxRecordBytes} bytes of records, and that many are there`;
+      const full = `the engine keeps ${recordBytesMax} bytes of records, and that many are there`;
       return new AppError('storage_full', `${full}: delete some, or move them with data:move`);
     }
-    if (bytes <= maxBatchBytes) return null;
-    const most = `at most ${maxBatchBytes} bytes can be written in one transaction`;
+    if (bytes <= batchBytesMax) return null;
+    const most = `at most ${batchBytesMax} bytes can be written in one transaction`;
     return new AppError('too_large', `${most}, this one has about ${bytes}`);
   }
 
@@ -214,9 +218,9 @@ export class GroupCommit implements AppendRequest {
   collectOperations(): readonly (readonly Operation[])[] {
     if (this.#inFlight === null && this.#deferred.length > 0) this.#stageDeferred();
     const { transactions } = this.#inFlight ??= this.#startNextBatch();
-    const { maxBatchBytes } = this.#options.journal;
-    this.#appendedCount = maxBatchBytes === Infinity
-      ? transactions.length : countWithin(transactions, maxBatchBytes);
+    const { batchBytesMax } = this.#options.journal;
+    this.#appendedCount = batchBytesMax === Infinity
+      ? transactions.length : countWithin(transactions, batchBytesMax);
     const first = transactions.slice(0, this.#appendedCount);
     return first.map(({ operations }) => operations);
   }
@@ -247,7 +251,7 @@ export class GroupCommit implements AppendRequest {
     const committedTransactions = transactions.slice(0, this.#appendedCount);
     batch.transactions = transactions.slice(this.#appendedCount);
     this.batchCount += 1;
-    this.transactions += committedTransactions.length;
+    this.transactionCount += committedTransactions.length;
     this.#apply(committedTransactions);
     for (const { bytes } of committedTransactions) batch.bytes -= bytes;
     const isWhole = batch.transactions.length === 0;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { isJsonContainer, parseJson, parseJsonStrictly } from '../../../src/base/json/parse.ts';
+import {
+  isJsonContainer, parseJson, parseJsonRecord, parseJsonStrictly,
+} from '../../../src/base/json/parse.ts';
 import { createRandom, below } from '../../support/random.ts';
 
 function problemOf(bytes: Buffer | string): string {
@@ -62,6 +64,13 @@ test('refuses what is not JSON with line, column and what was expected', () => {
   for (const [text, expected] of broken) {
     assert.equal(problemOf(text), `not valid JSON at line ${expected}`, JSON.stringify(text));
   }
+});
+
+test('of a record the first line is not named', () => {
+  const parse = (text: string) => () => parseJsonRecord(Buffer.from(text, 'latin1'));
+  assert.throws(parse('{"a":}'), { message: /^not valid JSON at column 6: / });
+  assert.throws(parse('{"a"\n:}'), { message: /^not valid JSON at line 2, column 2: / });
+  assert.throws(parse('"\xff"'), { message: 'not valid UTF-8 at column 2' });
 });
 
 test('JSON of every kind is parsed, with or without a byte order mark', () => {

@@ -63,6 +63,21 @@ test('authors and keywords are found by beginnings as a naive count finds them',
   assert.ok(compared > 200 * SEEDS, `${compared} suggestions`);
 });
 
+test('decades are counted in steps of few dates', () => {
+  const column = createColumn('datePublished');
+  for (let slot = 0; slot < 12_000; slot += 1) {
+    const date = new Date(Date.UTC(1980, 0, slot)).toISOString().slice(0, 10);
+    column.set(slot, Buffer.from(`{"id":"${slot}","datePublished":"${date}"}`));
+  }
+  const facets = FACETS.filter(({ name }) => name === 'decade');
+  const columns = facets.map((facet) => [facet, column] as const);
+  const indexes = createIndexes(createAggregateCatalog(false));
+  let steps = 1;
+  const work = findTopFacets({ indexes, columns }, 20);
+  while (work.next().done !== true) steps += 1;
+  assert.ok(steps > 40, `${steps} steps`);
+});
+
 test('a column without books knows no value, whatever was in it', () => {
   const random = createRandom(1);
   const books = Array.from({ length: 300 }, (_, index) =>

@@ -102,6 +102,16 @@ test('a column of many languages finds each, whether its code takes one byte or 
   assert.ok(column.bytes < 500_000, `${column.bytes} bytes`);
 });
 
+test('values with a blank are not taken for two values', () => {
+  const column = createColumn('publisher');
+  for (const [slot, publisher] of ['a b', 'a', 'b'].entries()) {
+    column.set(slot, Buffer.from(`{"id":"${slot}","publisher":"${publisher}"}`));
+  }
+  const match = (...wanted: readonly string[]): readonly number[] =>
+    numbersOf(runAll(column.match({ row: { name: 'publisher' }, wanted })));
+  assert.deepEqual([match('a b'), match('a', 'b')], [[0], [1, 2]]);
+});
+
 const bookRandom = createRandom(3);
 const ALL_BYTES = Array.from({ length: 1000 }, () =>
   Buffer.from(JSON.stringify(randomBook(bookRandom, 'id'))));

@@ -163,7 +163,7 @@ test('half a character in a file of UTF-16 is told as no UTF-16, in each format'
   const header = Buffer.concat([Buffer.from('\ufefftitle', 'utf16le'), Buffer.from('x')]);
   await assert.rejects(read('a.csv', [header]), /line 1, the header of the csv: not valid UTF-16$/);
   const { records } = await read('a.jsonl', [Buffer.from('\ufeff{"title":"\ud83d"}', 'utf16le')]);
-  assert.deepEqual(records, [{ line: 1, problem: 'not valid UTF-16 at line 1, column 11' }]);
+  assert.deepEqual(records, [{ line: 1, problem: 'not valid UTF-16 at column 11' }]);
 });
 
 test('a file that is not read to its end lets its source go', async () => {

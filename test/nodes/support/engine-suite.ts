@@ -110,8 +110,8 @@ const CASES: readonly (readonly [string, Run])[] = [
     const entries: LogEntry[] = [];
     for (let index = 0; index < 6; index += 1) {
       const expected = entries.at(-1) ?? START;
-      const entry = entryAfter(expected, 1, 'y'.repeat(engine.maxBatchBytes - 1));
-      assert.equal(entry.lines.length, engine.maxBatchBytes);
+      const entry = entryAfter(expected, 1, 'y'.repeat(engine.batchBytesMax - 1));
+      assert.equal(entry.lines.length, engine.batchBytesMax);
       assert.equal(await session.append(head.log, expected, entry), true);
       entries.push(entry);
     }
@@ -122,7 +122,7 @@ const CASES: readonly (readonly [string, Run])[] = [
     }
     assert.deepEqual(read.map(({ chain }) => chain), entries.map(({ chain }) => chain));
     assert.ok(read.every(({ lines }, index) => lines.equals(entries[index]?.lines ?? lines)
-      && lines.length === engine.maxBatchBytes));
+      && lines.length === engine.batchBytesMax));
   }],
   ['an entry that the log holds is found, by whoever asks', async (given) => {
     const entries = await appendAll(given, 100);

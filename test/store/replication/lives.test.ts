@@ -32,7 +32,7 @@ const ROUNDS_MAX = 5000;
 class OwnEngine implements Engine {
   readonly kind = 'postgres';
   readonly name: string;
-  readonly maxBatchBytes: number;
+  readonly batchBytesMax: number;
   readonly maxSnapshotBytes: number;
   readonly #engine: SimulatedEngine;
   readonly #sessions: EngineSession[] = [];
@@ -40,7 +40,7 @@ class OwnEngine implements Engine {
 
   constructor(engine: SimulatedEngine) {
     this.#engine = engine;
-    ({ name: this.name, maxBatchBytes: this.maxBatchBytes } = engine);
+    ({ name: this.name, batchBytesMax: this.batchBytesMax } = engine);
     this.maxSnapshotBytes = engine.maxSnapshotBytes;
   }
 

@@ -16,8 +16,8 @@ class HeldJournal implements Journal {
   reloadError: AppError | null = null;
   isShared = false;
   isContended = false;
-  maxBatchBytes = Infinity;
-  maxRecordBytes = Infinity;
+  batchBytesMax = Infinity;
+  recordBytesMax = Infinity;
   catchUp = async (): Promise<void> => {};
   held: AppendRequest | null = null;
   readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };
@@ -92,6 +92,15 @@ function applyForeign(id: string, title: string): void {
 const idsOf = (operations: readonly (readonly Operation[])[]): string[][] =>
   operations.map((each) => each.map(({ id }) => id));
 
+test('every call of close resolves once all that is staged is written', async () => {
+  const write = commit.submit(put('a', 'A'));
+  const closings = [commit.close(), commit.close()];
+  const append = await journal.next();
+  journal.end(append.collectOperations());
+  await Promise.all([write, ...closings, commit.close()]);
+  await assert.rejects(commit.submit(put('b', 'B')), { code: 'unavailable' });
+});
+
 test('after a conflict all that waited runs again, with the result of the last run', async () => {
   const first = commit.submit(increase('a'));
   const append = await journal.next();
@@ -143,7 +152,7 @@ test('when nothing is left to write after a conflict, everybody is told', async 
 });
 
 test('what is too much for one append goes in several, in order', async () => {
-  journal.maxBatchBytes = 600;
+  journal.batchBytesMax = 600;
   const writes = ['a', 'b', 'c', 'd'].map((id) => commit.submit(put(id, id.repeat(60))));
   const follower = commit.submit((transaction) => transaction.find('books', 'd') !== undefined);
   const first = (await journal.next()).collectOperations();
@@ -162,7 +171,7 @@ test('what is too much for one append goes in several, in order', async () => {
 });
 
 test('a transaction that is too large by itself is refused at once', async () => {
-  journal.maxBatchBytes = 600;
+  journal.batchBytesMax = 600;
   await assert.rejects(commit.submit(put('a', 'x'.repeat(600))), { code: 'too_large' });
   const small = commit.submit(put('a', 'x'));
   journal.end((await journal.next()).collectOperations());
@@ -170,7 +179,7 @@ test('a transaction that is too large by itself is refused at once', async () =>
 });
 
 test('one that is refused as too large leaves what others have staged before it', async () => {
-  journal.maxBatchBytes = 600;
+  journal.batchBytesMax = 600;
   const first = commit.submit(increase('a'));
   await assert.rejects(commit.submit(put('a', 'x'.repeat(600))), { code: 'too_large' });
   const second = commit.submit(increase('a'));

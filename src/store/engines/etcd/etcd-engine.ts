@@ -46,7 +46,7 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
   };
   return {
     kind: 'etcd', name: address.name,
-    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: SNAPSHOT_BYTES_MAX,
+    batchBytesMax: REQUEST_BYTES - ENVELOPE_BYTES, maxSnapshotBytes: SNAPSHOT_BYTES_MAX,
     connect,
     async inspect() {
       const session = await connect();

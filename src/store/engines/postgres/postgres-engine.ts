@@ -36,7 +36,7 @@ export function createPostgresEngine(url: string, files: PasswordFiles): Engine 
 class PostgresEngine implements Engine {
   readonly kind = 'postgres';
   readonly name: string;
-  readonly maxBatchBytes = BATCH_BYTES_MAX;
+  readonly batchBytesMax = BATCH_BYTES_MAX;
   readonly maxSnapshotBytes = Infinity;
   readonly #address: PostgresAddress;
   readonly #files: PasswordFiles;

@@ -54,7 +54,8 @@ function showScreen(): void {
   const container = h('div');
   fill(main, container);
   document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
-  closeScreen = screen === undefined ? showNotFound(container) : screen.open(container, address);
+  closeScreen = screen === undefined ? showNotFound(container, name)
+    : screen.open(container, address);
   showNavigation(screen?.name);
   const hasAddressChanged = displayedHash !== null && displayedHash !== location.hash;
   displayedHash = location.hash;
@@ -63,9 +64,11 @@ function showScreen(): void {
   focusTitle();
 }
 
-function showNotFound(container: HTMLElement): () => void {
-  fill(container, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
-    + `another scope: yours may ${callerSession.scope}.`, null));
+function showNotFound(container: HTMLElement, name: string | undefined): () => void {
+  const scope = screens.find((candidate) => candidate.name === name)?.scope;
+  fill(container, heading('Not here'), emptyState(scope === undefined
+    ? `There is no such page: ${location.hash}`
+    : `This page takes a token that may ${scope}; yours may ${callerSession.scope}.`, null));
   return () => {};
 }
 

@@ -171,7 +171,7 @@ test('lists tell the state of each webhook, and are filtered by it in the addres
     await person.sees('1 webhook');
     await person.gives('return location.hash;', '#/outgoing?state=failing');
     await person.choose('State', 'healthy');
-    await person.sees('No webhook is in this state.');
+    await person.sees('No webhook matches.');
     await open(server, '#/outgoing?state=off');
     await person.gives(STATES, [`resting ${target.url.slice(7)}resting off`]);
     for (const width of [360, 1280]) {

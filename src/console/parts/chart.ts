@@ -1,4 +1,7 @@
-/** Stacked bars over time as SVG, with axes and units, and the same values as a table. */
+/**
+ * Stacked bars over time as SVG, with axes and units, and the same values as a table. The bars fill
+ * the width that there is; their labels are HTML beside them, which does not shrink with it.
+ */
 import { h, svg } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
 
@@ -18,20 +21,30 @@ type ChartOptions = {
   readonly series: readonly ChartSeries[];
 };
 
+/** In units of the drawing, which is stretched. */
 const WIDTH = 600;
-const HEIGHT = 150;
-const LEFT = 44;
-const BOTTOM = 22;
-const TOP = 20;
+const HEIGHT = 100;
+/** The axis of time says so many times. */
+const TIMES_SHOWN = 6;
 
 export function chart({ title, unit, times, series }: ChartOptions): HTMLElement {
   const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
   const top = roundUpScale(Math.max(...totals, 1));
-  const drawing = svg('svg', {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'chart',
-    'aria-label': `${title}: ${series.map(({ name, values }) =>
+  const levels = [top, top / 2, 0];
+  const every = Math.max(1, Math.round(times.length / TIMES_SHOWN));
+  const shownTimes = times.filter((_, index) => index % every === 0);
+  const drawing = h('div.chart', {
+    role: 'img', 'aria-label': `${title}: ${series.map(({ name, values }) =>
       `${formatCount(sum(values))} ${name}`).join(', ')}`,
-  }, ...axes(times, top, unit), ...bars(times, series, top));
+  },
+  h('span.unit', unit),
+  h('div.levels', {}, ...levels.map((value) => h('span', formatCount(value)))),
+  svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' },
+    ...levels.map((value) => {
+      const y = HEIGHT - value / top * HEIGHT;
+      return svg('line', { x1: 0, x2: WIDTH, y1: y, y2: y });
+    }), ...bars(times, series, top)),
+  h('div.times', {}, ...shownTimes.map((time) => h('span', formatTimeOfDay(time)))));
   return h('figure', h('figcaption', title, ...legend(series)), drawing,
     h('details', h('summary', 'As a table'), seriesTable(times, series)));
 }
@@ -42,36 +55,19 @@ function legend(series: readonly ChartSeries[]): HTMLElement[] {
 }
 
 function bars(times: readonly string[], series: readonly ChartSeries[], top: number): SVGElement[] {
-  const step = (WIDTH - LEFT) / Math.max(1, times.length);
+  const step = WIDTH / Math.max(1, times.length);
   return times.map((time, index) => {
-    let y = HEIGHT - BOTTOM;
+    let y = HEIGHT;
     const parts = series.map(({ name, tone, values }) => {
       const value = values[index] ?? 0;
-      const height = value / top * (HEIGHT - BOTTOM - TOP);
+      const height = value / top * HEIGHT;
       y -= height;
       return svg('rect', {
-        class: tone, x: LEFT + index * step + 0.5, y, height, width: Math.max(0.5, step - 1),
+        class: tone, x: index * step + 0.5, y, height, width: Math.max(0.5, step - 1),
       }, svg('title', {}, `${formatTimeOfDay(time)}: ${formatCount(value)} ${name}`));
     });
     return svg('g', {}, ...parts);
   });
-}
-
-function axes(times: readonly string[], top: number, unit: string): SVGElement[] {
-  const levels = [0, top / 2, top].map((value) => {
-    const y = HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP);
-    return svg('g', { class: 'axis' },
-      svg('line', { x1: LEFT, x2: WIDTH, y1: y, y2: y }),
-      svg('text', { x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, formatCount(value)));
-  });
-  const every = Math.max(1, Math.round(times.length / 6));
-  const step = (WIDTH - LEFT) / Math.max(1, times.length);
-  const labels = times.flatMap((time, index) => index % every === 0 ? [svg('text', {
-    class: 'axis', x: LEFT + index * step, y: HEIGHT - 6,
-  }, formatTimeOfDay(time))] : []);
-  return [...levels, ...labels, svg('text', {
-    class: 'axis unit', x: WIDTH, y: 11, 'text-anchor': 'end',
-  }, unit)];
 }
 
 function seriesTable(times: readonly string[], series: readonly ChartSeries[]): HTMLElement {

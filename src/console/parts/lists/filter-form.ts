@@ -22,6 +22,8 @@ export type FilterSpec = {
    * it, and empties the field for another value.
    */
   readonly isAnyOf?: boolean;
+  /** It stays on one line with the filter before it. */
+  readonly isPaired?: boolean;
   /** It has no field: another part of the screen sets it. */
   readonly isHidden?: boolean;
 };
@@ -37,7 +39,8 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
 ];
 
 export const TIME_FILTERS: readonly FilterSpec[] = [
-  { name: 'since', label: 'Since', type: TIME }, { name: 'until', label: 'Until', type: TIME },
+  { name: 'since', label: 'Since', type: TIME },
+  { name: 'until', label: 'Until', type: TIME, isPaired: true },
 ];
 
 /** A narrow page shows so many filters; the others are folded unless one is set. */
@@ -63,8 +66,15 @@ export class FilterForm {
 
   constructor(filters: readonly FilterSpec[], query: URLSearchParams, onChange: () => void) {
     this.#onChange = onChange;
-    const labels = filters.flatMap((filter, index) => this.#createFields(filter, query,
-      index < UNFOLDED_MAX ? 'filter' : 'filter folded'));
+    const labels: HTMLElement[] = [];
+    for (const [index, filter] of filters.entries()) {
+      const fields =
+        this.#createFields(filter, query, index < UNFOLDED_MAX ? 'filter' : 'filter folded');
+      const previous = filter.isPaired === true ? labels.pop() : undefined;
+      labels.push(...previous === undefined ? fields : [h('div', {
+        class: previous.className.replace('filter', 'filter-pair'),
+      }, previous, ...fields)]);
+    }
     const unfold = h('button.quiet.unfold', { onclick: () => {
       this.element.classList.add('open');
       this.element.querySelector<HTMLElement>('.folded :is(input, select)')?.focus();

@@ -1,4 +1,4 @@
-/** A list of incoming or outgoing webhooks, filtered by state and refreshed by a timer. */
+/** A list of incoming or outgoing webhooks, searched, sorted, and refreshed by a timer. */
 import { appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -6,7 +6,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
-import { FilterForm } from './filter-form.ts';
+import { FilterForm, type FilterSpec } from './filter-form.ts';
 import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
 type WebhookListOptions<Row> = {
@@ -22,11 +22,22 @@ type WebhookListOptions<Row> = {
 };
 
 const REFRESH_MS = 10_000;
+const SORTS: Readonly<Record<string, string>> =
+  { state: 'the most urgent first', '-since': 'the latest change of state', name: 'name' };
 
-/** The states that a webhook may be in; an outgoing one has no requests to reject. */
-function listStates(screen: WebhookListOptions<unknown>['screen']): readonly string[] {
-  return screen === 'incoming' ? WEBHOOK_STATES
-    : WEBHOOK_STATES.filter((state) => state !== 'rejecting');
+/** An outgoing webhook has no requests to reject; an incoming one hears no events. */
+function listFilters(screen: WebhookListOptions<unknown>['screen']): readonly FilterSpec[] {
+  const isOutgoing = screen === 'outgoing';
+  return [
+    { name: 'q', label: 'Search' },
+    {
+      name: 'state', label: 'State',
+      values: WEBHOOK_STATES.filter((state) => !isOutgoing || state !== 'rejecting'),
+    },
+    { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
+      formatLabel: (value) => SORTS[value] ?? value },
+    ...isOutgoing ? [{ name: 'event', label: 'Hears the event', isPaired: true }] : [],
+  ];
 }
 
 export function openWebhookList<Row>(
@@ -39,12 +50,10 @@ export function openWebhookList<Row>(
   const count = h('p.count', { role: 'status' }, 'Loading…');
   const table = h('div');
   const noWebhooks = emptyState(...empty);
-  const noMatches = emptyState('No webhook is in this state.', null);
+  const noMatches = emptyState('No webhook matches.', null);
   // Aborted when the filter changes: older responses must not be shown.
   let controller = new AbortController();
-  const filters = new FilterForm([
-    { name: 'state', label: 'State', values: listStates(screen) },
-  ], query, () => void reload());
+  const filters = new FilterForm(listFilters(screen), query, () => void reload());
   async function show(): Promise<void> {
     const { signal } = controller;
     const path = appendQuery(`/api/${screen}-webhooks`, filters.readQuery());

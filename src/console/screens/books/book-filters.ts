@@ -14,8 +14,8 @@ export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
   { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
     formatLabel: (value) => SORTS[value] ?? value },
+  { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
   ...facetFilters,
-  { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table' },
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
 

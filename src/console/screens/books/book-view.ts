@@ -77,6 +77,6 @@ async function showNew(container: HTMLElement): Promise<void> {
       goIfStillHere(container, ['books', body.id]);
     },
   });
-  fill(container, backLink('books', 'Books'), heading('A new book'),
-    form.element);
+  fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
+  form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
 }

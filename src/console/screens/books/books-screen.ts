@@ -27,7 +27,10 @@ const FIELDS: readonly (keyof ListedBook)[] =
 
 const COLUMNS: readonly RowColumn<ListedBook>[] = [
   { title: 'Title', kind: 'main', sortKey: 'title', cell: ({ title }) => title },
-  { title: 'Authors', sortKey: 'author', cell: ({ authors }) => formatAuthors(authors) },
+  {
+    title: 'Authors', kind: 'wide', sortKey: 'author',
+    cell: ({ authors }) => formatAuthors(authors),
+  },
   {
     title: 'Published', kind: 'number', sortKey: 'datePublished',
     cell: ({ datePublished }) => datePublished ?? '',
@@ -87,8 +90,8 @@ class CatalogList {
       onSort: (sort) => this.#filters.set({ sort }),
       renderNote: (headers) => this.#onFirstPage(headers),
     });
-    this.elements = [this.#filters, this.#facets, this.#chosenFilters, this.#list]
-      .map(({ element }) => element);
+    this.elements = [this.#filters.element, h('div.browse', this.#facets.element,
+      h('div', this.#chosenFilters.element, this.#list.element))];
     this.actions = [
       h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
       this.#transferLink,

@@ -1,5 +1,6 @@
 /** The screen of events: a live list with filters. */
 import { callerSession } from '../../base/caller-session.ts';
+import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { href } from '../../base/screen-address.ts';
 import { asyncButton } from '../../parts/async-button.ts';
@@ -59,8 +60,9 @@ function createEmitButton(container: HTMLElement, refresh: () => void): HTMLElem
 
 /** Says whether a webhook got the event, or when it begins. */
 function formatHeard({ heard, deliverAt }: KeptEvent): string | HTMLElement {
-  if (heard) return 'yes';
-  return deliverAt !== null && Date.parse(deliverAt) > Date.now() ? timeElement(deliverAt) : 'no';
+  if (heard) return 'by a webhook';
+  return deliverAt !== null && Date.parse(deliverAt) > Date.now()
+    ? h('span', 'due ', timeElement(deliverAt)) : 'by nobody';
 }
 
 function matchesEventFilters(

@@ -1,6 +1,6 @@
 /** The screen of requests: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
-import { formatDuration, timeElement } from '../../base/format.ts';
+import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
@@ -25,7 +25,8 @@ export const requestsScreen: Screen = {
       columns: [
         { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
         { title: 'Webhook', kind: 'main', cell: ({ hook }) => resolvedWebhookLabel(hook) },
-        { title: 'Event', kind: 'extra', cell: ({ event }) => event ?? '' },
+        { title: 'What', cell: ({ event, method, bodyBytes }) =>
+          event ?? `${method}, ${formatBytes(bodyBytes)}` },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
           : `${answered.status} in ${formatDuration(answered.afterMs)}` },

@@ -1,0 +1,119 @@
+/** Legible charts of the console, fields that stay together, rows that say what they are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+
+const skip = lacksBrowser;
+const at = new ConsoleAtWork();
+const TOPS = (names: readonly string[]): string => `return ${JSON.stringify(names)}.map((name) =>
+  Math.round(document.querySelector('[name="' + name + '"]').getBoundingClientRect().top));`;
+const FIRST_CELLS = `return [...document.querySelectorAll('.row-link')].map(({ innerText }) =>
+  innerText.split('\\n')[0]);`;
+
+test('the text of charts is legible and whole at every width', { skip }, async () => {
+  const { person, browser } = at;
+  try {
+    for (const width of [320, 390, 600, 1280, 1920]) {
+      await browser.look(width, 900, 'light');
+      await at.open('#/');
+      await person.sees('requests a minute');
+      const texts = await browser.evaluate(`
+        return [...document.querySelectorAll('.chart span, .chart text')].map((element) => {
+          const { left, right } = element.getBoundingClientRect();
+          return [parseFloat(getComputedStyle(element).fontSize), left >= 0 && right <= innerWidth];
+        });`);
+      assert.ok(Array.isArray(texts) && texts.length > 20);
+      assert.deepEqual(texts.filter(([size, isWhole]) => size < 11 || !isWhole), [], `${width}`);
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+});
+
+test('facets stand beside the books where there is room', { skip }, async () => {
+  const { person, browser } = at;
+  await at.call('POST', '/api/books', { title: 'Emma' });
+  const places = `const [facets, table] = ['.facet-row', 'table.rows']
+      .map((selector) => document.querySelector(selector).getBoundingClientRect());
+    return [facets.right <= table.left, facets.bottom <= table.top];`;
+  try {
+    for (const [width, expected] of [[1280, [true, false]], [800, [false, true]]] as const) {
+      await browser.look(width, 900, 'light');
+      await at.open('#/books');
+      await person.sees('Emma');
+      await person.gives(places, expected);
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+});
+
+test('fields that belong together stay on one line', { skip }, async () => {
+  const { person, browser } = at;
+  try {
+    for (const width of [700, 900, 1024, 1280, 1920]) {
+      await browser.look(width, 900, 'light');
+      for (const [hash, names] of [
+        ['#/requests', ['since', 'until']], ['#/books', ['sort', 'as']],
+        ['#/outgoing', ['sort', 'event']],
+      ] as const) {
+        await at.open(hash);
+        await person.find('combobox', /^(Sort|Status)$/);
+        const tops = await browser.evaluate(TOPS(names));
+        assert.ok(Array.isArray(tops) && tops[0] === tops[1], `${hash} ${width}: ${String(tops)}`);
+      }
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+});
+
+test('a new book begins in its title, and a wrong address says so', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/books');
+  await person.click('link', 'Add a book');
+  await person.gives('return document.activeElement.name;', 'title');
+  await at.open('#/boks/1');
+  await person.sees('There is no such page: #/boks/1');
+  await at.open('#/log', 'read');
+  await person.sees('This page takes a token that may admin; yours may read.');
+});
+
+test('the row of a request says what it was, and that of an event who heard it', { skip },
+  async () => {
+    const { person } = at;
+    await at.makeIncoming('told');
+    await ask(`${at.url}/webhook/in/told`, { method: 'POST', body: {} });
+    await at.open('#/requests?hook=told');
+    await person.sees('POST, 2 bytes');
+    await at.call('POST', '/api/events', { name: 'told.nobody', payload: {} });
+    await at.make('/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'told.heard' });
+    await at.call('POST', '/api/events', { name: 'told.heard', payload: {} });
+    await at.open('#/events?name=told.*');
+    await person.sees(/told\.heard[^]*by a webhook/);
+  });
+
+test('webhooks are searched, sorted, and found by an event', { skip }, async () => {
+  const { person } = at;
+  for (const [name, triggerEvent] of [
+    ['zebra-found', 'found.*'], ['ant-found', 'other.event'], ['elsewhere', 'found.here'],
+  ]) await at.make('/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:9/', name, triggerEvent });
+  await at.open('#/outgoing');
+  await person.fill('searchbox', 'Search', 'found');
+  await person.gives(FIRST_CELLS, ['zebra-found', 'ant-found']);
+  await person.choose('Sort', 'name');
+  await person.gives(FIRST_CELLS, ['ant-found', 'zebra-found']);
+  await person.fill('searchbox', 'Hears the event', 'found.here');
+  await person.gives(FIRST_CELLS, ['zebra-found']);
+  await person.gives('return location.hash;', '#/outgoing?q=found&sort=name&event=found.here');
+  await person.fill('searchbox', 'Search', 'nothing');
+  await person.sees('No webhook matches.');
+  await at.makeIncoming('searched');
+  await at.open('#/incoming?q=search');
+  await person.gives(FIRST_CELLS, ['searched']);
+  await at.isClean();
+});

@@ -37,6 +37,7 @@ import type { incomingSchema } from '../webhooks/incoming/incoming-webhook.ts';
 import type {
   createRotatedSchema, createRotationSchema,
 } from '../webhooks/members/rotate-secret.ts';
+import type { webhookStatisticsSchema } from '../webhooks/health/webhook-statistics.ts';
 import type { outgoingSchema } from '../webhooks/outgoing/outgoing-webhook.ts';
 import type { sendingSchema, sendResultSchema } from '../webhooks/outgoing/send-options.ts';
 import type { diagnosisSchema } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
@@ -136,6 +137,7 @@ type Routes = [
   ['POST', '/api/outgoing-webhooks/{identifier}/send', typeof sendingSchema | null,
     typeof sendResultSchema],
   ['POST', '/api/outgoing-webhooks/{identifier}/acknowledge', null, typeof outgoingSchema],
+  ['GET', '/api/outgoing-webhooks/{identifier}/statistics', null, typeof webhookStatisticsSchema],
   ['POST', '/api/outgoing-webhooks/{identifier}/rotate-secret', Rotation | null,
     ReturnType<typeof createRotatedSchema<typeof outgoingSchema>>],
   ['POST', '/api/outgoing-webhooks/{identifier}/deliveries', typeof durableSendingSchema,

@@ -32,6 +32,7 @@ import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import type { HostWait } from './health/public-health.ts';
 import { healthCollection } from './health/health-record.ts';
+import { webhookStatisticsCollection } from './health/webhook-statistics.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
@@ -85,7 +86,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   requestBodyCollection, requestCollection, eventIdCollection,
   deliveryCollection, deliveryBodyCollection, fanOutCollection, removalCollection,
   jobCollection, backfillCollection,
-  healthCollection, appliedCollection,
+  healthCollection, webhookStatisticsCollection, appliedCollection,
 ];
 
 /** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
@@ -176,7 +177,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
-      records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
+      store,      records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
     ...emitRoutes(context, events, deliveries, keys),

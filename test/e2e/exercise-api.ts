@@ -92,6 +92,9 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('sendOutgoingWebhook', { body: {}, status: 404 });
   await call('acknowledgeOutgoingWebhook', { key: outgoing, status: 409 });
   await exerciseAcknowledgement(described);
+  await call('getOutgoingWebhookStatistics', { key: outgoing, query: '?window=7d' });
+  await call('getOutgoingWebhookStatistics', { key: outgoing, query: '?window=2d', status: 400 });
+  await call('getOutgoingWebhookStatistics', { status: 404 });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
   await exerciseConfiguration(described);

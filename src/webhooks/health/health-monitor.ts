@@ -1,14 +1,16 @@
 /**
- * The health of all webhooks of one direction. The monitor counts tries in memory, at the cost of a
- * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
- * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
+ * The health of all webhooks of one direction, and the statistics of the outgoing ones
+ * (webhook-statistics.ts), which are written with it. The monitor counts tries in memory, at the
+ * cost of a few numbers, and keeps the records that health-record.ts describes. The transaction
+ * that writes the result of a try stages the health with it (`stage`); the monitor itself writes
+ * the rest.
  */
 import { formatTimestampOrNull, parseTimestamp, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Transaction } from '../../store/store-port.ts';
+import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { isOffUnseen, type DisabledMembers } from './disabled-members.ts';
@@ -17,9 +19,10 @@ import {
   addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure,
   type FailurePeriod, type Health, type PublicState, type RequestWindow,
 } from './health.ts';
+import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
 import {
-  decodeHealth, encodeHealth, healthCollection,
-} from './health-record.ts';
+  AttemptStatistics, stageStatisticsRemoval, type StatisticsSpan,
+} from './webhook-statistics.ts';
 
 type MonitoredWebhook = DisabledMembers & {
   readonly identifier: string;
@@ -62,6 +65,7 @@ type HealthEntry = {
 type TransitionLog = { readonly isLoggedElsewhere?: boolean };
 
 const WRITE_DELAY_MS = 10_000;
+const STATISTICS_INTERVAL_MS = 60_000;
 const CHUNK_RECORDS_MAX = 250;
 const UNHEALTHY_MAX = 100;
 
@@ -80,6 +84,10 @@ export class HealthMonitor {
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
+  /** What became of the attempts of outgoing webhooks. */
+  readonly #statistics: AttemptStatistics;
+  /** When counts may be written again, on the monotonic clock. */
+  #statisticsDueMs = 0;
   /** The webhooks whose health has changed; since then a result may have been written with it. */
   readonly #changedIds = new Set<string>();
   #timer: Timer | null = null;
@@ -91,6 +99,7 @@ export class HealthMonitor {
     this.#context = context;
     this.#monitored = monitored;
     const { store } = context;
+    this.#statistics = new AttemptStatistics(store);
     this.#unfollow = [
       followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
       store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change)),
@@ -168,6 +177,19 @@ export class HealthMonitor {
     });
   }
 
+  /** Counts an attempt of an outgoing webhook, which has ended now, for its statistics. */
+  recordAttempt(webhookId: string, isDelivered: boolean, durationMs: number): void {
+    if (this.#monitored.webhooks.find(webhookId) === undefined) return;
+    this.#statistics.record(webhookId, isDelivered, durationMs, this.#context.clock.now());
+    this.#startTimer();
+  }
+
+  readStatistics(
+    webhookId: string, window: StatisticsSpan,
+  ): ReturnType<AttemptStatistics['read']> {
+    return this.#statistics.read(webhookId, window, this.#context.clock.now());
+  }
+
   find(webhookId: string): Health {
     return this.#entries.get(webhookId)?.health ?? INITIAL_HEALTH;
   }
@@ -224,7 +246,7 @@ export class HealthMonitor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    this.#write([...this.#changedIds]);
+    this.#writeAll();
     await this.#writing;
     for (const unfollow of this.#unfollow) unfollow();
   }
@@ -254,11 +276,25 @@ export class HealthMonitor {
 
   #markChanged(webhookId: string): void {
     this.#changedIds.add(webhookId);
+    this.#startTimer();
+  }
+
+  #startTimer(): void {
     if (this.#timer !== null || this.#isClosed) return;
-    this.#timer = this.#context.clock.startTimer(WRITE_DELAY_MS, () => {
+    const { clock } = this.#context;
+    this.#timer = clock.startTimer(WRITE_DELAY_MS, () => {
       this.#timer = null;
-      this.#write([...this.#changedIds]);
+      if (clock.monotonicMs() >= this.#statisticsDueMs) this.#writeAll();
+      else this.#write([...this.#changedIds]);
+      if (this.#statistics.isPending) this.#startTimer();
     });
+  }
+
+  /** Writes the health of the webhooks that have changed, and all counts. */
+  #writeAll(): void {
+    this.#statisticsDueMs = this.#context.clock.monotonicMs() + STATISTICS_INTERVAL_MS;
+    const webhookIds = new Set([...this.#changedIds, ...this.#statistics.pendingIds()]);
+    this.#write([...webhookIds], true);
   }
 
   /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
@@ -287,20 +323,26 @@ export class HealthMonitor {
     }
   }
 
-  #write(webhookIds: readonly string[]): void {
+  #write(webhookIds: readonly string[], hasCounts = false): void {
     for (const webhookId of webhookIds) this.#changedIds.delete(webhookId);
     for (let start = 0; start < webhookIds.length; start += CHUNK_RECORDS_MAX) {
       const chunk = webhookIds.slice(start, start + CHUNK_RECORDS_MAX);
-      this.#writing = this.#writing.then(() => this.#writeChunk(chunk));
+      this.#writing = this.#writing.then(() => this.#writeChunk(chunk, hasCounts));
     }
   }
 
-  async #writeChunk(webhookIds: readonly string[]): Promise<void> {
+  async #writeChunk(webhookIds: readonly string[], hasCounts: boolean): Promise<void> {
+    const counts = this.#statistics.take(hasCounts ? webhookIds : []);
+    const nowMs = this.#context.clock.now();
     try {
       await this.#context.store.transact((transaction) => {
         for (const webhookId of webhookIds) {
           const entry = this.#entries.get(webhookId);
           if (entry !== undefined) this.#put(transaction, webhookId, entry);
+        }
+        for (const [webhookId, each] of counts) {
+          if (transaction.find(this.#monitored.collection, webhookId) === undefined) continue;
+          this.#statistics.stage(transaction, webhookId, each, nowMs);
         }
       });
     } catch (error) {
@@ -308,6 +350,7 @@ export class HealthMonitor {
       if (!(error instanceof AppError)) {
         this.#context.log.error('the health of webhooks could not be written', { error });
       }
+      this.#statistics.putBack(counts);
       for (const webhookId of webhookIds) {
         if (this.#entries.has(webhookId)) this.#markChanged(webhookId);
       }
@@ -350,6 +393,7 @@ export class HealthMonitor {
     if (after === null) {
       this.#entries.delete(id);
       this.#changedIds.delete(id);
+      this.#statistics.delete(id);
       return;
     }
     if (before === null || !isSwitchedOn(before, after)) return;
@@ -374,9 +418,12 @@ export function explainState(
   return `every attempt failed for too long${lastReason === null ? '' : `: ${lastReason}`}`;
 }
 
-/** Stages the removal of a webhook's health, together with that of the webhook. */
-export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
+/** Stages the removal of a webhook's health and statistics, together with that of the webhook. */
+export function stageHealthRemoval(
+  store: Store, transaction: Transaction, webhookId: string,
+): void {
   transaction.delete(healthCollection.name, webhookId);
+  stageStatisticsRemoval(store, transaction, webhookId);
 }
 
 function isSwitchedOn(before: Buffer, after: Buffer): boolean {

@@ -15,12 +15,15 @@ import { problemResponses } from '../../server/problem.ts';
 import {
   bindRoutes, type HttpRoute, type ParameterSpec, type RouteRow,
 } from '../../server/http-route.ts';
-import { malformed } from '../../server/query.ts';
+import { malformed, readQuery } from '../../server/query.ts';
+import type { Store } from '../../store/store-port.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
+import { STATISTICS_WINDOWS, webhookStatisticsSchema } from '../health/webhook-statistics.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
+import { getNamedWebhook } from './get-named-webhook.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import { outgoingSchema } from './outgoing-webhook.ts';
 import {
@@ -34,6 +37,7 @@ import {
 } from './outgoing-webhook-index.ts';
 
 type OutgoingServices = {
+  readonly store: Store;
   readonly records: Repository;
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
@@ -51,7 +55,7 @@ type OutgoingServices = {
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
   const { records, webhooks, health } = services;
   return [
-    sendRoute(services), ...bindRoutes(outgoingRows, records),
+    sendRoute(services), ...bindRoutes(outgoingRows, records), statisticsRoute(services),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
@@ -85,6 +89,29 @@ export const outgoingRows: readonly RouteRow<Repository>[] = [
     },
   },
 ];
+
+const windowParameter = {
+  name: 'window', in: 'query', schema: { kind: 'string', values: STATISTICS_WINDOWS },
+  description: 'How far back; the last hour when absent',
+} as const satisfies ParameterSpec;
+
+function statisticsRoute({ store, webhooks, health }: OutgoingServices): HttpRoute {
+  return {
+    method: 'GET', path: `${outgoingResource.path}/{identifier}/statistics`, access: 'read',
+    operationId: 'getOutgoingWebhookStatistics',
+    summary: 'What became of the attempts of one outgoing webhook in the last hour, day or week, '
+      + 'by five minutes, also before a restart',
+    parameters: [createKeyParameter(outgoingResource), windowParameter],
+    responses: [
+      jsonResponse('The series', webhookStatisticsSchema), ...problemResponses(400, 404),
+    ],
+    async handle(exchange) {
+      const { window } = readQuery(exchange.search, [windowParameter]);
+      const { identifier } = await getNamedWebhook(store, webhooks, exchange.params[0] ?? '');
+      exchange.sendJson(200, health.readStatistics(identifier, window ?? '1h'));
+    },
+  };
+}
 
 const eventParameter = {
   name: 'event', in: 'query', schema: { kind: 'string' },

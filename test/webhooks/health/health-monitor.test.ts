@@ -8,6 +8,9 @@ import {
 } from '../../../src/webhooks/health/health.ts';
 import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/health-monitor.ts';
 import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
+import {
+  webhookStatisticsCollection,
+} from '../../../src/webhooks/health/webhook-statistics.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { createContext } from '../context.ts';
@@ -21,7 +24,7 @@ const GONE = 'its target answered 410';
 type HookFinder = ConstructorParameters<typeof HealthMonitor>[1]['webhooks']['find'];
 
 function createStore(): MemoryStore {
-  return createMemoryStore([HOOKS, healthCollection]);
+  return createMemoryStore([HOOKS, healthCollection, webhookStatisticsCollection]);
 }
 
 class Place {
@@ -207,7 +210,7 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.fail('a', true);
   await place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    stageHealthRemoval(transaction, 'a');
+    stageHealthRemoval(place.store, transaction, 'a');
     // A try that ends now changes the state once more.
     place.monitor.recordSuccess('a', place.clock.now() + 1);
     place.monitor.stage(transaction, 'a');

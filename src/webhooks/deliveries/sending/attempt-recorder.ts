@@ -136,10 +136,11 @@ function createAttemptEvents(
 function reportToHealth(
   { health, webhooks, clock }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
 ): void {
-  const { end, attempt: { at, statusCode, error } } = outcome;
+  const { end, attempt: { at, statusCode, error, durationMs } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
   if (webhookId === null || end === 'notAsked') return;
   const atMs = parseTimestamp(at);
+  health.recordAttempt(webhookId, end === 'delivered', durationMs);
   if (end === 'delivered') return health.recordSuccess(webhookId, atMs);
   const webhook = webhooks.find(webhookId);
   // From now, and not from when the attempt began: another may have succeeded since, or somebody

@@ -1,0 +1,264 @@
+/**
+ * What became of the attempts of outgoing webhooks, by five minutes, for a week. The counts of the
+ * last minute are in memory; the others are in the collection `webhook-statistics`, a record for
+ * each webhook and six hours in which it had an attempt:
+ *
+ *     {"identifier":"<the webhook's>.<begin>","values":[<skipped>,<delivered>,<failed>,<ms>,…]}
+ *
+ * `begin` is the begin of the six hours in UTC, a multiple of them, as `2026-11-29T06`. `values`
+ * has four counts for each five minutes in which an attempt ended, in their order: how many times
+ * five minutes were skipped since those before, or since `begin`; how many attempts delivered; how
+ * many failed; the milliseconds that all of them took together. A record is valid when `values` are
+ * counts in fours. A directory from before has none: nothing was counted.
+ *
+ * A webhook that is tried in each five minutes has 29 records of 900 bytes, 24 kB in all, and 500
+ * such webhooks have 12 MB. A record is written anew each minute while attempts end, which is why
+ * it is of six hours and not of a week.
+ *
+ * The counts are written with the health of the webhooks (health-record.ts), at most once a minute
+ * and at a clean stop: the transaction adds what was counted since to what is stored. So several
+ * nodes, each of which counts the attempts that it makes, add to the same record, and whoever
+ * applies the journal has the sums without counting. A node shows what is stored and what it has
+ * counted itself: attempts of other nodes come up to a minute later.
+ *
+ * - A crash loses the counts of the last 70 seconds at most.
+ * - A write that the store refuses is made again with the next one. Where it cannot tell whether a
+ *   write was made, the counts of that write may be there twice.
+ * - A clock that was set back adds to an earlier time. What is stored of times that are not of the
+ *   last week, or still to come, is not shown; it goes with the first write of the next six hours.
+ *
+ * The records are removed in the transaction that removes their webhook.
+ */
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
+import { isCount } from '../../base/fields.ts';
+import type { ArraySchema } from '../../base/schema.ts';
+import type { AnswerOf, SchemaOf } from '../../base/schema-types.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import {
+  ANY_JSON, COUNT, TIME, arraySchema, objectSchema,
+} from '../../resources/route-specs.ts';
+import type { CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
+
+export const webhookStatisticsCollection: CollectionSpec = {
+  name: 'webhook-statistics', key: 'identifier',
+};
+
+export const STATISTICS_WINDOWS = ['1h', '24h', '7d'] as const;
+export type StatisticsSpan = typeof STATISTICS_WINDOWS[number];
+
+const COUNTS = arraySchema(COUNT);
+// An element is null where no attempt ended, which our schemas cannot say.
+const durations: SchemaOf<readonly (number | null)[], ArraySchema> = arraySchema(ANY_JSON);
+
+export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics', {
+  window: { kind: 'string', values: STATISTICS_WINDOWS },
+  intervalSeconds: COUNT,
+  times: [arraySchema(TIME), 'The beginning of each interval; the last one is not over'],
+  deliveries: objectSchema('AttemptSeries', {
+    delivered: [COUNTS, 'Attempts that delivered'],
+    failed: [COUNTS, 'Attempts that failed'],
+    durationMs: [durations, 'How long they took in the mean; null where none ended'],
+  }),
+});
+
+/** What became of the attempts that ended in one interval. */
+type AttemptCounts = {
+  readonly delivered: number; readonly failed: number;
+  /** Of all attempts together. */
+  readonly durationMs: number;
+};
+/** By the begin of the interval, in milliseconds since the epoch. */
+type CountsByTime = Map<number, AttemptCounts>;
+type CountsByWebhook = ReadonlyMap<string, CountsByTime>;
+
+type StatisticsRecord = { readonly identifier: string; readonly values: readonly number[] };
+
+const INTERVAL_MS = 300_000;
+const RECORD_MS = 6 * 3_600_000;
+const WINDOW_MS: Readonly<Record<StatisticsSpan, number>> = {
+  '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000,
+};
+/** `2026-11-29T06` */
+const BEGIN_LENGTH = 13;
+const VALUES_EACH = 4;
+
+export class AttemptStatistics {
+  readonly #store: Store;
+  #counts = new Map<string, CountsByTime>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Counts an attempt that has ended now. */
+  record(webhookId: string, isDelivered: boolean, durationMs: number, nowMs: number): void {
+    addCounts(this.#getOrCreate(webhookId), floorTo(nowMs, INTERVAL_MS), {
+      delivered: isDelivered ? 1 : 0, failed: isDelivered ? 0 : 1, durationMs,
+    });
+  }
+
+  /** The webhooks with counts that no record has. */
+  pendingIds(): Iterable<string> {
+    return this.#counts.keys();
+  }
+
+  get isPending(): boolean {
+    return this.#counts.size > 0;
+  }
+
+  /** Takes the counts of these webhooks, to be written; `putBack` when that fails. */
+  take(webhookIds: readonly string[]): CountsByWebhook {
+    const taken = new Map<string, CountsByTime>();
+    for (const webhookId of webhookIds) {
+      const counts = this.#counts.get(webhookId);
+      if (counts === undefined) continue;
+      this.#counts.delete(webhookId);
+      taken.set(webhookId, counts);
+    }
+    return taken;
+  }
+
+  putBack(taken: CountsByWebhook): void {
+    for (const [webhookId, counts] of taken) {
+      const present = this.#getOrCreate(webhookId);
+      for (const [atMs, added] of counts) addCounts(present, atMs, added);
+    }
+  }
+
+  /** Forgets a webhook that was removed. */
+  delete(webhookId: string): void {
+    this.#counts.delete(webhookId);
+  }
+
+  /** Stages that counts, of a webhook that is there, are added to what is stored. */
+  stage(transaction: Transaction, webhookId: string, counts: CountsByTime, nowMs: number): void {
+    const begins = new Set([...counts.keys()].map((atMs) => floorTo(atMs, RECORD_MS)));
+    for (const beginMs of begins) {
+      const id = formatId(webhookId, beginMs);
+      const bytes = transaction.find(webhookStatisticsCollection.name, id);
+      if (bytes === undefined) this.#stageExpiry(transaction, webhookId, nowMs);
+      const stored: CountsByTime = bytes === undefined ? new Map() : decodeCounts(bytes, beginMs);
+      for (const [atMs, added] of counts) {
+        if (floorTo(atMs, RECORD_MS) === beginMs) addCounts(stored, atMs, added);
+      }
+      transaction.put(webhookStatisticsCollection.name, id, encodeCounts(id, stored, beginMs));
+    }
+  }
+
+  /** What became of the attempts of a webhook, as this node knows. */
+  read(
+    webhookId: string, window: StatisticsSpan, nowMs: number,
+  ): AnswerOf<typeof webhookStatisticsSchema> {
+    const lastMs = floorTo(nowMs, INTERVAL_MS);
+    const firstMs = lastMs - WINDOW_MS[window] + INTERVAL_MS;
+    const records = this.#store.collection(webhookStatisticsCollection.name);
+    const counts: CountsByTime = new Map();
+    for (let beginMs = floorTo(firstMs, RECORD_MS); beginMs <= lastMs; beginMs += RECORD_MS) {
+      const bytes = records.findBytes(formatId(webhookId, beginMs));
+      if (bytes === undefined) continue;
+      for (const [atMs, stored] of decodeCounts(bytes, beginMs)) counts.set(atMs, stored);
+    }
+    for (const [atMs, added] of this.#counts.get(webhookId) ?? []) addCounts(counts, atMs, added);
+    const times = Array.from({ length: WINDOW_MS[window] / INTERVAL_MS },
+      (_, index) => firstMs + index * INTERVAL_MS);
+    const series = times.map((atMs) => counts.get(atMs));
+    return {
+      window, intervalSeconds: INTERVAL_MS / 1000, times: times.map(formatTimestamp),
+      deliveries: {
+        delivered: series.map((each) => each?.delivered ?? 0),
+        failed: series.map((each) => each?.failed ?? 0),
+        durationMs: series.map((each) => each === undefined ? null
+          : Math.round(each.durationMs / (each.delivered + each.failed))),
+      },
+    };
+  }
+
+  /** Stages the removal of the webhook's records that no window shows. */
+  #stageExpiry(transaction: Transaction, webhookId: string, nowMs: number): void {
+    for (const id of listIds(this.#store, transaction, webhookId)) {
+      const beginMs = parseTimestamp(`${id.slice(-BEGIN_LENGTH)}:00:00.000Z`);
+      const isShown = beginMs > nowMs - WINDOW_MS['7d'] - RECORD_MS && beginMs <= nowMs;
+      if (!isShown) transaction.delete(webhookStatisticsCollection.name, id);
+    }
+  }
+
+  #getOrCreate(webhookId: string): CountsByTime {
+    const existing = this.#counts.get(webhookId);
+    if (existing !== undefined) return existing;
+    const counts: CountsByTime = new Map();
+    this.#counts.set(webhookId, counts);
+    return counts;
+  }
+}
+
+/** Stages the removal of a webhook's records, together with that of the webhook. */
+export function stageStatisticsRemoval(
+  store: Store, transaction: Transaction, webhookId: string,
+): void {
+  for (const id of listIds(store, transaction, webhookId)) {
+    transaction.delete(webhookStatisticsCollection.name, id);
+  }
+}
+
+/** Lists the records of a webhook, as the transaction sees them. */
+function listIds(
+  store: Store, transaction: Transaction, webhookId: string,
+): readonly string[] {
+  const { name } = webhookStatisticsCollection;
+  const start = `${webhookId}.`;
+  const records = store.collection(name);
+  const walk = records.walk({ after: start });
+  const ids = new Set<string>();
+  for (let id = records.idAt(walk.next()); id?.startsWith(start); id = records.idAt(walk.next())) {
+    ids.add(id);
+  }
+  for (const { id } of transaction.listStaged(name)) if (id.startsWith(start)) ids.add(id);
+  return [...ids].filter((id) => transaction.find(name, id) !== undefined);
+}
+
+function formatId(webhookId: string, beginMs: number): string {
+  return `${webhookId}.${formatTimestamp(beginMs).slice(0, BEGIN_LENGTH)}`;
+}
+
+function addCounts(
+  counts: CountsByTime, atMs: number, { delivered, failed, durationMs }: AttemptCounts,
+): void {
+  const present = counts.get(atMs) ?? { delivered: 0, failed: 0, durationMs: 0 };
+  counts.set(atMs, {
+    delivered: present.delivered + delivered, failed: present.failed + failed,
+    durationMs: present.durationMs + durationMs,
+  });
+}
+
+function encodeCounts(identifier: string, counts: CountsByTime, beginMs: number): string {
+  const values: number[] = [];
+  let dueMs = beginMs;
+  for (const [atMs, each] of [...counts].sort(([left], [right]) => left - right)) {
+    values.push((atMs - dueMs) / INTERVAL_MS, each.delivered, each.failed,
+      Math.round(each.durationMs));
+    dueMs = atMs + INTERVAL_MS;
+  }
+  return JSON.stringify({ identifier, values } satisfies StatisticsRecord);
+}
+
+/** Throws a TypeError for a record that is not valid. */
+function decodeCounts(bytes: Buffer, beginMs: number): CountsByTime {
+  const { values } = decodeRecordAs<StatisticsRecord>(bytes, (record) => {
+    const list = record['values'];
+    return Array.isArray(list) && list.length % VALUES_EACH === 0 && list.every(isCount);
+  });
+  const counts: CountsByTime = new Map();
+  let dueMs = beginMs;
+  for (let at = 0; at < values.length; at += VALUES_EACH) {
+    const [skipped = 0, delivered = 0, failed = 0, durationMs = 0] =
+      values.slice(at, at + VALUES_EACH);
+    const atMs = dueMs + skipped * INTERVAL_MS;
+    counts.set(atMs, { delivered, failed, durationMs });
+    dueMs = atMs + INTERVAL_MS;
+  }
+  return counts;
+}
+
+function floorTo(timeMs: number, stepMs: number): number {
+  return Math.floor(timeMs / stepMs) * stepMs;
+}

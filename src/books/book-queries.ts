@@ -5,12 +5,12 @@
  */
 import { lazyImport } from '../base/lazy-import.ts';
 import type { MaybePromise } from '../base/when-done.ts';
-import type { BookAnswers, BookAnswersOptions } from './aggregates/book-answers.ts';
+import type { BookAnswers, BookAnswersOptions } from './book-answers.ts';
 import type { Aggregates } from './aggregates/aggregate-routes.ts';
 import type { IndexHost } from './index/index-host.ts';
 import type { BookList } from './list/book-list.ts';
 
-const loadAnswers = lazyImport(() => import('./aggregates/book-answers.ts'));
+const loadAnswers = lazyImport(() => import('./book-answers.ts'));
 
 /** The indexes as metrics and the status see them. */
 export type IndexStatus = Pick<IndexHost, 'listReports' | 'hasOutgrownWords'>;
@@ -35,7 +35,7 @@ export function createBookQueries(options: BookAnswersOptions): BookQueries {
   });
   return {
     list: {
-      handle: (exchange) => ask(({ list }) => list.handle(exchange)),
+      sendJson: (exchange) => ask(({ list }) => list.sendJson(exchange)),
       sendAs: (exchange, output) => ask(({ list }) => list.sendAs(exchange, output)),
       list: async (query) => ask(({ list }) => list.list(query)),
       explain: async (query) => ask(({ list }) => list.explain(query)),

@@ -50,7 +50,7 @@ export function bookRoutes(options: {
   ];
 }
 
-type BookSender = Pick<BookList, 'handle' | 'sendAs'>;
+type BookSender = Pick<BookList, 'sendJson' | 'sendAs'>;
 
 const FORMAT_PARAMETER: ParameterSpec = {
   name: FORMAT, in: 'query',
@@ -123,7 +123,7 @@ const BOOK_LIST_RESPONSE: ResponseSpec = {
 function listRoute(list: BookSender): HttpRoute {
   const sendInFormat = async (exchange: Exchange): Promise<void> => {
     const format = selectFormat(exchange);
-    if (format === null) return list.handle(exchange);
+    if (format === null) return list.sendJson(exchange);
     const { headers } = format;
     return list.sendAs(exchange, { headers, writer: await format.createWriter({}) });
   };
@@ -138,7 +138,8 @@ function listRoute(list: BookSender): HttpRoute {
       BOOK_LIST_RESPONSE,
       ...problemResponses(400, 406, 503),
     ],
-    handle: (exchange) => isPlainlyJson(exchange) ? list.handle(exchange) : sendInFormat(exchange),
+    handle: (exchange) =>
+      isPlainlyJson(exchange) ? list.sendJson(exchange) : sendInFormat(exchange),
   };
 }
 

@@ -46,7 +46,7 @@ export async function getList(
       sent.push({ status, headers, pieces });
     },
   };
-  await list.handle(exchange as unknown as Exchange);
+  await list.sendJson(exchange as unknown as Exchange);
   const [answer] = sent;
   if (answer === undefined || sent.length > 1) throw new Error(`${sent.length} answers`);
   const headers: Record<string, string> = {};

@@ -31,6 +31,8 @@ type PlanName = 'page-by-id' | 'order-walk' | 'sorted-matches' | 'scan-candidate
 
 export type Plan = {
   readonly name: PlanName;
+  /** Whether it walks through the books in the order that is asked for. */
+  readonly isInOrder: boolean;
   /** One sentence with the counts that decided: written only for who asks. */
   readonly explain: () => string;
   /** The order walk is left after so many looks; Infinity where nothing else costs less. */
@@ -107,7 +109,8 @@ export function replanPage({ explain, looksMax }: Plan): Plan {
 }
 
 function createPlan(name: PlanName, explain: () => string, looksMax = Infinity): Plan {
-  return { name, explain, looksMax };
+  const isInOrder = name === 'order-walk' || name === 'page-by-id';
+  return { name, isInOrder, explain, looksMax };
 }
 
 /** How many slots a walk looks at until it has found the wanted ones. */

@@ -55,7 +55,7 @@ export type BookSelection = Pick<Book, 'id'> & Partial<Book>;
 
 export interface BookList {
   /** `GET /api/books`, as JSON. */
-  readonly handle: Handler;
+  readonly sendJson: Handler;
   /** The same in another format. */
   readonly sendAs: (exchange: Exchange, output: BookOutput) => void | Promise<void>;
   /** Throws `malformed`. */
@@ -98,7 +98,7 @@ export function createBookList(options: SearchDeps & ExplainOptions): BookList {
     wholeCache: new WholeCatalogCache(options.collection),
   };
   return {
-    handle: (exchange) => sendList(deps, exchange),
+    sendJson: (exchange) => sendList(deps, exchange),
     sendAs: (exchange, output) => sendListAs(deps, exchange, output),
     async list(values = {}) {
       const query = parseBookListQuery(values);

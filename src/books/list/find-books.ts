@@ -6,6 +6,7 @@
  *   all of up to SPARSE_MAX  the books
  *   all                      a slot of each, and its sort keys where no order has them
  */
+import { assert } from '../../base/assert.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import type { Steps } from '../../base/turns.ts';
 import { planPage, planScan, planWhole, planWholeScan, replanPage } from '../engine/planner.ts';
@@ -53,11 +54,11 @@ const SPARSE_MAX = 16_384;
 export function fitsInMemory(search: ListSearch): boolean {
   const { slotCount, unsettled } = search;
   if (slotCount === null || slotCount + (unsettled?.count() ?? 0) > SPARSE_MAX) return false;
-  return !isListedInOrder(search) || choosePlan(search, Infinity).name !== 'order-walk';
+  return !canListWithoutReading(search) || !choosePlan(search, Infinity).isInOrder;
 }
 
 /** Whether an index has every match in the asked order, and nothing is pending or has changed. */
-function isListedInOrder(
+function canListWithoutReading(
   { changes, isExact, unsettled, order, query: { sort: { orders } } }: ListSearch,
 ): boolean {
   const hasOrder = orders.length === 0 || (orders.length === 1 && order !== null);
@@ -69,16 +70,16 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
   const wantedCount = limit === null ? Infinity : limit + 1;
   let plan = choosePlan(search, wantedCount);
   for (;;) {
-    const isWalk = plan.name === 'order-walk' || plan.name === 'page-by-id';
+    const { isInOrder, looksMax } = plan;
     const { orders } = search.query.sort;
     const top = new TopEntries(search.query, wantedCount, {
-      isInOrder: isWalk || (search.slots === null && orders.length === 0),
-      isAfterCursor: isWalk && orders.length <= 1,
+      isInOrder: isInOrder || (search.slots === null && orders.length === 0),
+      isAfterCursor: isInOrder && orders.length <= 1,
     });
-    const end = isWalk ? yield* findInOrder(search, top, plan.looksMax)
+    const end = isInOrder ? yield* findInOrder(search, top, looksMax)
       : yield* findMatches(search, createSlotSource(search), top);
     if (end === null) return yield* findPage({ ...search, order: null }, limit);
-    if (end === 'left') plan = replanPage(plan);
+    if (end === 'looks-exhausted') plan = replanPage(plan);
     else return { entries: yield* top.finish(), total: end.total, plan };
   }
 }
@@ -106,7 +107,7 @@ export function* findWhole(search: ListSearch): Steps<WholeResult> {
 /** Null where no index has the order, where it fails, and where something is written meanwhile. */
 function* listInOrder(search: ListSearch): Steps<WholeResult | null> {
   const { collection, changes, slotCount, query: { sort: { orders } } } = search;
-  if (!isListedInOrder(search)) return null;
+  if (!canListWithoutReading(search)) return null;
   const slots = new Uint32Array(slotCount ?? collection.size);
   let count = 0;
   const end = yield* findInOrder(search, {
@@ -118,7 +119,7 @@ function* listInOrder(search: ListSearch): Steps<WholeResult | null> {
       return changes.changedSlots.size === 0;
     },
   });
-  if (end === null || end === 'left' || changes.changedSlots.size > 0) {
+  if (end === null || end === 'looks-exhausted' || changes.changedSlots.size > 0) {
     changes.releaseKept();
     return null;
   }
@@ -132,10 +133,10 @@ function* sortAll(search: ListSearch): Steps<WholeResult> {
   const plan = planWholeScan(collection.size, slotCount, SPARSE_MAX);
   const sink = new KeyedSlots(search);
   const end = yield* findMatches(search, createBookSource(search), sink);
+  assert(end !== 'looks-exhausted');
   // To sort may take long, and need not record more.
   changes.stopRecording();
-  const total = typeof end === 'string' ? 0 : end.total;
-  return { slots: yield* sink.finish(), total, plan };
+  return { slots: yield* sink.finish(), total: end.total, plan };
 }
 
 /** Slots with their sort keys, which come by their ids: ties stay so. */

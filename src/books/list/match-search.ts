@@ -62,7 +62,7 @@ type IndexAnswer = {
   /** How many slots these are; null for all. */
   readonly slotCount: number | null;
   /** Whether the books of these slots match the text conditions, so that no text is read. */
-  readonly isTextKnown: boolean;
+  readonly areTermsKnown: boolean;
   /** Whether all of these slots match, so that no book is read to know it. */
   readonly isExact: boolean;
   /** Whether no book has the words, as far as the word index is settled. */
@@ -83,19 +83,22 @@ type IndexAnswer = {
  *   slots   those that may match, as the indexes say
  *   books   all books by id, without relying on any index
  */
-type SlotSource = {
-  readonly kind: 'order' | 'slots' | 'books';
-  readonly walk: SlotWalk;
-};
+type SlotSource =
+  /** It is given up after `looksMax` looks. */
+  | { readonly kind: 'order'; readonly walk: OrderedWalk; readonly looksMax: number }
+  | { readonly kind: 'slots' | 'books'; readonly walk: SlotWalk };
 
 interface SlotWalk {
-  /** How many slots were looked at. */
-  readonly reads: number;
   /**
    * The next slot that is accepted, `WALK_END`, or `WALK_PAUSE` after so many looks. `accepts` may
    * be asked about a slot twice.
    */
   next(accepts: (slot: number) => boolean, looksMax: number): number;
+}
+
+interface OrderedWalk extends SlotWalk {
+  /** How many slots were looked at. */
+  readonly reads: number;
 }
 
 /** Takes what matches. */
@@ -106,8 +109,7 @@ export interface MatchSink {
   take(bytes: Buffer, slot: number, isLate: boolean): boolean;
 }
 
-/** `left`: it took more looks than it may. */
-type SearchEnd = 'left' | { readonly total: number };
+type SearchEnd = 'looks-exhausted' | { readonly total: number };
 
 const LOOKS_PER_STEP = 4096;
 // The work between two looks at the clock: as much as to read some 20 books.
@@ -130,7 +132,7 @@ export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
 function createScan(filter: BookFilter): IndexAnswer {
   return {
     order: null, slots: null, slotCount: null, pending: null, unsettled: null, isIndexed: false,
-    isTextKnown: !isAboutTexts(filter), isExact: !hasConditions(filter), lacksWords: false,
+    areTermsKnown: !isAboutTexts(filter), isExact: !hasConditions(filter), lacksWords: false,
   };
 }
 
@@ -152,10 +154,10 @@ function* askIndexes(
   const pending = isIndexed ? indexes.copyPending() : null;
   const unsettled = unite(pending, words?.unseen ?? null);
   let slots = words === null ? null : yield* words.find();
-  const isTextKnown = slots === null ? !isAboutTexts(filter) : words?.isExact === true;
+  const areTermsKnown = slots === null ? !isAboutTexts(filter) : words?.isExact === true;
   if (unsettled !== null) slots?.subtract(unsettled);
   const lacksWords = slots !== null && slots.next(0) < 0;
-  let isExact = isTextKnown;
+  let isExact = areTermsKnown;
   for (const { condition, column } of questions) {
     const matching = column === null ? null
       : yield* indexes.attempt(column, () => column.match(condition));
@@ -170,7 +172,7 @@ function* askIndexes(
     }
   }
   return {
-    order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, isTextKnown,
+    order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, areTermsKnown,
     isExact, lacksWords,
   };
 }
@@ -197,7 +199,7 @@ function unite(left: BitSet | null, right: BitSet | null): BitSet | null {
 
 /** Has the sink take what matches of the source, and of the slots that are unsettled. */
 export function* findMatches(
-  search: MatchSearch, source: SlotSource, sink: MatchSink, looksMax = Infinity,
+  search: MatchSearch, source: SlotSource, sink: MatchSink,
 ): Steps<SearchEnd> {
   const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
   const { walk, kind } = source;
@@ -223,7 +225,7 @@ export function* findMatches(
     if (bytes === undefined || taken.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
-      if (!check(bytes, search.isTextKnown && !isStale)) return true;
+      if (!check(bytes, search.areTermsKnown && !isStale)) return true;
     }
     // The same book may have been taken in a slot that it was deleted from later.
     const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
@@ -235,7 +237,7 @@ export function* findMatches(
   for (let isWanted = true; isWanted || kind !== 'order';) {
     const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) break;
-    if (walk.reads > looksMax) return 'left';
+    if (source.kind === 'order' && source.walk.reads > source.looksMax) return 'looks-exhausted';
     if (slot !== WALK_PAUSE) isWanted = take(slot, false);
     if (slot !== WALK_PAUSE && work < WORK_PER_YIELD) continue;
     work = 0;
@@ -269,22 +271,24 @@ function* listUnsettled(
  * on. Null where the order fails: then what the sink has taken is void.
  */
 export function* findInOrder(
-  search: MatchSearch<BookQuery>, sink: MatchSink, looksMax?: number,
+  search: MatchSearch<BookQuery>, sink: MatchSink, looksMax = Infinity,
 ): Steps<SearchEnd | null> {
   const { indexes, order } = search;
   const find = (): Steps<SearchEnd> =>
-    findMatches(search, createOrderSource(search), sink, looksMax);
+    findMatches(search, createOrderSource(search, looksMax), sink);
   if (indexes === null || order === null) return yield* find();
   return yield* indexes.attempt(order, find);
 }
 
 function createOrderSource(
   { collection, query: { sort, after }, order, pending, changes }: MatchSearch<BookQuery>,
+  looksMax: number,
 ): SlotSource {
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
   const kind = 'order';
   if (firstOrder === undefined || order === null) {
-    return { kind, walk: new IdWalk(collection, isIdDescending, after?.id ?? null) };
+    const walk = new IdWalk(collection, isIdDescending, after?.id ?? null);
+    return { kind, looksMax, walk };
   }
   // Where further keys sort, it begins with the first book of the cursor's value.
   const from = after === null ? null : {
@@ -294,7 +298,8 @@ function createOrderSource(
   const readBook = (slot: number): Buffer | undefined =>
     pending?.has(slot) === true || changedSlots.has(slot) ? undefined : collection.bytesAt(slot);
   const { isDescending } = firstOrder;
-  return { kind, walk: new OrderWalk(order, { isDescending, isIdDescending, from, readBook }) };
+  const walk = new OrderWalk(order, { isDescending, isIdDescending, from, readBook });
+  return { kind, looksMax, walk };
 }
 
 /** The slots that may match or, where no index says which, all books. */
@@ -311,7 +316,7 @@ export function createBookSource(
   return { kind: 'books', walk: new IdWalk(collection, isIdDescending, null) };
 }
 
-class IdWalk implements SlotWalk {
+class IdWalk implements OrderedWalk {
   reads = 0;
   readonly #walk: Walk;
 
@@ -331,7 +336,6 @@ class IdWalk implements SlotWalk {
 }
 
 class SlotSetWalk implements SlotWalk {
-  reads = 0;
   readonly #slots: BitSet;
   #slot = -1;
 
@@ -341,23 +345,22 @@ class SlotSetWalk implements SlotWalk {
 
   next(accepts: (slot: number) => boolean): number {
     do {
-      this.reads += 1;
       this.#slot = this.#slots.next(this.#slot + 1);
     } while (this.#slot >= 0 && !accepts(this.#slot));
     return this.#slot < 0 ? WALK_END : this.#slot;
   }
 }
 
-/** Checks a stored book for all conditions, or with `isTextKnown` for those on values alone. */
+/** Checks a stored book for all conditions, or with `areTermsKnown` for those on values alone. */
 export function createBookCheck(
   filter: BookFilter,
-): (bytes: Buffer, isTextKnown?: boolean) => boolean {
+): (bytes: Buffer, areTermsKnown?: boolean) => boolean {
   const hasText = filter.words.length > 0;
   const matchesValues = createValueCheck(filter);
   let textFilter: TextFilter | null = null;
-  return (bytes, isTextKnown = false) => {
+  return (bytes, areTermsKnown = false) => {
     if (!matchesValues(bytes)) return false;
-    if (!hasText || isTextKnown) return true;
+    if (!hasText || areTermsKnown) return true;
     textFilter ??= new TextFilter(filter);
     return textFilter.matches(bytes);
   };

@@ -27,7 +27,7 @@ type RecordResult =
   | {
     readonly line: number; readonly id: string | null;
     readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
-    /** Of a verbose report, where the book is new or changes. */
+    /** Only in a verbose report, for new and changed books. */
     readonly title?: string; readonly members?: readonly string[];
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
@@ -56,7 +56,7 @@ type ImportCount = {
   readonly otherTypes?: Readonly<Record<string, number>>;
 };
 
-/** So many records are named in a brief report, which nobody has to read while the file is sent. */
+/** The most lines of a brief report: its reader may read only after sending all. */
 const BRIEF_LINES_MAX = 1000;
 
 /** The detail of a record that is skipped because its id exists. */
@@ -239,7 +239,7 @@ function identify(
   return key === null ? { record: number } : { record: number, key };
 }
 
-/** So many names are counted, which a file makes up, by so much of each. */
+/** Bounds memory: a file chooses these names. */
 const NAMES_MAX = 1000;
 const NAME_LENGTH_MAX = 200;
 const OTHERS = '…';

@@ -3,9 +3,12 @@
  * has; else one of a family, by the first 64 KiB of the text (`format-signatures.ts`). A file whose
  * names are all our own is ours. Else each format has a score:
  *
- * - A telling name, which no other format of the family has in any case, counts once, or as often
- *   as the format's row says.
+ * - A telling name, which no other format of the family has in any case, counts once, or
+ *   `nameScore` times. A name that begins with the format's `namePrefix` is one of its names.
  * - That the format has all names of the file counts twice.
+ * - A file without the format's `requiredName` is not of the format: 0.
+ * - In a family whose layout is `text` there are no names: a format whose `beginning` the text has
+ *   scores two, any other 0.
  *
  * The best score wins where it is two at least, and twice that of any other format; where others
  * come closer the file is refused. Below two the family's own format reads the file, which says
@@ -62,11 +65,11 @@ export function recogniseFormat(family: Family, head: Buffer): FormatName {
   const { signatures } = family;
   const scores = scoreFormats(family, head.toString('utf8', 0, HEAD_BYTES));
   const best = Math.max(...scores);
-  const [own] = signatures;
-  if (best < SCORE_MIN) return own.format;
+  const [fallback] = signatures;
+  if (best < SCORE_MIN) return fallback.format;
   const formats = signatures.filter((_, index) => (scores[index] ?? 0) * MARGIN > best)
     .map(({ format }) => format);
-  const [format = own.format, ...others] = formats;
+  const [format = fallback.format, ...others] = formats;
   if (others.length === 0) return format;
   const titles = formats.map((name) =>
     FORMATS.find((candidate) => candidate.name === name)?.title ?? name);
@@ -85,15 +88,15 @@ function scoreFormats({ layout, signatures }: Family, text: string): readonly nu
   const holdersOfNames = names.map((name) => signatures.filter((signature) =>
     lowerNames.get(signature)?.has(name.toLowerCase()) === true || isNameOf(signature, name)));
   return signatures.map((signature, index) => {
-    const isWhole = holdersOfNames.every((holders) => holders.includes(signature));
-    if (index === 0 && isWhole) return Infinity;
+    const hasAllNames = holdersOfNames.every((holders) => holders.includes(signature));
+    if (index === 0 && hasAllNames) return Infinity;
     const { requiredName, nameScore = 1 } = signature;
     if (requiredName !== undefined && !names.includes(requiredName)) return 0;
     const tellingNames = names.filter((name, nameIndex) => {
       const [holder, ...others] = holdersOfNames[nameIndex] ?? [];
       return holder === signature && others.length === 0 && isNameOf(signature, name);
     });
-    return tellingNames.length * nameScore + (isWhole ? 2 : 0);
+    return tellingNames.length * nameScore + (hasAllNames ? 2 : 0);
   });
 }
 

@@ -77,8 +77,8 @@ const CASES: readonly {
 ];
 
 /** The plan with its explanation as a text. */
-function tell({ explain, ...plan }: Plan): object {
-  return { ...plan, reason: explain() };
+function tell({ name, looksMax, explain }: Plan): object {
+  return { name, looksMax, reason: explain() };
 }
 
 for (const { name, inputs, plan, reason, looksMax } of CASES) {

@@ -346,7 +346,7 @@ async function explain(list: BookList, search: string): Promise<{
       sent.push({ body, headers });
     },
   };
-  await list.handle(exchange as unknown as Exchange);
+  await list.sendJson(exchange as unknown as Exchange);
   const [answer] = sent;
   assert.ok(answer !== undefined && sent.length === 1);
   return answer;

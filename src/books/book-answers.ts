@@ -1,13 +1,13 @@
 /** Makes what answers queries of many books, over one host of indexes. */
-import { createConcurrencyLimiter } from '../../base/turns.ts';
-import { IndexHost } from '../index/index-host.ts';
-import type { IndexHostOptions } from '../index/index-host.ts';
-import { createBookList } from '../list/book-list.ts';
-import type { BookList, ExplainOptions } from '../list/book-list.ts';
-import type { Aggregates } from './aggregate-routes.ts';
-import { sendDuplicates } from './duplicates.ts';
-import { sendFacets } from './facets.ts';
-import { sendSuggestions } from './suggestions.ts';
+import { createConcurrencyLimiter } from '../base/turns.ts';
+import { IndexHost } from './index/index-host.ts';
+import type { IndexHostOptions } from './index/index-host.ts';
+import { createBookList } from './list/book-list.ts';
+import type { BookList, ExplainOptions } from './list/book-list.ts';
+import type { Aggregates } from './aggregates/aggregate-routes.ts';
+import { sendDuplicates } from './aggregates/duplicates.ts';
+import { sendFacets } from './aggregates/facets.ts';
+import { sendSuggestions } from './aggregates/suggestions.ts';
 
 export type BookAnswersOptions = IndexHostOptions & ExplainOptions;
 

@@ -143,6 +143,15 @@ test('a file of many records is imported though the browser reads no answer, or 
       await person.click('button', 'Import');
       await person.click('button', 'Stop');
       await person.sees('Stopped.');
+      await browser.evaluate(`const transfer = new DataTransfer();
+        const line = '{"title":"' + 'x'.repeat(1000) + '"}\\n';
+        transfer.items.add(new File([line.repeat(40_000)], 'many.jsonl'));
+        document.querySelector('input[type=file]').files = transfer.files;`);
+      await person.click('checkbox', 'Only check it: store nothing');
+      await person.click('button', 'Import');
+      await person.sees(/The catalog has [1-9][\d,]* books, [1-9][\d,]* more than before\./);
+      await person.click('button', 'Stop');
+      await person.sees('Stopped. What was read before is stored.');
     } finally {
       await setUploadSpeed(-1);
       await server.stop();

@@ -4,9 +4,9 @@
  */
 import { uploadFile } from '../../base/file-upload.ts';
 import { fill, h } from '../../base/dom.ts';
-import { formatBytes, formatCount } from '../../base/format.ts';
+import { formatCount, formatQuantity } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
-import { messageOf } from '../../base/api-calls.ts';
+import { getPage, messageOf } from '../../base/api-calls.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
@@ -20,6 +20,8 @@ const IMPORT_PATH = '/api/books/import';
 /** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
 const HEAD_BYTES = 128 * 1024;
 const PROBLEMS_SHOWN_MAX = 200;
+/** The stored books are counted so often during an import. */
+const COUNT_MS = 1000;
 
 /** The values of `match` and `onMatch`; an empty one is the server's default. */
 const MATCHES: readonly (readonly [value: string, label: string])[] = [
@@ -130,15 +132,16 @@ export class BookImportForm {
     };
     const stop = new AbortController();
     const progress = h('progress', { max: file.size, value: 0, 'aria-label': 'Progress' });
-    const sent = h('p');
-    fill(this.#report, progress, sent,
+    const stored = h('p', isDry ? 'Nothing is stored.' : null);
+    fill(this.#report, progress, stored,
       h('button', { onclick: () => stop.abort() }, 'Stop'));
+    let stopCounting = (): void => {};
     try {
+      if (!isDry) stopCounting = await countStored(stored);
       const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
         headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
         onSent: (bytes) => {
           progress.value = bytes;
-          sent.textContent = `${formatBytes(bytes)} of ${formatBytes(file.size)} sent`;
         },
       });
       fill(this.#report, ...describeOutcome(parseOutcome(response)));
@@ -146,8 +149,30 @@ export class BookImportForm {
       const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
       const text = stop.signal.aborted ? stopped : messageOf(thrown);
       fill(this.#report, h('p.problem', text));
+    } finally {
+      stopCounting();
     }
   }
+}
+
+/**
+ * Says in `line` how many books the catalog has got since now, until the result is called: the
+ * import itself tells nothing before its end. Throws ApiError.
+ */
+async function countStored(line: HTMLElement): Promise<() => void> {
+  const count = async (): Promise<number> => {
+    const { total } = await getPage('/api/books?limit=1&fields=title');
+    return total ?? 0;
+  };
+  const before = await count();
+  const timer = setInterval(() => {
+    count().then((now) => {
+      line.textContent = `The catalog has ${formatQuantity(now, 'book')}, `
+        + `${formatCount(now - before)} more than before.`;
+      // The end of the import tells what is wrong.
+    }, () => {});
+  }, COUNT_MS);
+  return () => clearInterval(timer);
 }
 
 function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTMLElement[] {

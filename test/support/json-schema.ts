@@ -67,6 +67,9 @@ function checkKeyword(
       return unless(!(typeof value === 'number' && value < Number(argument)), keyword);
     case 'maximum':
       return unless(!(typeof value === 'number' && value > Number(argument)), keyword);
+    case 'multipleOf':
+      return unless(typeof value !== 'number' || Number.isInteger(value / Number(argument)),
+        keyword);
     case 'maxItems':
       return unless(!(Array.isArray(value) && value.length > Number(argument)), keyword);
     case 'uniqueItems': {

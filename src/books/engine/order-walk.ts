@@ -141,7 +141,9 @@ export class OrderWalk {
     return true;
   }
 
-  #seek(value: SortValue, id: string | null, isPast: boolean, low?: number, high?: number): number {
-    return this.#slots.seek({ value, id, isPast }, this.#options.readBook, low, high);
+  #seek(
+    value: SortValue, id: string | null, wantsEnd: boolean, low?: number, high?: number,
+  ): number {
+    return this.#slots.seek({ value, id, wantsEnd }, this.#options.readBook, low, high);
   }
 }

@@ -1,13 +1,21 @@
 /**
  * The slots of books in the order of one sort key: by rising value, then by rising id. Books
- * without the key come after all others. The values are not kept, but read from the books, except
- * of every 64th place, once it was needed: so a search reads few books.
+ * without the key come after all others. The values are not kept, but read from the books. A search
+ * reads few books, as the value of every 64th place is remembered once a search has read it.
  *
  * Most slots stand in one sorted array, four bytes a book. A slot whose book changes is stale
  * there: it keeps its place in the array, which counts no more, and is added beside it, where its
  * book belongs now. So nobody has to know a book as it was. `merge` makes one array of both.
  *
- * A position counts all places of the array and all added slots before it, stale ones, too.
+ * Three numbers say where a slot stands. A place is an index of the array; `added` is an index of
+ * the list of added slots; a position counts both kinds from the start, stale slots, too. Here the
+ * books of slots 7 and 4 have changed, and belong before the places 1 and 3 now:
+ *
+ *   place      0       1   2       3
+ *   array      5       7*  2       4*        * stale
+ *   added          0           1
+ *   slot           7           4             of `#addedPlaces` 1, 3
+ *   position   0   1   2   3   4   5
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -19,9 +27,11 @@ import { compareId, readId } from '../query/stored-fields.ts';
 /** The book in a slot; undefined where it is not as it was when the slot was set. */
 export type ReadSettledBook = (slot: number) => Buffer | undefined;
 
-/** With `id` null all books of the value; `isPast`: the position after it, else the first of it. */
+/** The book of a value and an id, or with `id` null all books of the value. */
 type OrderTarget = {
-  readonly value: SortValue; readonly id: string | null; readonly isPast: boolean;
+  readonly value: SortValue; readonly id: string | null;
+  /** Whether the position after the target is sought; else its first one. */
+  readonly wantsEnd: boolean;
 };
 
 export type AcceptsSlot = (slot: number) => boolean;
@@ -97,7 +107,7 @@ export class SortedSlots {
     if (!this.#stale.add(slot)) this.#removeAdded(slot);
     if (bytes === undefined) return;
     const value = readSortValue(this.#key, bytes);
-    const position = this.seek({ value, id: readId(bytes), isPast: false }, readBook);
+    const position = this.seek({ value, id: readId(bytes), wantsEnd: false }, readBook);
     const added = this.#countAdded(position);
     this.#addedSlots.splice(added, 0, slot);
     this.#addedPlaces.splice(added, 0, position - added);
@@ -111,30 +121,30 @@ export class SortedSlots {
     // What is added between two places that can be read may stand on either side of the target.
     const first = countBelow(this.#addedPlaces, lowAdded, highAdded, firstPlace);
     const end = countBelow(this.#addedPlaces, first, highAdded, endPlace + 1);
-    const [added] = bisect(first, end, target.isPast, (index) =>
+    const [added] = bisect(first, end, target.wantsEnd, (index) =>
       isBefore(this.#key, readBook(this.#addedSlots[index] ?? -1), target));
     const placeBefore = added > first ? this.#addedPlaces[added - 1] ?? 0 : 0;
     return Math.max(firstPlace, placeBefore) + added;
   }
 
-  /** As `bisect`: between two places of the array. */
+  /** The two places between which the target belongs, as `bisect` returns them. */
   #seekPlace(
     target: OrderTarget, readBook: ReadSettledBook, low: number, high: number,
   ): readonly [number, number] {
-    const { value, id, isPast } = target;
+    const { value, id, wantsEnd } = target;
     const isPlaceBefore = (place: number): boolean | null =>
       isBefore(this.#key, this.#readPlace(place, readBook), target);
     const firstMark = Math.ceil(low / MARK_PLACES);
     const endMark = Math.max(firstMark, Math.ceil(high / MARK_PLACES));
-    const [mark, nextMark] = bisect(firstMark, endMark, isPast, (index) => {
+    const [mark, nextMark] = bisect(firstMark, endMark, wantsEnd, (index) => {
       const markValue = this.#readMark(index, readBook);
       if (markValue === undefined) return null;
       const order = compareKeys(markValue, value, false);
       if (order !== 0) return order < 0;
-      return id === null ? isPast : isPlaceBefore(index * MARK_PLACES);
+      return id === null ? wantsEnd : isPlaceBefore(index * MARK_PLACES);
     });
     return bisect(mark === firstMark ? low : (mark - 1) * MARK_PLACES + 1,
-      nextMark === endMark ? high : nextMark * MARK_PLACES, isPast, isPlaceBefore);
+      nextMark === endMark ? high : nextMark * MARK_PLACES, wantsEnd, isPlaceBefore);
   }
 
   /** undefined where the place is stale, and its value was not needed before. */
@@ -236,21 +246,21 @@ function createMarks(placeCount: number): Marks {
 
 /** Whether a book sorts before the target; null: it cannot be read. */
 function isBefore(
-  key: SortOrder['key'], bytes: Buffer | undefined, { value, id, isPast }: OrderTarget,
+  key: SortOrder['key'], bytes: Buffer | undefined, { value, id, wantsEnd }: OrderTarget,
 ): boolean | null {
   if (bytes === undefined) return null;
   const order = compareKeys(readSortValue(key, bytes), value, false);
   if (order !== 0) return order < 0;
-  if (id === null) return isPast;
+  if (id === null) return wantsEnd;
   const orderById = compareId(bytes, id);
-  return orderById < 0 || (isPast && orderById === 0);
+  return orderById < 0 || (wantsEnd && orderById === 0);
 }
 
 /**
- * Of what stands at the indexes from `start` to before `end`: what stands before the first result
- * sorts before the target, what stands from the second one on does not, and what stands between
- * cannot be told. It looks at an end first: values that rise with time belong at the last, and the
- * end of what is equal is mostly near.
+ * Finds where a target belongs among the sorted indexes from `start` to before `end`. Returns [low,
+ * high]: all indexes below `low` sort before the target, none from `high` on does. `low` is less
+ * than `high` only where the books between cannot be read. It looks at one end first: new books
+ * often have the highest value, and the end of equal values is mostly near its start.
  */
 function bisect(
   start: number, end: number, isFromStart: boolean, isIndexBefore: IsBefore,

@@ -1,11 +1,9 @@
 /**
- * The values of one member, such as languages or authors: which each book has, and how many books
- * have each. So a condition on a member is answered without reading books, as are the commonest
- * values, and values by the beginning of their words.
- *
- * A condition is asked once of each value. The bit sets of the conditions that were asked for last
- * are kept, and follow every change: to make one takes some 4 ms a million slots, to keep it a bit
- * a slot.
+ * A column has the values of one member, such as languages or authors: a dictionary gives each
+ * value a code, and blocks of 512 slots hold the codes of each book. A condition is checked once
+ * for each value, not for each book, and the slots whose codes are accepted become a bit set. The
+ * bit sets of the latest conditions are kept and follow every change: to make one takes some 4 ms a
+ * million slots, to keep it a bit a slot.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
@@ -21,7 +19,7 @@ import { ValueDictionary } from './value-dictionary.ts';
 /** The slots of the books that have a value which is accepted. */
 type MatchSet = {
   readonly accepts: ValuePredicate;
-  /** By code: 1 for the values that are accepted. */
+  /** By spelling code: 1 for the values that are accepted. */
   matchingCodes: Uint8Array;
   readonly slots: BitSet;
   isComplete: boolean;
@@ -76,7 +74,7 @@ export class ValueColumn implements BookIndex {
    */
   * match(question: ValueQuestion): Steps<BitSet> {
     const { row, wanted } = question;
-    // One is kept, and so follows changes, even before it is complete.
+    // The bit set is kept, and so follows changes, even before it is complete.
     const matchSet = this.#matchSets.use(JSON.stringify([row.name, wanted]), () => ({
       accepts: createPredicate(question),
       matchingCodes: new Uint8Array(this.dictionary.codeBound),
@@ -99,7 +97,7 @@ export class ValueColumn implements BookIndex {
     matchSet.isComplete = true;
   }
 
-  /** Notes whether the value of a code is accepted. */
+  /** Notes whether the value of a spelling code is accepted. */
   #markCode(matchSet: MatchSet, code: number): void {
     if (code >= matchSet.matchingCodes.length) {
       matchSet.matchingCodes = copyInto(new Uint8Array(code * 2 + 1), matchSet.matchingCodes);
@@ -108,7 +106,7 @@ export class ValueColumn implements BookIndex {
     matchSet.matchingCodes[code] = value !== undefined && matchSet.accepts(value) ? 1 : 0;
   }
 
-  /** The codes of values, each once. */
+  /** The spelling codes of values, each once. */
   #encodeAll(values: readonly BookValue[]): readonly number[] {
     const codes: number[] = [];
     for (const value of values) {
@@ -119,8 +117,8 @@ export class ValueColumn implements BookIndex {
   }
 
   #encode(value: BookValue): number {
-    const known = this.dictionary.find(value);
-    if (known !== undefined) return known;
+    const existingCode = this.dictionary.findCode(value);
+    if (existingCode !== undefined) return existingCode;
     const code = this.dictionary.add(value);
     for (const matchSet of this.#matchSets.values()) this.#markCode(matchSet, code);
     return code;

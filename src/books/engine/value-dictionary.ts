@@ -1,9 +1,8 @@
 /**
  * The different values of one member, each with a code, a small number, and with the number of
- * books that have it. When the last book with a value is gone, the next new value gets its code.
- *
- * Where case does not count, each spelling has a code. The code of the first one stands for the
- * value as well, as long as a book has it in any spelling.
+ * books that have it. A spelling code is of a value as it is written, and a value code the spelling
+ * code of its first spelling: they differ only where case does not count. A code is free, for the
+ * next new value, once no book has its spelling or, of a value code, any spelling of the value.
  *
  * To find values by a beginning, the first three bytes of each term of a value lead to a list of
  * the values that have such a term.
@@ -33,22 +32,24 @@ const VALUES_PER_YIELD = 64;
 
 export class ValueDictionary {
   readonly #options: ValueSpelling;
-  /** By code; undefined for one that is free. */
+  /** By spelling code; undefined for one that is free. */
   readonly #values: (BookValue | undefined)[] = [];
   readonly #freeCodes: number[] = [];
+  /** The spelling code of each value. */
   readonly #codes = new Map<BookValue, number>();
-  /** By code of a spelling: the code of its value, and how many books have the spelling. */
+  /** By spelling code: the value code, and how many books have the spelling. */
   #valueCodes = new Int32Array(256);
   #spellingCounts = new Int32Array(256);
   /**
-   * By code of a value: how many books have it. To look at the values themselves takes many times
+   * By value code: how many books have the value. To look at the values themselves takes many times
    * as long, as they are scattered in memory.
    */
   #counts = new Int32Array(256);
-  /** The values without regard to case, and the spellings of those that have several. */
+  /** The value code of each value without regard to case. */
   readonly #codesByKey = new Map<string, number>();
+  /** By value code: the spelling codes of a value that has several. */
   readonly #spellings = new Map<number, Set<number>>();
-  /** The codes of the values that have a term with this start. */
+  /** The value codes of the values that have a term with this start. */
   readonly #codesByStart = new Map<string, number[]>();
   /** About how much memory it takes. */
   bytes = 0;
@@ -57,21 +58,22 @@ export class ValueDictionary {
     this.#options = options;
   }
 
-  /** All codes are below this. */
+  /** All spelling codes are below this. */
   get codeBound(): number {
     return this.#values.length;
   }
 
-  /** undefined for a code that is free. */
+  /** The spelling of a code; undefined for one that is free. */
   valueAt(code: number): BookValue | undefined {
     return this.#values[code];
   }
 
-  find(value: BookValue): number | undefined {
+  /** The spelling code of a value; undefined: no book has it. */
+  findCode(value: BookValue): number | undefined {
     return this.#codes.get(value);
   }
 
-  /** A new code for a value that has none, which no book has until it is counted. */
+  /** A new spelling code for a value that has none, which no book has until it is counted. */
   add(value: BookValue): number {
     const code = this.#freeCodes.pop() ?? this.#values.length;
     this.#values[code] = value;
@@ -88,7 +90,7 @@ export class ValueDictionary {
     return code;
   }
 
-  /** Counts the values of one book, given as the different codes that it has, each once. */
+  /** Counts the values of one book, given by its spelling codes, each once. */
   count(codes: ArrayLike<number>): void {
     this.#countAll(codes, 1);
   }
@@ -120,7 +122,7 @@ export class ValueDictionary {
       for (const code of codes) {
         looks += 1;
         if (looks % VALUES_PER_YIELD === 0) yield;
-        // The figure decides almost always.
+        // The count alone rejects nearly all.
         if ((this.#counts[code] ?? 0) < (top[max - 1]?.count ?? 1)) continue;
         const value = this.#values[code];
         if (value === undefined) continue;

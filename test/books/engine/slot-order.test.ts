@@ -106,8 +106,8 @@ function checkPositions(
   const settled = sorted.filter(({ id }) => !shelf.pending.has(collection.findSlot(id)));
   const values = sorted.map(valueOf);
   const settledValues = settled.map(valueOf);
-  const seek = (value: (typeof values)[number], id: string | null, isPast: boolean): number =>
-    shelf.slotsBefore(order.snapshot().seek({ value, id, isPast }, shelf.readBook)).length;
+  const seek = (value: (typeof values)[number], id: string | null, wantsEnd: boolean): number =>
+    shelf.slotsBefore(order.snapshot().seek({ value, id, wantsEnd }, shelf.readBook)).length;
   for (let round = 0; round < 20; round += 1) {
     const book = pick(random, sorted);
     const value = random() < 0.1 ? null : pick(random, values);

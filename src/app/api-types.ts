@@ -116,6 +116,7 @@ type Rotation = ReturnType<typeof createRotationSchema>;
 type Routes = [
   ['POST', '/api/books/import', FileSchema, TextSchema],
   ['GET', '/api/books/facets', null, AnySchema],
+  ['GET', '/api/books/statistics', null, AnySchema],
   ['GET', '/api/books/suggest', null, ListOf<AnySchema>],
   ['GET', '/api/books/duplicates', null, ListOf<AnySchema>],
   ...ResourceRoutes<'/api/books', '{id}', typeof bookSchema>,

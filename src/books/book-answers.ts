@@ -7,6 +7,7 @@ import type { BookList, ExplainOptions } from './list/book-list.ts';
 import type { Aggregates } from './aggregates/aggregate-routes.ts';
 import { sendDuplicates } from './aggregates/duplicates.ts';
 import { sendFacets } from './aggregates/facets.ts';
+import { sendStatistics } from './aggregates/statistics.ts';
 import { sendSuggestions } from './aggregates/suggestions.ts';
 
 export type BookAnswersOptions = IndexHostOptions & ExplainOptions;
@@ -28,6 +29,7 @@ export function createBookAnswers(options: BookAnswersOptions): BookAnswers {
     list: createBookList({ ...options, indexes }),
     aggregates: {
       sendFacets: (exchange) => sendFacets(deps, exchange),
+      sendStatistics: (exchange) => sendStatistics(deps, exchange),
       sendSuggestions: (exchange) => sendSuggestions(deps, exchange),
       sendDuplicates: (exchange) => sendDuplicates(deps, exchange),
     },

@@ -42,6 +42,7 @@ export function createBookQueries(options: BookAnswersOptions): BookQueries {
     },
     aggregates: {
       sendFacets: (exchange) => ask(({ aggregates }) => aggregates.sendFacets(exchange)),
+      sendStatistics: (exchange) => ask(({ aggregates }) => aggregates.sendStatistics(exchange)),
       sendSuggestions: (exchange) => ask(({ aggregates }) => aggregates.sendSuggestions(exchange)),
       sendDuplicates: (exchange) => ask(({ aggregates }) => aggregates.sendDuplicates(exchange)),
     },

@@ -135,6 +135,8 @@ test('every route answers as the document says, when all is well and when it is 
     await call('listBooks', { query: '?limit=1&q=emma&sort=-title' });
     await call('countBookFacets', { query: '?by=author,decade&q=emma' });
     await call('countBookFacets');
+    await call('countBooksRead', { query: '?by=status' });
+    await call('countBooksRead', { query: '?by=years', status: 400 });
     await call('suggestBooks', { query: '?q=e' });
     await call('listDuplicateBooks', { query: '?by=title' });
     await call('listDuplicateBooks', { status: 400 });

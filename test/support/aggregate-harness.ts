@@ -4,6 +4,7 @@ import { aggregateRoutes } from '../../src/books/aggregates/aggregate-routes.ts'
 import type { Aggregates } from '../../src/books/aggregates/aggregate-routes.ts';
 import { sendDuplicates } from '../../src/books/aggregates/duplicates.ts';
 import { sendFacets } from '../../src/books/aggregates/facets.ts';
+import { sendStatistics } from '../../src/books/aggregates/statistics.ts';
 import { sendSuggestions } from '../../src/books/aggregates/suggestions.ts';
 import type { SearchDeps } from '../../src/books/list/search-books.ts';
 import type { Exchange, HttpRoute, Pull } from '../../src/server/http-route.ts';
@@ -51,6 +52,7 @@ export async function checkChangingCatalogs(
 export function createAggregates(deps: SearchDeps): Aggregates {
   return {
     sendFacets: (exchange) => sendFacets(deps, exchange),
+    sendStatistics: (exchange) => sendStatistics(deps, exchange),
     sendSuggestions: (exchange) => sendSuggestions(deps, exchange),
     sendDuplicates: (exchange) => sendDuplicates(deps, exchange),
   };

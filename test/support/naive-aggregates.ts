@@ -1,4 +1,7 @@
-/** Facets, suggestions and duplicates, the slow and obvious way. Shares no code with src. */
+/**
+ * Facets, statistics, suggestions and duplicates, the slow and obvious way. Shares no code with
+ * src.
+ */
 import { naiveFold, naiveList, naiveSelect, naiveWords } from './naive-list.ts';
 import type { NaiveBook, NaiveQuery } from './naive-list.ts';
 
@@ -25,6 +28,39 @@ export function naiveFacets(
       ['keyword', 'shelf', 'series'].includes(facet))];
   });
   return { total: naiveList(books, query).length, facets: Object.fromEntries(entries) };
+}
+
+export const NAIVE_STATISTICS = ['year', 'month', 'status', 'rating', 'language', 'decade'];
+
+export function naiveStatistics(
+  books: readonly NaiveBook[], query: NaiveQuery, by: string,
+): object {
+  const counted = naiveList(books, query)
+    .filter(({ reading }) => by === 'status' || reading?.status === 'read');
+  const values = [...new Set(counted.map((book) => naiveStatistic(book, by)))];
+  const texts = values.filter((value) => value !== null).sort();
+  const rows = [...texts, ...values.filter((value) => value === null)].map((value) => {
+    const group = counted.filter((book) => naiveStatistic(book, by) === value);
+    const ratings = group.flatMap(({ reading }) => reading?.rating ?? []);
+    const stars = ratings.reduce((sum, rating) => sum + rating, 0);
+    return {
+      value, books: group.length,
+      pages: group.reduce((sum, { numberOfPages = 0 }) => sum + numberOfPages, 0),
+      meanRating: ratings.length === 0 ? null : Math.round(100 * stars / ratings.length) / 100,
+    };
+  });
+  return { by, total: counted.length, rows };
+}
+
+function naiveStatistic(book: NaiveBook, by: string): string | null {
+  const { status = null, finishedOn = '' } = book.reading ?? {};
+  switch (by) {
+    case 'year': return finishedOn.slice(0, 4) || null;
+    case 'month': return finishedOn.length < 7 ? null : finishedOn.slice(0, 7);
+    case 'status': return status;
+    case 'language': return book.inLanguage ?? null;
+    default: return naiveValues(book, by)[0] ?? null;
+  }
 }
 
 export function naiveSuggestions(books: readonly NaiveBook[], q: string): readonly object[] {

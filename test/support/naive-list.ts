@@ -17,6 +17,7 @@ export type NaiveBook = {
   readonly publisher?: string;
   readonly datePublished?: string;
   readonly inLanguage?: string;
+  readonly numberOfPages?: number;
   readonly bookEdition?: string;
   readonly bookFormat?: string;
   readonly keywords?: readonly string[];

@@ -42,6 +42,7 @@ export function randomBook(random: Random, id: string): NaiveBook {
     ...maybe('publisher', () => pick(random, PUBLISHERS)),
     ...maybe('datePublished', () => pick(random, DATES)),
     ...maybe('inLanguage', () => pick(random, LANGUAGES)),
+    ...maybe('numberOfPages', () => 1 + below(random, 900)),
     ...maybe('bookFormat', () => pick(random, FORMATS)),
     ...maybe('keywords', () => [...new Set([pick(random, KEYWORDS), pick(random, KEYWORDS)])]),
     ...maybe('series', () => distinct([randomSeries(random), randomSeries(random)])),

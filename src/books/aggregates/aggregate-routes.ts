@@ -5,17 +5,18 @@ import {
 } from '../../resources/route-specs.ts';
 import type { Handler, HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { bookSchema } from '../book.ts';
+import { RATING_MAX, bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import {
   DUPLICATE_MEMBERS, correctionHeaders, duplicatesParameter, facetParameters,
-  typosParameter,
+  statisticsParameters, typosParameter,
 } from '../query/query-parameters.ts';
-import { FACET_NAMES } from '../query/conditions.ts';
+import { FACET_NAMES, STATISTIC_NAMES } from '../query/conditions.ts';
 
 /** What handles these routes. */
 export type Aggregates = {
-  readonly sendFacets: Handler; readonly sendSuggestions: Handler; readonly sendDuplicates: Handler;
+  readonly sendFacets: Handler; readonly sendStatistics: Handler;
+  readonly sendSuggestions: Handler; readonly sendDuplicates: Handler;
 };
 
 const COUNT: Schema = { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
@@ -25,6 +26,15 @@ const facetsSchema = objectSchema('BookFacets', {
   facets: objectSchema('FacetValues', Object.fromEntries(FACET_NAMES.map((facet) => [
     facet, arraySchema(objectSchema('FacetValue', { value: TEXT, count: COUNT })),
   ])), { optional: FACET_NAMES }),
+});
+
+const statisticsSchema = objectSchema('BookStatistics', {
+  by: { kind: 'string', values: STATISTIC_NAMES },
+  total: { ...COUNT, minimum: 0 },
+  rows: arraySchema(objectSchema('BookStatisticsRow', {
+    value: TEXT, books: COUNT, pages: { ...COUNT, minimum: 0 },
+    meanRating: { kind: 'number', minimum: 0, maximum: RATING_MAX },
+  }, { nullable: ['value', 'meanRating'] })),
 });
 
 const suggestionSchema = objectSchema('BookSuggestion', {
@@ -41,7 +51,8 @@ const duplicatesSchema = objectSchema('DuplicateBooks', {
 
 export function aggregateRoutes(aggregates: Aggregates): readonly HttpRoute[] {
   return [
-    facetsRoute(aggregates), suggestionsRoute(aggregates), duplicatesRoute(aggregates),
+    facetsRoute(aggregates), statisticsRoute(aggregates), suggestionsRoute(aggregates),
+    duplicatesRoute(aggregates),
   ];
 }
 
@@ -62,6 +73,26 @@ function facetsRoute({ sendFacets }: Aggregates): HttpRoute {
       ...problemResponses(400, 503),
     ],
     handle: sendFacets,
+  };
+}
+
+function statisticsRoute({ sendStatistics }: Aggregates): HttpRoute {
+  return {
+    method: 'GET',
+    path: `${bookResource.path}/statistics`,
+    operationId: 'countBooksRead',
+    summary: 'How many books were read in each year, month and so on, their pages and ratings',
+    access: 'read',
+    parameters: statisticsParameters,
+    responses: [
+      {
+        ...jsonResponse('A row for each value that a book has, rising; `null`, for those without '
+          + 'one, is last', statisticsSchema),
+        headers: correctionHeaders,
+      },
+      ...problemResponses(400, 503),
+    ],
+    handle: sendStatistics,
   };
 }
 

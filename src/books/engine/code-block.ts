@@ -41,6 +41,11 @@ export class CodeBlock {
     return previousCodes;
   }
 
+  /** The first code of a slot of the block; undefined: it has none. */
+  firstCode(slot: number): number | undefined {
+    return this.#counts[slot] === 0 ? undefined : this.#codes[this.#findStart(slot)];
+  }
+
   /** Says of the slots, the first of which is `firstSlot`, whether a code of theirs is 1 there. */
   addMatches(matchingCodes: Uint8Array, firstSlot: number, into: BitSet): void {
     let at = 0;

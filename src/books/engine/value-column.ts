@@ -68,6 +68,17 @@ export class ValueColumn implements BookIndex {
 
   * settle(): Steps<void> {}
 
+  /** The first of the values that the book in a slot has; null: it has none. */
+  firstValueAt(slot: number): BookValue | null {
+    const code = this.#blocks[Math.floor(slot / BLOCK_SLOTS)]?.firstCode(slot % BLOCK_SLOTS);
+    return code === undefined ? null : this.dictionary.valueAt(code) ?? null;
+  }
+
+  /** The values of a stored book. */
+  readValues(bytes: Buffer): readonly BookValue[] {
+    return this.#row.readValues(bytes);
+  }
+
   /**
    * The slots of the books that have a value which the condition accepts. The caller must not
    * change them; `set` may. A slot that is set meanwhile may be among them or not.

@@ -190,6 +190,29 @@ export function* narrowSearch<Query>(
   return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
 }
 
+/** The search where columns tell of its books: slots that these have not taken in are unsettled. */
+export function* settleSearch<Query>(
+  search: MatchSearch<Query>, indexes: SearchIndexes,
+): Steps<MatchSearch<Query>> {
+  const unsettled = unite(search.unsettled, indexes.copyPending());
+  const slots = search.slots?.copy() ?? (yield* listSlots(search.collection));
+  if (unsettled !== null) slots.subtract(unsettled);
+  return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
+}
+
+/** In their order the columns find the values of a slot at once, and not in that of ids. */
+function* listSlots(collection: Collection): Steps<BitSet> {
+  const slots = new BitSet(collection.slotBound);
+  const walk = collection.walk();
+  let looks = 0;
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+    slots.add(slot);
+    looks += 1;
+    if (looks % LOOKS_PER_STEP === 0) yield;
+  }
+  return slots;
+}
+
 function unite(left: BitSet | null, right: BitSet | null): BitSet | null {
   if (left === null || right === null) return left ?? right;
   const both = left.copy();

@@ -5,7 +5,7 @@
 import { encodeByteString } from '../../base/text/fold.ts';
 import {
   readAuthorNames, readBookFormat, readDatePublished, readFinishedOn, readIsbn, readKeywords,
-  readLanguage, readOwned, readPublisher, readRating, readSeriesNames,
+  readLanguage, readNumberOfPages, readOwned, readPublisher, readRating, readSeriesNames,
   readShelves, readStatus, readTitle,
 } from './stored-fields.ts';
 import { eachTerm, joinWords } from './words.ts';
@@ -41,6 +41,7 @@ const rows = {
     deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))],
   },
   publisher: { readValues: valuesOf(readPublisher), bytesPerBook: 32 },
+  numberOfPages: { readValues: valuesOf(readNumberOfPages), bytesPerBook: 4 },
   status: { readValues: valuesOf(readStatus), bytesPerBook: 4 },
   rating: { readValues: valuesOf(readRating), bytesPerBook: 4 },
   finishedOn: { readValues: valuesOf(readFinishedOn), bytesPerBook: 4 },

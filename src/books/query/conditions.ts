@@ -16,7 +16,9 @@ import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { COLUMN_ROWS, valuesOf } from './book-values.ts';
 import type { BookValue, ColumnName } from './book-values.ts';
-import { encodeDate, firstDayOf, formatDecade, formatYear, lastDayOf } from './date-range.ts';
+import {
+  encodeDate, firstDayOf, formatDecade, formatMonth, formatYear, lastDayOf,
+} from './date-range.ts';
 import { readIsbn } from './stored-fields.ts';
 
 /** Where words may stand; `anyText` is every text that is indexed but the publisher. */
@@ -206,6 +208,27 @@ const facetRows = [
   { name: 'series', title: 'Series', column: 'series' },
   { name: 'finishedYear', title: 'Years finished', column: 'finishedOn', format: formatYear },
 ] as const satisfies readonly FacetRow<string>[];
+
+/** What books that were read are counted by in statistics: by a value of a column, each once. */
+export type StatisticRow<Name = Statistic> = {
+  readonly name: Name;
+  readonly column: ColumnName;
+  /** What a value is counted as; null: as none. Default: each value is counted by itself. */
+  format?(value: BookValue): string | null;
+};
+
+const statisticRows = [
+  { name: 'year', column: 'finishedOn', format: formatYear },
+  { name: 'month', column: 'finishedOn', format: formatMonth },
+  { name: 'status', column: 'status' },
+  { name: 'rating', column: 'rating', format: formatStars },
+  { name: 'language', column: 'inLanguage' },
+  { name: 'decade', column: 'datePublished', format: formatDecade },
+] as const satisfies readonly StatisticRow<string>[];
+
+export const STATISTICS: readonly StatisticRow[] = statisticRows;
+export const STATISTIC_NAMES: readonly Statistic[] = statisticRows.map(({ name }) => name);
+export type Statistic = (typeof statisticRows)[number]['name'];
 
 export const WORDS_ROWS: readonly WordsRow[] = wordsRows;
 export const SEARCH_ROW: WordsRow = wordsRows[0];

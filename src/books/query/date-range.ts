@@ -34,6 +34,12 @@ export function formatYear(date: number): string {
   return String(Math.floor(date / YEAR_STEP)).padStart(4, '0');
 }
 
+/** `YYYY-MM`; null for a date that is a year. */
+export function formatMonth(date: number): string | null {
+  const month = Math.floor(date % YEAR_STEP / MONTH_STEP);
+  return month === 0 ? null : `${formatYear(date)}-${String(month).padStart(2, '0')}`;
+}
+
 /** The first year of the decade, in four digits. */
 export function formatDecade(date: number): string {
   return `${Math.floor(date / (10 * YEAR_STEP))}0`.padStart(4, '0');

@@ -10,7 +10,9 @@ import {
   PAGE_LIMIT_MAX, REPETITIONS_MAX, malformed, parseRepeatableQuery, surplusParameter,
 } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
-import { FACET_NAMES, VALUE_ROWS, WORDS_ROWS, placeParameter } from './conditions.ts';
+import {
+  FACET_NAMES, STATISTIC_NAMES, VALUE_ROWS, WORDS_ROWS, placeParameter,
+} from './conditions.ts';
 import { SORT_KEYS } from './sort-keys.ts';
 
 /** The parameter of duplicates: by which properties books can be such. */
@@ -54,6 +56,17 @@ export const facetParameters: readonly ParameterSpec[] = [
     name: 'by', in: 'query', schema: { kind: 'string', minLength: 1 },
     option: { placeholder: '<facets>', suggests: FACET_NAMES },
     description: `Some of \`${FACET_NAMES.join('`, `')}\`, by commas; all when absent.`,
+  },
+  ...bookFilterParameters,
+  typosParameter,
+];
+
+/** The parameters of the route of statistics. */
+export const statisticsParameters: readonly ParameterSpec[] = [
+  {
+    name: 'by', in: 'query', isRequired: true, schema: { kind: 'string', values: STATISTIC_NAMES },
+    description: 'What the books are counted by. With `status` all are counted, else those that '
+      + 'are read.',
   },
   ...bookFilterParameters,
   typosParameter,

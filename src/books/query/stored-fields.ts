@@ -73,6 +73,7 @@ export const readBookFormat = createTextReader('bookFormat');
 export const readStatus = createTextReader('status');
 
 /** Readers of members that are a number or a boolean; they give null when the book has none. */
+export const readNumberOfPages = createPlainReader('numberOfPages', Number);
 export const readRating = createPlainReader('rating', Number);
 /** `true` or `false`. */
 export const readOwned = createPlainReader('owned', String);

@@ -7,6 +7,7 @@
 import { TOKEN_MODEL } from '../../access/token.ts';
 import {
   bookFilterParameters, bookQueryParameters, duplicatesParameter, facetParameters,
+  statisticsParameters,
 } from '../../books/query/query-parameters.ts';
 import { configurationSchema } from '../../webhooks/actions/action-configuration.ts';
 import { backfillMembers, replayMembers, resendMembers } from '../../webhooks/bulk/job-routes.ts';
@@ -31,6 +32,7 @@ export const routeCommands = describeCommands(
 export const bookFilterOptions = queryOptions(bookFilterParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);
 export const facetOptions = queryOptions(facetParameters);
+export const statisticsOptions = queryOptions(statisticsParameters);
 export const duplicatesOptions = queryOptions([duplicatesParameter]);
 export const newConfigurationOptions = memberOptions(configurationSchema.members);
 export const configurationChangeOptions = changeOptions(configurationSchema.members);

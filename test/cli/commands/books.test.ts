@@ -164,6 +164,22 @@ for (const way of WAYS) {
     assert.match(stderr, /searched for "emma" instead of "emmma"/);
   }));
 
+  test(`books are found, counted and listed by what they are to their reader, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const reading = { status: 'read', rating: 4.5, finishedOn: '2024-05', owned: true };
+      const input = { title: 'Dune', numberOfPages: 412, reading, series: [{ name: 'Dune' }] };
+      await addBook(place, input);
+      const found = ['--status', 'read', '--rating-from', '4', '--finished-to', '2024',
+        '--owned', 'true', '--series', 'dune'];
+      const listed = await place.run(['book:list', ...found, '--sort=-rating']);
+      assert.match(listed.stdout, /^ID.*\n.*Dune.*\n$/);
+      assert.deepEqual(await place.json(['book:facets', '--by', 'finishedYear', ...found]),
+        { total: 1, facets: { finishedYear: [{ value: '2024', count: 1 }] } });
+      assert.match((await place.run(['book:statistics', '--by', 'month', ...found])).stdout,
+        /^VALUE +BOOKS +PAGES +MEAN RATING\n2024-05 +1 +412 +4\.5\n$/);
+      assert.equal((await place.run(['book:statistics', '--by', 'weeks'])).code, 2);
+    }));
+
   test(`facets count what the filters let through, ${way}`, () =>
     inPlace(way, async (place) => {
       await addBook(place, { ...EMMA, datePublished: '1815', keywords: ['classic'] });

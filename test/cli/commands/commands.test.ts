@@ -28,6 +28,7 @@ const STEPS: readonly Step[] = [
   ['book:list --q dune', 0],
   ['book:list --published-from never', 1],
   ['book:facets --by bookFormat', 0],
+  ['book:statistics --by year', 0],
   ['book:duplicates --by isbn', 0],
   ['book:export --format jsonl', 0],
   [`book:delete ${BOOK}`, 0],

@@ -1,4 +1,4 @@
-/** The commands that answer about many books at once: `book:facets`, `book:duplicates`. */
+/** The commands that answer about many books at once, such as `book:facets`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
@@ -6,10 +6,12 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { bookResource } from '../../../books/book-resource.ts';
+import type { ListedResource } from '../../../resources/resource.ts';
+import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { expectObject, toTableColumns } from '../resource-commands.ts';
-import { facetOptions } from '../route-options.ts';
+import { facetOptions, statisticsOptions } from '../route-options.ts';
 import { endList, explainCorrections, readItems, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
@@ -20,19 +22,38 @@ const FACET_COLUMNS = [
 
 /** Prints the service's answer with --json, else a line for each value. */
 export async function showFacets(context: CommandContext): Promise<number> {
-  const { output } = context;
   checkFacets(context.args.find('by'));
+  return showAnswer(context, 'facets', facetOptions, FACET_COLUMNS, listValues);
+}
+
+const STATISTICS_COLUMNS = [
+  { title: 'VALUE', member: 'value', widthMin: 12 },
+  { title: 'BOOKS', member: 'books', fit: 'whole' },
+  { title: 'PAGES', member: 'pages', fit: 'whole' },
+  { title: 'MEAN RATING', member: 'meanRating', fit: 'whole' },
+] as const;
+
+/** Prints the service's answer with --json, else its rows. */
+export function showStatistics(context: CommandContext): Promise<number> {
+  return showAnswer(context, 'statistics', statisticsOptions, STATISTICS_COLUMNS,
+    ({ rows = null }) => Array.isArray(rows) ? rows.map(expectObject) : []);
+}
+
+async function showAnswer(
+  context: CommandContext, name: string, options: OptionSpecs,
+  columns: ListedResource['columns'], listRows: (answer: JsonObject) => readonly JsonObject[],
+): Promise<number> {
+  const { output } = context;
   const query = new URLSearchParams();
-  setQueryOptions(query, context, facetOptions);
+  setQueryOptions(query, context, options);
   const apiClient = await context.openApiClient();
   const { body, headers } = await apiClient.request({
-    method: 'GET', path: `${bookResource.path}/facets?${query}`,
+    method: 'GET', path: `${bookResource.path}/${name}?${query}`,
   });
   const corrections = headers['x-search-corrected'];
   if (typeof corrections === 'string') output.note(explainCorrections(corrections));
-  const columns = toTableColumns({ columns: FACET_COLUMNS });
   if (output.isJson) await output.json(body);
-  else await output.list(listValues(expectObject(body)), columns, 'no books');
+  else await output.list(listRows(expectObject(body)), toTableColumns({ columns }), 'no books');
   return 0;
 }
 

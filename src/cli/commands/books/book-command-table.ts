@@ -7,7 +7,7 @@ import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
 import {
-  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions,
+  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions, statisticsOptions,
 } from '../route-options.ts';
 
 const book: OptionSpec = {
@@ -53,6 +53,16 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     options: facetOptions,
     examples: ['hookshelf book:facets', 'hookshelf book:facets --by decade,bookFormat --q war'],
     load: async () => (await loadAggregates()).showFacets,
+  },
+  {
+    name: 'book:statistics',
+    summary: 'Count the books that are read by year, month, status, rating, language or decade',
+    details: ['Years and months are those of the last reading. By status all books are counted.'],
+    options: statisticsOptions,
+    examples: [
+      'hookshelf book:statistics --by year', 'hookshelf book:statistics --by rating --shelf own',
+    ],
+    load: async () => (await loadAggregates()).showStatistics,
   },
   {
     name: 'book:duplicates',

@@ -1,0 +1,169 @@
+/**
+ * Statistics of reading: how many books were read in each year, and so on, with their pages and how
+ * they were rated. What is counted of a book stands in columns: no book is read where the indexes
+ * say which match.
+ */
+import { quote, suggestName } from '../../base/text/error-message.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { Exchange } from '../../server/http-route.ts';
+import { malformed } from '../../server/query.ts';
+import type { ValueColumn } from '../engine/value-column.ts';
+import { createSlotSource, findMatches, settleSearch } from '../list/match-search.ts';
+import type { MatchSearch, SearchIndexes } from '../list/match-search.ts';
+import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
+import type { SearchDeps } from '../list/search-books.ts';
+import { ID_SORT } from '../query/book-sort.ts';
+import { parseFilter } from '../query/book-filter.ts';
+import type { BookFilter } from '../query/book-filter.ts';
+import { COLUMN_ROWS } from '../query/book-values.ts';
+import type { BookValue, ColumnName } from '../query/book-values.ts';
+import { STATISTICS, STATISTIC_NAMES } from '../query/conditions.ts';
+import type { Statistic, StatisticRow } from '../query/conditions.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
+import { parseTypos } from '../query/parse-query.ts';
+import { readFilterString } from '../query/query-parameters.ts';
+import { searchMatches } from './match-scan.ts';
+
+type StatisticsAnswer = {
+  readonly by: Statistic;
+  /** How many books are counted. */
+  readonly total: number;
+  readonly rows: readonly StatisticsRow[];
+};
+
+type StatisticsRow = {
+  /** null: the books have none. */
+  readonly value: string | null;
+  readonly books: number;
+  readonly pages: number;
+  /** To two decimals; null: no book is rated. */
+  readonly meanRating: number | null;
+};
+
+/** The books of one value. */
+type Group = { books: number; pages: number; rated: number; stars: number };
+
+/** Handles `GET /api/books/statistics`. Throws `malformed`. */
+export async function sendStatistics(deps: SearchDeps, exchange: Exchange): Promise<void> {
+  const values = readFilterString(exchange.search, ['by', 'typos']);
+  const statistic = parseStatistic(values.get('by')?.[0]);
+  const query = {
+    filter: statistic.name === 'status' ? parseFilter(values) : amongRead(parseFilter(values)),
+    sort: ID_SORT, corrections: NO_CORRECTIONS,
+    mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
+  };
+  const { result, query: { corrections }, changes } = await searchMatches(deps, query,
+    createExchangeCaller(exchange), (search) => countBooks(search, statistic),
+    ({ total }) => total === 0);
+  changes.stop();
+  exchange.sendJson(200, assertWanted(result), formatCorrectionHeader(corrections));
+}
+
+function parseStatistic(text = ''): StatisticRow {
+  const statistic = STATISTICS.find(({ name }) => name === text);
+  if (statistic !== undefined) return statistic;
+  throw malformed(`\`by\` must be one of ${STATISTIC_NAMES.join(', ')}, not `
+    + `${quote(text)}${suggestName(text, STATISTIC_NAMES)}`);
+}
+
+/** The filter for those of its books that are read. */
+function amongRead({ words, values }: BookFilter): BookFilter {
+  const read = parseFilter(new Map([['status', ['read']]]));
+  return { words, values: [...values, ...read.values] };
+}
+
+function* countBooks(search: MatchSearch, statistic: StatisticRow): Steps<StatisticsAnswer> {
+  const names = [statistic.column, 'numberOfPages', 'rating'] as const;
+  const columns = search.indexes === null ? null : findColumns(search.indexes, names);
+  const counted = columns === null ? null : yield* countByColumns(search, statistic, columns);
+  return counted ?? (yield* countGroups(search, statistic, names.map(createReader), true));
+}
+
+/** Null while one of the columns is missing. */
+function findColumns(
+  indexes: SearchIndexes, names: readonly ColumnName[],
+): readonly ValueColumn[] | null {
+  // All are asked for before any is missed, so that all are made at once.
+  const found = names.map((name) => indexes.findColumn(name));
+  const columns = found.filter((column) => column !== null);
+  return columns.length < names.length ? null : columns;
+}
+
+/** Null where an index fails. */
+function* countByColumns(
+  search: MatchSearch, statistic: StatisticRow, columns: readonly ValueColumn[],
+): Steps<StatisticsAnswer | null> {
+  const { indexes } = search;
+  const [column] = columns;
+  if (indexes === null || column === undefined) return null;
+  const settled = yield* settleSearch(search, indexes);
+  return yield* indexes.attempt(column, () =>
+    countGroups(settled, statistic, columns.map(createColumnReader), false));
+}
+
+/** The first value of a book: what is counted has one at most. */
+type ReadFirst = (bytes: Buffer, slot: number) => BookValue | null;
+
+function createReader(name: ColumnName): ReadFirst {
+  const { readValues } = COLUMN_ROWS[name];
+  return (bytes) => readValues(bytes)[0] ?? null;
+}
+
+/** The book is read where the search had to read it. */
+function createColumnReader(column: ValueColumn): ReadFirst {
+  return (bytes, slot) => bytes.length === 0 ? column.firstValueAt(slot)
+    : column.readValues(bytes)[0] ?? null;
+}
+
+/** `readers` are those of the value, the pages and the rating. */
+function* countGroups(
+  search: MatchSearch, { name, format = String }: StatisticRow, readers: readonly ReadFirst[],
+  readsBooks: boolean,
+): Steps<StatisticsAnswer> {
+  const [readValue = noValue, readPages = noValue, readRating = noValue] = readers;
+  const groups = new Map<string | null, Group>();
+  // To write a value as text takes longer than all else.
+  const groupsByValue = new Map<BookValue | null, Group>();
+  const findGroup = (value: BookValue | null): Group => {
+    const text = value === null ? null : format(value);
+    const group = groups.get(text) ?? { books: 0, pages: 0, rated: 0, stars: 0 };
+    groups.set(text, group);
+    groupsByValue.set(value, group);
+    return group;
+  };
+  let total = 0;
+  yield* findMatches(search, createSlotSource(search), {
+    readsBooks,
+    take(bytes, slot) {
+      const value = readValue(bytes, slot);
+      const rating = readRating(bytes, slot);
+      const group = groupsByValue.get(value) ?? findGroup(value);
+      group.books += 1;
+      group.pages += Number(readPages(bytes, slot));
+      group.rated += rating === null ? 0 : 1;
+      group.stars += Number(rating);
+      total += 1;
+      return true;
+    },
+  });
+  return { by: name, total, rows: [...groups].sort(compareValues).map(createRow) };
+}
+
+function noValue(): null {
+  return null;
+}
+
+/** Rising; the books without a value come last. */
+function compareValues(
+  [left]: readonly [string | null, Group], [right]: readonly [string | null, Group],
+): number {
+  if (left === null || right === null) return left === null ? 1 : -1;
+  return left < right ? -1 : 1;
+}
+
+function createRow(
+  [value, { books, pages, rated, stars }]: readonly [string | null, Group],
+): StatisticsRow {
+  const meanRating = rated === 0 ? null : Math.round(stars * 100 / rated) / 100;
+  return { value, books, pages, meanRating };
+}

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Exchange, Handler, HeaderList } from '../../server/http-route.ts';
-import type { Collection } from '../../store/store-port.ts';
+import type { Collection, Walk } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import { findPage, findWhole, fitsInMemory } from './find-books.ts';
@@ -14,14 +14,13 @@ import type { MatchSearch } from './match-search.ts';
 import {
   createBody, sourceFromSlots, sourceFromWalk, streamBuffer, streamWalk, writeArray, writeText,
 } from './book-source.ts';
-import type { BookSource, BookTextWriter, PullChunk } from './book-source.ts';
+import type { BookSource, BookTextWriter } from './book-source.ts';
+import { prepareWriter } from './prepare-writer.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { assertWanted, createExchangeCaller, searchBooks } from './search-books.ts';
 import type { SearchCaller, SearchDeps } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { ID_SORT } from '../query/book-sort.ts';
-import { compareId, readId } from '../query/stored-fields.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
@@ -104,7 +103,7 @@ export function createBookList(options: SearchDeps & ExplainOptions): BookList {
       const query = parseBookListQuery(values);
       const result = await answerQuery(deps, query, EMBEDDING_PROGRAM);
       try {
-        const books = await deps.turns.run(decodeAll(selectFrom(result.source, query)));
+        const books = await deps.turns.run(decodeAll(readBooks(deps, query, result)));
         const corrections = Object.fromEntries(result.corrections);
         return { books: books ?? [], total: result.total, cursor: result.cursor, corrections };
       } finally {
@@ -123,39 +122,36 @@ type BookListDeps = SearchDeps & Required<ExplainOptions> & {
   readonly wholeCache: WholeCatalogCache;
 };
 
-/** The books can be read once: from `source`, or from `stream` where that is set. */
+/** The books can be read once. */
 type ListResult = {
   readonly plan: PlanExplanation;
   readonly total: number;
   readonly cursor: string | null;
   readonly corrections: Corrections;
-  readonly source: BookSource;
-  /**
-   * The same books as the body of a response, where that can be sent without reading them one by
-   * one. It shares its walk with `source`, so only one of the two may be used.
-   */
-  readonly stream: PullChunk | null;
-  /** To be called once the books have been read from `source`, or nobody wants them any more. */
+  readonly books: ListBooks;
+  /** To be called once the books have been read, or nobody wants them any more. */
   readonly close: () => void;
 };
+
+type ListBooks =
+  | { readonly kind: 'source'; readonly source: BookSource }
+  /** All that the walk comes to, which can be sent without reading the books one by one. */
+  | { readonly kind: 'walk'; readonly walk: Walk };
 
 async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
   if (query.isExplained) return sendExplanation(deps, query, exchange);
-  const isWhole = asksForAll(query) && query.after === null && query.fields === null;
-  const buffer = isWhole ? deps.wholeCache.findOrBuild() : null;
-  if (buffer !== null) {
-    return exchange.sendStream(200, [
-      'Content-Type', 'application/json', 'X-Total-Count', String(deps.collection.size),
-      'Content-Length', String(buffer.length), ...VARY,
-    ], streamBuffer(buffer));
-  }
   const result = await answerQuery(deps, query, createExchangeCaller(exchange));
   try {
     const headers = ['Content-Type', 'application/json', ...listHeaders(exchange, query, result)];
-    const stream = query.fields === null ? result.stream : null;
-    const body = stream === null
-      ? createBody(writeArray(selectFrom(result.source, query))) : { pull: stream };
+    const { books } = result;
+    if (books.kind === 'walk' && query.fields === null) {
+      const buffer = query.after === null ? deps.wholeCache.findOrBuild() : null;
+      if (buffer === null) return await exchange.sendStream(200, headers, streamWalk(books.walk));
+      const headersWithLength = [...headers, 'Content-Length', String(buffer.length)];
+      return await exchange.sendStream(200, headersWithLength, streamBuffer(buffer));
+    }
+    const body = createBody(writeArray(readBooks(deps, query, result)));
     if ('whole' in body) exchange.send(200, headers, body.whole);
     else await exchange.sendStream(200, headers, body.pull);
   } finally {
@@ -167,11 +163,15 @@ async function sendListAs(
   deps: BookListDeps, exchange: Exchange, { headers, writer }: BookOutput,
 ): Promise<void> {
   const query = parseBookQuery(exchange.search);
-  await prepareWriter(deps, exchange, query, writer);
-  const result = await answerQuery(deps, query, createExchangeCaller(exchange));
+  const caller = createExchangeCaller(exchange);
+  await prepareWriter(writer, query, caller, async (searchedQuery) => {
+    const found = await answerQuery(deps, searchedQuery, caller);
+    return { source: openSource(deps, found), close: found.close };
+  });
+  const result = await answerQuery(deps, query, caller);
   try {
     const allHeaders = [...headers, ...listHeaders(exchange, query, result)];
-    const body = createBody(writeText(selectFrom(result.source, query), writer));
+    const body = createBody(writeText(readBooks(deps, query, result), writer));
     if ('whole' in body) return exchange.send(200, allHeaders, body.whole);
     await exchange.sendStream(200, allHeaders, async () => {
       // To write a piece is work, and the event loop serves others too.
@@ -180,50 +180,6 @@ async function sendListAs(
     });
   } finally {
     result.close();
-  }
-}
-
-// To look at so many takes some milliseconds at most.
-const BOOKS_PREPARED_AT_ONCE = 512;
-
-/** Shows the writer the books of the answer; what is written meanwhile it sees later or never. */
-async function prepareWriter(
-  deps: BookListDeps, exchange: Exchange, query: BookQuery, writer: BookTextWriter,
-): Promise<void> {
-  if (writer.prepare === undefined) return;
-  const { sort, limit, after } = query;
-  const isInIdOrder = sort.orders.length === 0 && !sort.isIdDescending;
-  const page: Buffer[] = [];
-  await readEach(deps, exchange, query, (book) => {
-    writer.prepare?.([book]);
-    if (limit !== null) page.push(book);
-  });
-  if (isInIdOrder) return;
-  // Which books follow a cursor, and which a page has, their own order says.
-  if (limit !== null) {
-    writer.prepareInIdOrder?.(page.sort((left, right) => compareId(left, readId(right))));
-  } else if (after === null) {
-    await readEach(deps, exchange, { ...query, sort: ID_SORT },
-      (book) => writer.prepareInIdOrder?.([book]));
-  }
-}
-
-async function readEach(
-  deps: BookListDeps, exchange: Exchange, query: BookQuery, read: (book: Buffer) => void,
-): Promise<void> {
-  const caller = createExchangeCaller(exchange);
-  const { source, close } = await answerQuery(deps, query, caller);
-  try {
-    let count = 0;
-    for (const book of source) {
-      read(book);
-      count += 1;
-      if (count % BOOKS_PREPARED_AT_ONCE !== 0) continue;
-      await nextTurn();
-      assertWanted(caller.isWanted() ? true : null);
-    }
-  } finally {
-    close();
   }
 }
 
@@ -261,8 +217,13 @@ async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchC
 }
 
 /** The books with the members that the query asks for. */
-function selectFrom(source: BookSource, { fields }: BookQuery): BookSource {
+function readBooks(deps: BookListDeps, { fields }: BookQuery, result: ListResult): BookSource {
+  const source = openSource(deps, result);
   return fields === null ? source : selectFromEach(source, fields);
+}
+
+function openSource({ collection }: BookListDeps, { books }: ListResult): BookSource {
+  return books.kind === 'source' ? books.source : sourceFromWalk(collection, books.walk);
 }
 
 function* selectFromEach(source: BookSource, fields: ReadonlySet<string>): BookSource {
@@ -275,12 +236,12 @@ async function answerQuery(
   if (asksForAll(query)) return listAll(deps.collection, query);
   const { result, query: correctedQuery, changes } = await searchBooks(deps, query, caller, {
     createSteps: findPageOrDefer,
-    finish: async (found): Promise<PageResult | WholeResult> => 'entries' in found ? found
+    finish: async (found): Promise<PageResult | WholeResult> => found.kind === 'page' ? found
       : deps.wholeScanLimiter.run(async () =>
-        assertWanted(await deps.turns.run(findWhole(found), caller.isWanted))),
+        assertWanted(await deps.turns.run(findWhole(found.search), caller.isWanted))),
     isEmpty: ({ total }) => total === 0,
   });
-  if ('entries' in result) {
+  if (result.kind === 'page') {
     changes.stop();
     return toResult(result, correctedQuery);
   }
@@ -288,16 +249,18 @@ async function answerQuery(
   return {
     plan, total, cursor: null, corrections: correctedQuery.corrections,
     // The books are still to be read: `changes` keeps them as they are found until they have been.
-    source: sourceFromSlots(slots, changes), stream: null, close: () => changes.stop(),
+    books: { kind: 'source', source: sourceFromSlots(slots, changes) },
+    close: () => changes.stop(),
   };
 }
 
 /** A page, or few books that match; the search itself where all of more are asked for. */
 function* findPageOrDefer(
   search: MatchSearch<BookQuery>,
-): Steps<PageResult | MatchSearch<BookQuery>> {
+): Steps<PageResult | { readonly kind: 'search'; readonly search: MatchSearch<BookQuery> }> {
   const { limit } = search.query;
-  return limit === null && !fitsInMemory(search) ? search : yield* findPage(search, limit);
+  return limit === null && !fitsInMemory(search) ? { kind: 'search', search }
+    : yield* findPage(search, limit);
 }
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
@@ -307,7 +270,6 @@ function asksForAll({ filter, sort, limit }: BookQuery): boolean {
 }
 
 function listAll(collection: Collection, { after }: BookQuery): ListResult {
-  const walk = collection.walk({ after: after?.id ?? null });
   return {
     plan: {
       name: 'whole',
@@ -317,8 +279,7 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
     total: collection.size,
     cursor: null,
     corrections: NO_CORRECTIONS,
-    source: sourceFromWalk(collection, walk),
-    stream: streamWalk(walk),
+    books: { kind: 'walk', walk: collection.walk({ after: after?.id ?? null }) },
     close: () => {},
   };
 }
@@ -333,7 +294,7 @@ function toResult(
   const cursor = hasMore && last !== undefined
     ? encodeCursor(last, fingerprint, corrections) : null;
   const source = pageEntries.map(({ bytes }) => bytes);
-  return { plan, total, cursor, corrections, source, stream: null, close: () => {} };
+  return { plan, total, cursor, corrections, books: { kind: 'source', source }, close: () => {} };
 }
 
 function* decodeAll(source: BookSource): Steps<Book[]> {

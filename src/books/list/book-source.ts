@@ -4,7 +4,7 @@ import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 
 /** The next part of the response's body, or null after its end. */
-export type PullChunk = () => readonly Buffer[] | null;
+type PullChunk = () => readonly Buffer[] | null;
 
 /** The bytes of each book. */
 export type BookSource = Iterable<Buffer>;

@@ -35,10 +35,12 @@ export type PlanExplanation = {
  * many. `total` counts those before the cursor, too.
  */
 export type PageResult = {
+  readonly kind: 'page';
   readonly entries: readonly BookEntry[]; readonly total: number; readonly plan: PlanExplanation;
 };
 /** `slots` are those of the books after the cursor, in order. */
 export type WholeResult = {
+  readonly kind: 'whole';
   readonly slots: Uint32Array; readonly total: number; readonly plan: PlanExplanation;
 };
 
@@ -80,7 +82,7 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
       : yield* findMatches(search, createSlotSource(search), top);
     if (end === null) return yield* findPage({ ...search, order: null }, limit);
     if (end === 'looks-exhausted') plan = replanPage(plan);
-    else return { entries: yield* top.finish(), total: end.total, plan };
+    else return { kind: 'page', entries: yield* top.finish(), total: end.total, plan };
   }
 }
 
@@ -125,7 +127,7 @@ function* listInOrder(search: ListSearch): Steps<WholeResult | null> {
   }
   changes.stopRecording();
   const plan = planWhole(collection.size, slotCount, orders[0]?.key ?? 'id');
-  return { slots: slots.subarray(0, count), total: end.total, plan };
+  return { kind: 'whole', slots: slots.subarray(0, count), total: end.total, plan };
 }
 
 function* sortAll(search: ListSearch): Steps<WholeResult> {
@@ -136,7 +138,7 @@ function* sortAll(search: ListSearch): Steps<WholeResult> {
   assert(end !== 'looks-exhausted');
   // To sort may take long, and need not record more.
   changes.stopRecording();
-  return { slots: yield* sink.finish(), total: end.total, plan };
+  return { kind: 'whole', slots: yield* sink.finish(), total: end.total, plan };
 }
 
 /** Slots with their sort keys, which come by their ids: ties stay so. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
+import { readLook } from './console-look.ts';
 
 const skip = lacksBrowser;
 const HASH = 'return location.hash;';
@@ -227,4 +228,37 @@ test('who goes on editing is told that nothing is saved', { skip }, async () => 
   await person.sees('Not saved: somebody else has changed it meanwhile.');
   await person.click('link', 'Events');
   await person.find('dialog', QUESTION);
+});
+
+test('the dialog and the offer to undo fit each page, and can be read', { skip }, async () => {
+  const { person, browser } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'A title of some length' });
+  const path = `/api/books/${String(id)}`;
+  const fits = async (): Promise<void> => {
+    const { overflow, small, broken, pale } = await readLook(browser);
+    const beyond = await browser.evaluate(`return [...document.querySelectorAll('dialog')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length;`);
+    assert.deepEqual({ overflow, small, broken, pale, beyond },
+      { overflow: 0, small: [], broken: [], pale: [], beyond: 0 });
+  };
+  try {
+    for (const [width, scheme] of [[320, 'dark'], [390, 'light'], [1920, 'dark']] as const) {
+      await browser.look(width, 800, scheme);
+      await at.open(`#/books/${String(id)}`);
+      await person.click('button', 'Edit');
+      await person.fill('textbox', 'Title', `Mine ${'of some length '.repeat(4)}${width}`);
+      await at.call('PATCH', path, { title: `Theirs ${width}`, subtitle: `${width}` });
+      await person.click('button', 'Save');
+      await person.find('dialog', 'It was changed meanwhile');
+      await fits();
+      await person.click('button', 'Take the stored one');
+      await deleteOpenBook();
+      await person.find('heading', 'Books');
+      await fits();
+      await person.press('u');
+      await person.sees('is back.');
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
 });

@@ -57,6 +57,7 @@ test('fields that belong together stay on one line', { skip }, async () => {
       await browser.look(width, 900, 'light');
       for (const [hash, names] of [
         ['#/requests', ['since', 'until']], ['#/books', ['sort', 'as']],
+        ['#/books', ['publishedFrom', 'publishedTo']], ['#/books', ['ratingFrom', 'ratingTo']],
         ['#/outgoing', ['sort', 'event']],
       ] as const) {
         await at.open(hash);

@@ -15,7 +15,8 @@ export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
     formatLabel: (value) => SORTS[value] ?? value },
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
-  ...facetFilters,
+  // The end of a range stands beside its beginning.
+  ...facetFilters.map((filter) => ({ ...filter, isPaired: filter.name.endsWith('To') })),
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
 

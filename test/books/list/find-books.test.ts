@@ -16,7 +16,7 @@ import { pageSteps } from '../../support/page-steps.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 import { runAll } from '../../support/turns.ts';
 
-const SEEDS = IS_LONG ? 200 : 4;
+const SEEDS = IS_LONG ? 200 : 6;
 const ROUNDS = 50;
 const ID_BOUND = 200;
 

@@ -4,12 +4,15 @@ import { test } from 'node:test';
 import { startRelay } from '../relay.ts';
 import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
-/** The names of the collections that each transaction since `from` wrote to, without health. */
+/**
+ * The names of the collections that each transaction since `from` wrote to, without health and
+ * statistics, which are written some time after.
+ */
 function collectionsSince(simulation: Simulation, from: number): readonly (readonly string[])[] {
-  const others = ['outgoing-health', 'outgoing-failing'];
+  const others = ['webhook-health', 'webhook-statistics'];
   return simulation.store.lines.slice(from)
     .map((line) => line.map(({ collection }) => collection)
-      .filter((name) => !others.includes(name) && !name.includes('health')));
+      .filter((name) => !others.includes(name)));
 }
 
 function recordOf(simulation: Simulation, collection: string, id: string): unknown {

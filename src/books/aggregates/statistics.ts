@@ -4,6 +4,7 @@
  * say which match.
  */
 import { quote, suggestName } from '../../base/text/error-message.ts';
+import type { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
@@ -42,6 +43,10 @@ type StatisticsRow = {
 
 /** The books of one value. */
 type Group = { books: number; pages: number; rated: number; stars: number };
+
+// To count a slot takes some 50 ns.
+const SLOTS_PER_YIELD = 1024;
+const NO_BOOK = Buffer.alloc(0);
 
 /** Handles `GET /api/books/statistics`. Throws `malformed`. */
 export async function sendStatistics(deps: SearchDeps, exchange: Exchange): Promise<void> {
@@ -115,38 +120,81 @@ function createColumnReader(column: ValueColumn): ReadFirst {
     : column.readValues(bytes)[0] ?? null;
 }
 
-/** `readers` are those of the value, the pages and the rating. */
 function* countGroups(
-  search: MatchSearch, { name, format = String }: StatisticRow, readers: readonly ReadFirst[],
-  readsBooks: boolean,
+  search: MatchSearch, statistic: StatisticRow, readers: readonly ReadFirst[], readsBooks: boolean,
 ): Steps<StatisticsAnswer> {
-  const [readValue = noValue, readPages = noValue, readRating = noValue] = readers;
-  const groups = new Map<string | null, Group>();
-  // To write a value as text takes longer than all else.
-  const groupsByValue = new Map<BookValue | null, Group>();
-  const findGroup = (value: BookValue | null): Group => {
-    const text = value === null ? null : format(value);
-    const group = groups.get(text) ?? { books: 0, pages: 0, rated: 0, stars: 0 };
-    groups.set(text, group);
-    groupsByValue.set(value, group);
-    return group;
-  };
-  let total = 0;
+  const { isExact, unsettled, slots, changes: { changedSlots } } = search;
+  if (!readsBooks && isExact && unsettled === null && slots !== null) {
+    const counted = yield* countSlots(slots, statistic, readers, changedSlots);
+    if (counted !== null) return counted;
+  }
+  const counter = new GroupCounter(statistic, readers);
   yield* findMatches(search, createSlotSource(search), {
     readsBooks,
     take(bytes, slot) {
-      const value = readValue(bytes, slot);
-      const rating = readRating(bytes, slot);
-      const group = groupsByValue.get(value) ?? findGroup(value);
-      group.books += 1;
-      group.pages += Number(readPages(bytes, slot));
-      group.rated += rating === null ? 0 : 1;
-      group.stars += Number(rating);
-      total += 1;
+      counter.add(bytes, slot);
       return true;
     },
   });
-  return { by: name, total, rows: [...groups].sort(compareValues).map(createRow) };
+  return counter.finish();
+}
+
+/**
+ * The same of slots that all match: among 100,000 in half the time that `findMatches` takes. Null
+ * where a book changes meanwhile.
+ */
+function* countSlots(
+  slots: BitSet, statistic: StatisticRow, readers: readonly ReadFirst[],
+  changedSlots: { readonly size: number },
+): Steps<StatisticsAnswer | null> {
+  const counter = new GroupCounter(statistic, readers);
+  for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
+    if (changedSlots.size > 0) return null;
+    counter.add(NO_BOOK, slot);
+    if (counter.total % SLOTS_PER_YIELD === 0) yield;
+  }
+  return changedSlots.size > 0 ? null : counter.finish();
+}
+
+class GroupCounter {
+  total = 0;
+  readonly #row: StatisticRow;
+  readonly #readers: readonly ReadFirst[];
+  readonly #groups = new Map<string | null, Group>();
+  /** To write a value as text takes longer than all else. */
+  readonly #groupsByValue = new Map<BookValue | null, Group>();
+
+  /** `readers` are those of the value, the pages and the rating. */
+  constructor(row: StatisticRow, readers: readonly ReadFirst[]) {
+    this.#row = row;
+    this.#readers = readers;
+  }
+
+  add(bytes: Buffer, slot: number): void {
+    const [readValue = noValue, readPages = noValue, readRating = noValue] = this.#readers;
+    const value = readValue(bytes, slot);
+    const rating = readRating(bytes, slot);
+    const group = this.#groupsByValue.get(value) ?? this.#addValue(value);
+    group.books += 1;
+    group.pages += Number(readPages(bytes, slot));
+    group.rated += rating === null ? 0 : 1;
+    group.stars += Number(rating);
+    this.total += 1;
+  }
+
+  finish(): StatisticsAnswer {
+    const rows = [...this.#groups].sort(compareValues).map(createRow);
+    return { by: this.#row.name, total: this.total, rows };
+  }
+
+  #addValue(value: BookValue | null): Group {
+    const { format = String } = this.#row;
+    const text = value === null ? null : format(value);
+    const group = this.#groups.get(text) ?? { books: 0, pages: 0, rated: 0, stars: 0 };
+    this.#groups.set(text, group);
+    this.#groupsByValue.set(value, group);
+    return group;
+  }
 }
 
 function noValue(): null {

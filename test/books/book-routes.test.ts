@@ -161,7 +161,7 @@ test('answers hold what the document says, and it describes every route', async 
     Object.keys(Object(operations)).map((method) => `${method.toUpperCase()} ${path}`));
   assert.deepEqual(described.sort(), [
     'DELETE /api/books/{id}', 'GET /api/books', 'GET /api/books/duplicates',
-    'GET /api/books/facets',
+    'GET /api/books/facets', 'GET /api/books/statistics',
     'GET /api/books/suggest', 'GET /api/books/{id}', 'PATCH /api/books/{id}', 'POST /api/books',
     'POST /api/books/import', 'PUT /api/books/{id}',
   ]);

@@ -85,7 +85,7 @@ export const naiveInitials = remember((text): readonly string[] => {
 
 /** Words that a dot begins, such as `.net`. */
 const naiveDotted = remember((text): readonly string[] =>
-  naiveFold(text).split(' ').filter((word) => /^\.\p{L}+$/u.test(word)));
+  naiveFold(text).split(/\s/u).filter((word) => /^\.\p{L}+$/u.test(word)));
 
 const naiveRuns = remember((text): readonly string[] =>
   [...naiveWords(text), ...naiveInitials(text), ...naiveDotted(text)]);

@@ -99,10 +99,9 @@ function* countByColumns(
   search: MatchSearch, statistic: StatisticRow, columns: readonly ValueColumn[],
 ): Steps<StatisticsAnswer | null> {
   const { indexes } = search;
-  const [column] = columns;
-  if (indexes === null || column === undefined) return null;
+  if (indexes === null) return null;
   const settled = yield* settleSearch(search, indexes);
-  return yield* indexes.attempt(column, () =>
+  return yield* indexes.attempt(columns, () =>
     countGroups(settled, statistic, columns.map(createColumnReader), false));
 }
 

@@ -98,9 +98,9 @@ function* countTitles(
   });
   yield* indexes.settle();
   const words = searchClausesOf(search.query.filter);
-  const authors = yield* indexes.attempt(author,
+  const authors = yield* indexes.attempt([author],
     () => findTopAuthors(author, words, SUGGESTIONS_MAX));
-  const keywords = yield* indexes.attempt(keyword,
+  const keywords = yield* indexes.attempt([keyword],
     () => findTopKeywords(keyword, beginning, SUGGESTIONS_MAX));
   return authors === null || keywords === null ? null : { titles: titles.top, authors, keywords };
 }

@@ -44,7 +44,7 @@ export function* findTopFacets(
   const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
   for (const [{ name, format }, column] of columns) {
     const { dictionary } = column;
-    const top = yield* indexes.attempt(column, () => format === undefined
+    const top = yield* indexes.attempt([column], () => format === undefined
       ? dictionary.findTop(max) : findTopUnited(dictionary.valueCounts(), format, max));
     if (top === null) return null;
     topByFacet[name] = top;

@@ -165,7 +165,7 @@ export class IndexHost {
     const { index, isReady } = entry;
     const { slotBound } = this.#options.collection;
     return {
-      find: () => this.attempt(index, () => index.find(plan, slotBound)),
+      find: () => this.attempt([index], () => index.find(plan, slotBound)),
       isExact: plan.isExact, unseen: isReady ? null : listUnseen(entry.group, slotBound),
     };
   }
@@ -183,7 +183,7 @@ export class IndexHost {
     if (!this.#keeps(entry)) return NO_CORRECTIONS;
     const { index } = entry;
     const { slotBound } = this.#options.collection;
-    return (yield* this.attempt(index, () => index.findCorrections(words, slotBound)))
+    return (yield* this.attempt([index], () => index.findCorrections(words, slotBound)))
       ?? NO_CORRECTIONS;
   }
 
@@ -213,13 +213,13 @@ export class IndexHost {
     }
   }
 
-  /** What an index answers; null when it fails, which drops it. */
-  * attempt<T>(index: BookIndex, ask: () => Steps<T>): Steps<T | null> {
+  /** What indexes answer; null when that fails, which drops all of them. */
+  * attempt<T>(indexes: readonly BookIndex[], ask: () => Steps<T>): Steps<T | null> {
     try {
       return yield* ask();
     } catch (error) {
-      const entry = this.#findEntry(index);
-      if (entry !== undefined) this.#fail([entry], error);
+      const entries = [...this.#entries.values()];
+      this.#fail(entries.filter(({ index }) => indexes.includes(index)), error);
       return null;
     }
   }
@@ -255,8 +255,8 @@ export class IndexHost {
   #makeWords(): IndexEntry | null {
     if (!this.#mayMake('words') || this.hasOutgrownWords) return null;
     const index: WordIndex = new WordIndex(this.#options, (steps) =>
-      this.#runInBackground(this.attempt(index, () => steps),
-        () => this.#findEntry(index) !== undefined));
+      this.#runInBackground(this.attempt([index], () => steps),
+        () => this.#entries.get('words')?.index === index));
     return this.#make('words', index, 0);
   }
 
@@ -326,7 +326,7 @@ export class IndexHost {
 
   /** Has an index do some work, until that is done or the index is dropped. */
   * #workOn(entry: IndexEntry, begin: (index: BookIndex) => Steps<void>): Steps<void> {
-    const steps = this.attempt(entry.index, () => begin(entry.index));
+    const steps = this.attempt([entry.index], () => begin(entry.index));
     while (this.#keeps(entry) && steps.next().done !== true) yield;
   }
 
@@ -435,10 +435,6 @@ export class IndexHost {
     this.#pendingCount = 0;
   }
 
-  #findEntry(index: BookIndex): IndexEntry | undefined {
-    return [...this.#entries.values()].find((entry) => entry.index === index);
-  }
-
   #keeps(entry: IndexEntry): boolean {
     return this.#entries.get(entry.name) === entry;
   }
@@ -461,7 +457,7 @@ export class IndexHost {
       while (this.#pendingCount > 0) {
         yield* this.#applySome();
         for (const { index, isReady } of this.#entries.values()) {
-          if (isReady) yield* this.attempt(index, () => index.settle());
+          if (isReady) yield* this.attempt([index], () => index.settle());
         }
         this.fit();
       }

@@ -160,7 +160,7 @@ function* askIndexes(
   let isExact = areTermsKnown;
   for (const { condition, column } of questions) {
     const matching = column === null ? null
-      : yield* indexes.attempt(column, () => column.match(condition));
+      : yield* indexes.attempt([column], () => column.match(condition));
     if (matching === null) {
       isExact = false;
     } else if (slots === null) {
@@ -182,7 +182,7 @@ export function* narrowSearch<Query>(
   search: MatchSearch<Query>, indexes: SearchIndexes, column: ValueColumn, question: ValueQuestion,
 ): Steps<MatchSearch<Query> | null> {
   const unsettled = unite(search.unsettled, indexes.copyPending());
-  const matching = yield* indexes.attempt(column, () => column.match(question));
+  const matching = yield* indexes.attempt([column], () => column.match(question));
   if (matching === null) return null;
   const slots = matching.copy();
   if (search.slots !== null) slots.retain(search.slots);
@@ -291,7 +291,8 @@ function* listUnsettled(
 
 /**
  * The same through the first key's order, of which there is an index, or the ids, from the cursor
- * on. Null where the order fails: then what the sink has taken is void.
+ * on. Null where the order fails: then what the sink has taken is void. An error of the sink, of
+ * the check or of a read drops the order too, as it cannot be told from an error of the order.
  */
 export function* findInOrder(
   search: MatchSearch<BookQuery>, sink: MatchSink, looksMax = Infinity,
@@ -300,7 +301,7 @@ export function* findInOrder(
   const find = (): Steps<SearchEnd> =>
     findMatches(search, createOrderSource(search, looksMax), sink);
   if (indexes === null || order === null) return yield* find();
-  return yield* indexes.attempt(order, find);
+  return yield* indexes.attempt([order], find);
 }
 
 function createOrderSource(

@@ -112,6 +112,22 @@ test('facets and suggestions read the books when a column fails', async () => {
   assert.deepEqual(shelf.failures, [['author-column', BROKEN], ['author-column', BROKEN]]);
 });
 
+test('statistics read the books when a column fails, and all columns that were read are told',
+  async () => {
+    const shelf = createShelf();
+    const { collection, indexes, turns } = shelf;
+    const ask = createAggregateClient({ collection, indexes, turns });
+    const expected = await shelf.runUntil(ask('statistics?by=year'));
+    shelf.runAllTurns();
+    const column = indexes.findColumn('rating');
+    assert.ok(column !== null);
+    column.firstValueAt = () => { throw BROKEN; };
+    assert.deepEqual(await shelf.runUntil(ask('statistics?by=year')), expected);
+    assert.equal(indexes.findColumn('rating'), null);
+    assert.deepEqual(shelf.failures,
+      [['finishedOn-column', 'numberOfPages-column', 'rating-column', BROKEN]]);
+  });
+
 function* failingSteps(): Steps<never> {
   throw BROKEN;
 }

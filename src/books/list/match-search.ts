@@ -12,7 +12,7 @@
  * **Changes.** The indexes may know a book as it was: the books of pending slots, those that the
  * word index has not seen yet, and those that change while the query runs. These slots are
  * unsettled. A source by indexes passes over them, and the loop looks at their books in the end. A
- * slot that was taken stays as it was found, whatever becomes of its book. So a book that does not
+ * book that the sink has taken is not looked at again, even if it changes. So a book that does not
  * change is found as it is, and one that changes is found once at most, as it was at some time
  * while the query ran. All books as a source can be relied on without an index: they are the scan.
  *
@@ -136,7 +136,7 @@ function createScan(filter: BookFilter): IndexAnswer {
   };
 }
 
-/** An index that fails meanwhile is done without. */
+/** If an index fails meanwhile, its conditions are checked by reading books. */
 function* askIndexes(
   indexes: SearchIndexes, { filter, sort }: Pick<BookQuery, 'filter' | 'sort'>,
 ): Steps<IndexAnswer> {
@@ -157,7 +157,9 @@ function* askIndexes(
   const areTermsKnown = slots === null ? !isAboutTexts(filter) : words?.isExact === true;
   if (unsettled !== null) slots?.subtract(unsettled);
   const lacksWords = slots !== null && slots.next(0) < 0;
-  let isExact = areTermsKnown;
+  // A condition that no index knows is checked by reading.
+  let isExact = areTermsKnown
+    && filter.values.every(({ row: { column, term } }) => (column ?? term) !== undefined);
   for (const { condition, column } of questions) {
     const matching = column === null ? null
       : yield* indexes.attempt([column], () => column.match(condition));

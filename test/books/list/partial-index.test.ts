@@ -4,7 +4,13 @@ import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import {
+  createSlotSource, findMatches, openSearch,
+} from '../../../src/books/list/match-search.ts';
+import { ID_SORT } from '../../../src/books/query/book-sort.ts';
+import type { ValueRow } from '../../../src/books/query/conditions.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import { readId } from '../../../src/books/query/stored-fields.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
@@ -44,6 +50,30 @@ test('any query finds what a naive list finds while the index is half built', as
   }
   assert.ok(partial > 4 * SEEDS, `${partial} answers from a part of the catalog`);
 });
+
+test('a condition that no index knows is checked by reading, though an index answers others',
+  () => {
+    const collection = new FakeCollection();
+    for (const id of ['a', 'b']) put(collection, id, 'else');
+    const row: ValueRow = {
+      name: 'id', in: 'query', schema: { kind: 'string' }, description: '',
+      parse: (text) => text, readValues: (bytes) => [readId(bytes)],
+    };
+    const search = runAll(openSearch({
+      collection, changes: new ConcurrentChanges(collection),
+      indexes: foundByWords(BitSet.of([0, 1])),
+      query: { filter: { words: [], values: [{ row, wanted: ['b'] }] }, sort: ID_SORT },
+    }));
+    const found: number[] = [];
+    runAll(findMatches(search, createSlotSource(search), {
+      readsBooks: false,
+      take(_, slot) {
+        found.push(slot);
+        return true;
+      },
+    }));
+    assert.deepEqual(found, [1]);
+  });
 
 test('a word is not corrected by what a part of the catalog has', async () => {
   const catalog = createSteeredCatalog();

@@ -73,8 +73,9 @@ class ReceiverColumn extends SharedTextColumn<ListedEvent> {
   }
 }
 
+/** Whole members are compared: what stands between two of them is no identifier. */
 function isReceiver(hook: string, receivers: string): boolean {
-  return receivers.includes(JSON.stringify(hook));
+  return `,${receivers},`.includes(`,${JSON.stringify(hook)},`);
 }
 
 /** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */

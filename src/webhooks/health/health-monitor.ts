@@ -345,12 +345,13 @@ export class HealthMonitor {
           this.#statistics.stage(transaction, webhookId, each, nowMs);
         }
       });
+      this.#statistics.forgetTaken();
     } catch (error) {
       // The store itself has logged why it takes no writes.
       if (!(error instanceof AppError)) {
         this.#context.log.error('the health of webhooks could not be written', { error });
       }
-      this.#statistics.putBack(counts);
+      this.#statistics.putBack();
       for (const webhookId of webhookIds) {
         if (this.#entries.has(webhookId)) this.#markChanged(webhookId);
       }

@@ -84,7 +84,9 @@ const VALUES_EACH = 4;
 
 export class AttemptStatistics {
   readonly #store: Store;
-  #counts = new Map<string, CountsByTime>();
+  readonly #counts = new Map<string, CountsByTime>();
+  /** The counts that are being written. */
+  readonly #takenCounts = new Map<string, CountsByTime>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -106,28 +108,36 @@ export class AttemptStatistics {
     return this.#counts.size > 0;
   }
 
-  /** Takes the counts of these webhooks, to be written; `putBack` when that fails. */
+  /**
+   * Takes the counts of these webhooks, to be written. `read` shows them still, until `forgetTaken`
+   * after the write, or `putBack` when it fails; one of these comes before the next `take`.
+   */
   take(webhookIds: readonly string[]): CountsByWebhook {
-    const taken = new Map<string, CountsByTime>();
     for (const webhookId of webhookIds) {
       const counts = this.#counts.get(webhookId);
       if (counts === undefined) continue;
       this.#counts.delete(webhookId);
-      taken.set(webhookId, counts);
+      this.#takenCounts.set(webhookId, counts);
     }
-    return taken;
+    return this.#takenCounts;
   }
 
-  putBack(taken: CountsByWebhook): void {
-    for (const [webhookId, counts] of taken) {
+  forgetTaken(): void {
+    this.#takenCounts.clear();
+  }
+
+  putBack(): void {
+    for (const [webhookId, counts] of this.#takenCounts) {
       const present = this.#getOrCreate(webhookId);
       for (const [atMs, added] of counts) addCounts(present, atMs, added);
     }
+    this.#takenCounts.clear();
   }
 
   /** Forgets a webhook that was removed. */
   delete(webhookId: string): void {
     this.#counts.delete(webhookId);
+    this.#takenCounts.delete(webhookId);
   }
 
   /** Stages that counts, of a webhook that is there, are added to what is stored. */
@@ -158,7 +168,9 @@ export class AttemptStatistics {
       if (bytes === undefined) continue;
       for (const [atMs, stored] of decodeCounts(bytes, beginMs)) counts.set(atMs, stored);
     }
-    for (const [atMs, added] of this.#counts.get(webhookId) ?? []) addCounts(counts, atMs, added);
+    for (const own of [this.#takenCounts, this.#counts]) {
+      for (const [atMs, added] of own.get(webhookId) ?? []) addCounts(counts, atMs, added);
+    }
     const times = Array.from({ length: WINDOW_MS[window] / INTERVAL_MS },
       (_, index) => firstMs + index * INTERVAL_MS);
     const series = times.map((atMs) => counts.get(atMs));

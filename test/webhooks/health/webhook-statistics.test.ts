@@ -10,6 +10,7 @@ import {
 import { answer, startServer } from '../../support/servers.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import { someTurns } from '../../support/turns.ts';
 import { until } from '../../support/until.ts';
 import { createContext } from '../context.ts';
 import { startRelayFor } from '../relay.ts';
@@ -136,6 +137,21 @@ test('a write that the store refuses is made again, once', async () => {
   place.store.setFailure(null);
   await place.clock.advance(2 * MINUTE_MS);
   assert.deepEqual(stored(place), { 'a.2026-01-01T00': [0, 1, 1, 40] });
+});
+
+test('counts are shown while they are written, and after a write that failed', async () => {
+  const place = await open();
+  for (const error of [null, new AppError('storage_full', 'full')]) {
+    attempt(place);
+    const before = shown(place);
+    const release = place.store.holdBatches();
+    await place.clock.advance(MINUTE_MS);
+    assert.deepEqual(shown(place), before);
+    place.store.setFailure(error);
+    release();
+    await someTurns(2);
+    assert.deepEqual(shown(place), before);
+  }
 });
 
 test('two nodes add to one record, and each shows all that is stored', async () => {

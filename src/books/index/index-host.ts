@@ -12,9 +12,9 @@
  *
  * **Memory.** The indexes share one part of the memory. The word index comes first, and may take
  * all of it. Another one is made where it has room: others are dropped for it if nothing has asked
- * for them in the last minute. One that comes to take more than these leave is given up until there
- * is more, for a minute at least; one that comes to take more than all of it, until the catalog is
- * clearly smaller. While all together take more, the index that was used longest ago is dropped.
+ * for them in the last minute. An index that outgrows the room left is dropped for at least a
+ * minute. An index larger than the whole share is dropped until the catalog has shrunk by a tenth.
+ * While all together take more, the index that was used longest ago is dropped.
  * While an order is made it takes seven times its memory, which no limit counts.
  *
  * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to
@@ -404,7 +404,7 @@ export class IndexHost {
     return least !== null;
   }
 
-  /** Those that were dropped by now may fail. */
+  /** Ignores entries that were dropped already. */
   #fail(entries: Iterable<IndexEntry>, error: unknown): void {
     const failed = [...entries].filter((entry) => this.#keeps(entry));
     for (const entry of failed) {
@@ -456,8 +456,8 @@ export class IndexHost {
     try {
       while (this.#pendingCount > 0) {
         yield* this.#applySome();
-        for (const { index, isReady } of this.#entries.values()) {
-          if (isReady) yield* this.attempt([index], () => index.settle());
+        for (const entry of this.#entries.values()) {
+          if (entry.isReady) yield* this.#workOn(entry, (index) => index.settle());
         }
         this.fit();
       }

@@ -210,6 +210,24 @@ test('an order that is dropped while it is made is not sorted', () => {
   assert.notEqual(shelf.indexes.findColumn('hasIsbn'), null);
 });
 
+test('an order that is dropped while it settles works no further', () => {
+  const shelf = createShelf(50);
+  useOrder(shelf, 'title');
+  const order = shelf.indexes.findOrder('title');
+  assert.ok(order !== null);
+  let steps = 0;
+  order.settle = function* settle() {
+    for (; steps < 500; steps += 1) yield;
+  };
+  shelf.put(randomBook(createRandom(1), 'id-7'));
+  shelf.runTurns(20);
+  assert.ok(steps > 0);
+  const stepsBefore = steps;
+  shelf.fit(0);
+  shelf.runAllTurns();
+  assert.deepEqual([namesOf(shelf), steps], [[], stepsBefore]);
+});
+
 test('the word index counts the books that are in no segment yet', () => {
   const shelf = createShelf(50);
   shelf.indexes.openWords(parseBookQuery('q=the').filter);

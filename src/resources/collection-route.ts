@@ -105,8 +105,9 @@ async function sendCollection(
 ): Promise<void> {
   const query = readQuery(exchange.search, [...PAGE_PARAMETERS, ...parameters]);
   const { limit, cursor, ...values } = query;
+  const sort = String(values['sort'] ?? '');
   const { count, next, positionOf } =
-    await openListing(repository, view, values, decodeSortCursor(cursor));
+    await openListing(repository, view, values, decodeSortCursor(cursor, sort));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -128,7 +129,7 @@ async function sendCollection(
       if (value !== null) link.set(name, String(value));
     }
     link.set('limit', String(limit));
-    link.set('cursor', encodeSortCursor(positionOf(last.id)));
+    link.set('cursor', encodeSortCursor(positionOf(last.id), sort));
     headers.push('Link', `<${exchange.linkTo(`${path}?${link}`)}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));

@@ -1,8 +1,9 @@
 /**
- * Cursors of lists, in base64url: the last key of a page. In a sorted list a space follows, and the
- * text that placed that record.
+ * Cursors of lists, in base64url: the last key of a page. In a sorted list the sort and the text
+ * that placed that record follow, a space before each.
  */
 import { AppError } from '../base/errors.ts';
+import { foreignQueryError } from '../server/query.ts';
 
 export function encodeIdCursor(id: string): string {
   return Buffer.from(id).toString('base64url');
@@ -19,14 +20,19 @@ export function decodeIdCursor(cursor: string | null): string | null {
 /** The place of a record in a list: '' in one in key order. */
 export type SortPosition = { readonly id: string; readonly sortText: string };
 
-export function encodeSortCursor({ id, sortText }: SortPosition): string {
-  return encodeIdCursor(sortText === '' ? id : `${id} ${sortText}`);
+/** `sort` is '' in a list in key order. */
+export function encodeSortCursor({ id, sortText }: SortPosition, sort: string): string {
+  return encodeIdCursor(sort === '' ? id : `${id} ${sort} ${sortText}`);
 }
 
-/** The place after which the next page begins; null without a cursor. Throws `malformed`. */
-export function decodeSortCursor(cursor: string | null): SortPosition | null {
+/**
+ * The place after which the next page begins; null without a cursor. Throws `malformed`, also for
+ * the cursor of another sort.
+ */
+export function decodeSortCursor(cursor: string | null, sort: string): SortPosition | null {
   if (cursor === null) return null;
-  const [id = '', ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const [id = '', ownSort = '', ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   decodeIdCursor(encodeIdCursor(id));
+  if (ownSort !== sort) throw foreignQueryError();
   return { id, sortText: rest.join(' ') };
 }

@@ -164,6 +164,11 @@ function unknownParameter(name: string, allowedNames: readonly string[]): AppErr
   return malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
 }
 
+/** What a cursor is refused with that a list gave in another order, or of another search. */
+export function foreignQueryError(): AppError {
+  return malformed('`cursor` belongs to another query: repeat the parameters it was given with');
+}
+
 /** The error for a query, or a part of it, that cannot be understood. */
 export function malformed(message: string): AppError {
   return new AppError('malformed', message);

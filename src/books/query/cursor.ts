@@ -12,7 +12,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
-import { malformed } from '../../server/query.ts';
+import { foreignQueryError, malformed } from '../../server/query.ts';
 import type { BookPosition, BookSort, SortOrder } from './book-sort.ts';
 import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
@@ -51,9 +51,7 @@ export function decodeCursor(
   const members = decodeMembers(text);
   if (members === null) throw foreignCursor();
   const [ownerFingerprint, ...position] = members;
-  if (ownerFingerprint !== fingerprint) {
-    throw malformed('`cursor` belongs to another query: repeat the parameters it was given with');
-  }
+  if (ownerFingerprint !== fingerprint) throw foreignQueryError();
   const corrections = Array.isArray(position.at(-1))
     ? parseCorrections(position.pop(), clauses) : NO_CORRECTIONS;
   const id = position.pop();

@@ -94,6 +94,18 @@ for (const [query, told] of [
   });
 }
 
+test('a page goes on in its own sort alone', async () => {
+  for (const query of ['', 'sort=name&', 'sort=-name&', 'sort=state&']) {
+    const { headers } = await ask(`${query}limit=2`);
+    const cursor = /cursor=([\w-]+)/.exec(String(headers.link))?.[1] ?? '';
+    for (const other of ['', 'sort=name&', 'sort=-name&', 'sort=state&']) {
+      const { status, json } = await ask(`${other}limit=2&cursor=${cursor}`);
+      assert.equal(status, query === other ? 200 : 400, `${query} ${other}`);
+      if (status === 400) assert.match(String(json['detail']), /`cursor` belongs to another query/);
+    }
+  }
+});
+
 test('a page goes on behind a webhook that was removed meanwhile', async () => {
   const { json } = await relay.ask('POST', OUTGOING,
     { name: 'alpha', targetUrl: 'https://alpha.example/' });

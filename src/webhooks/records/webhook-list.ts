@@ -3,20 +3,20 @@ import { fold } from '../../base/text/fold.ts';
 import type { CollectionFilter, CollectionView } from '../../resources/collection-route.ts';
 import { sortParameter } from '../../resources/collection-route.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
+import { isOffUnseen, type DisabledMembers } from '../health/disabled-members.ts';
 import { PUBLIC_STATES, type PublicState } from '../health/health.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { findSince } from '../health/public-health.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { MissingWords, parseSearchWords } from './search-words.ts';
 
-type WebhookRow = {
+type WebhookRow = DisabledMembers & {
   readonly identifier: string;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly enabled: boolean;
   readonly createdAt?: string;
   readonly updatedAt?: string;
-  readonly disabledAt?: string;
 };
 
 /** The webhooks of one direction. */
@@ -25,7 +25,8 @@ type WebhookRows<Webhook> = {
 };
 
 /** Those that somebody must look after come first. */
-const STATE_RANKS: readonly PublicState[] = ['failing', 'rejecting', 'off', 'healthy'];
+const STATE_RANKS: readonly (PublicState | 'off unseen')[] =
+  ['failing', 'rejecting', 'off unseen', 'off', 'healthy'];
 /** A text that sorts after every name. */
 const AFTER_EVERY_NAME = '\uffff';
 
@@ -51,6 +52,8 @@ export function webhookListView<Webhook extends WebhookRow>(
   };
   const sinceOf = (webhook: Webhook): string =>
     findSince(monitor.getPublicState(webhook), monitor.find(webhook.identifier), webhook);
+  const rankOf = (webhook: Webhook): number => STATE_RANKS.indexOf(
+    isOffUnseen(webhook) ? 'off unseen' : monitor.getPublicState(webhook));
   return {
     filters: [
       {
@@ -74,8 +77,7 @@ export function webhookListView<Webhook extends WebhookRow>(
       ...otherFilters,
     ],
     sorts: {
-      state: readBy((webhook) =>
-        `${STATE_RANKS.indexOf(monitor.getPublicState(webhook))}${sinceOf(webhook)}`),
+      state: readBy((webhook) => `${rankOf(webhook)}${sinceOf(webhook)}`),
       since: readBy(sinceOf),
       name: readBy(({ name }) => name === undefined ? AFTER_EVERY_NAME : fold(name)),
     },

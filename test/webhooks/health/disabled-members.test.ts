@@ -85,11 +85,16 @@ test('a webhook that a failure has switched off is named until somebody has ackn
       name: 'shop', targetUrl: `http://127.0.0.1:${target.port}/`, triggerEvent: 'shop.opened',
     });
     const one = `${OUTGOING}/${String(made.json['identifier'])}`;
+    await relay.ask('POST', OUTGOING,
+      { name: 'off-before', targetUrl: 'http://a.example/', enabled: false });
     const acknowledge = (): Promise<Answer> => relay.ask('POST', `${OUTGOING}/shop/acknowledge`);
     const isNamed = async (): Promise<boolean> => {
       const isUnhealthy = listUnhealthyWebhooks(relay.webhooks.health).length > 0;
       const listed = await relay.ask('GET', `${OUTGOING}?state=failing`);
       assert.equal(listed.headers['x-total-count'], isUnhealthy ? '1' : '0');
+      const sorted = await relay.ask('GET', `${OUTGOING}?sort=state`);
+      const [first] = JSON.parse(sorted.text);
+      assert.equal(first.name, isUnhealthy ? 'shop' : 'off-before');
       return isUnhealthy;
     };
     const switchOff = async (): Promise<void> => {

@@ -2,6 +2,7 @@
  * Makes the rows of a format's table: the member, the fields that may say it, and the reader of
  * their texts. A format says once for all its rows how a field holds texts and how one is written.
  */
+import { assert } from '../../../base/assert.ts';
 import type { Book } from '../../book.ts';
 import { joinTitle, readFirst, splitTitle } from './field-text.ts';
 import type { FieldTexts, TextReader } from './field-text.ts';
@@ -24,10 +25,10 @@ type RowMaker = {
   textRows(
     member: BookMember, names: string | readonly string[], read?: TextReader,
   ): readonly MemberRow[];
-  /** One row: the value of all texts of the fields. The first field is written. */
+  /** One row: the value of all texts of the fields. The first field is written, or by `write`. */
   listRow(
     member: BookMember, names: readonly string[],
-    read: (texts: readonly string[]) => RowValue | undefined,
+    read: (texts: readonly string[]) => RowValue | undefined, write?: (book: Book) => WrittenFields,
   ): MemberRow;
   /** A row of its own kind. */
   recordRow(
@@ -49,24 +50,30 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
         return isEmpty ? [] : encode(row.from[0] ?? '', value);
       },
     };
-  const addMemberWrite = (row: MemberRow): MemberRow =>
-    addWrite(row, ({ authors, series, reading, ...plainMembers }) =>
-      isPlainMember(row.member) ? plainMembers[row.member] : undefined);
+  const addMemberWrite = (row: MemberRow): MemberRow => {
+    const { member } = row;
+    if (encode === undefined) return row;
+    assert(isPlainMember(member), `a row of \`${member}\` needs a \`write\` of its own`);
+    return addWrite(row, (book) => book[member]);
+  };
   return {
     textRows: (member, names, read) => [names].flat().map((name, index) => {
       const row: MemberRow =
         { member, from: [name], read: (record) => readFirst(listTexts(record, name), read) };
       return index === 0 ? addMemberWrite(row) : row;
     }),
-    listRow: (member, names, read) => addMemberWrite({
-      member, from: names,
-      read(record) {
-        const fields = names.map((name) => listTexts(record, name));
-        const value = read(fields.flatMap(({ texts }) => texts));
-        const isAll = fields.every(({ isWhole }) => isWhole);
-        return value === undefined || isAll ? value : part(value.value);
-      },
-    }),
+    listRow(member, names, read, write) {
+      const row: MemberRow = {
+        member, from: names,
+        read(record) {
+          const fields = names.map((name) => listTexts(record, name));
+          const value = read(fields.flatMap(({ texts }) => texts));
+          const isAll = fields.every(({ isWhole }) => isWhole);
+          return value === undefined || isAll ? value : part(value.value);
+        },
+      };
+      return write === undefined ? addMemberWrite(row) : { ...row, write };
+    },
     recordRow: (member, names, read, write) => ({
       member, from: names, read, ...write === undefined ? {} : { write },
     }),

@@ -33,16 +33,12 @@ const risTable: FormatTable = {
   rows: [
     // Of several titles the others are kept.
     titleRows(['TI', 'T1', 'CT', 'BT']),
-    {
-      ...listRow('authors', ['AU', 'A1'], readAuthors),
-      write: ({ authors }: Book) => writeTexts('AU', authors.map(formatAuthor)),
-    },
+    listRow('authors', ['AU', 'A1'], readAuthors,
+      ({ authors }) => writeTexts('AU', authors.map(formatAuthor))),
     listRow('isbn', ['SN'], readIsbn),
     textRows('publisher', 'PB', readRichText),
-    {
-      ...listRow('datePublished', ['PY', 'Y1', 'DA'], (texts) => combineDates(texts.map(readDate))),
-      write: writeDate,
-    },
+    listRow('datePublished', ['PY', 'Y1', 'DA'],
+      (texts) => combineDates(texts.map(readDate)), writeDate),
     textRows('inLanguage', 'LA', readLanguage),
     recordRow('numberOfPages', ['SP'], readPageCount,
       ({ numberOfPages = '' }) => writeTexts('SP', numberOfPages)),

@@ -14,7 +14,7 @@
  * all of it. Another one is made where it has room: others are dropped for it if nothing has asked
  * for them in the last minute. An index that outgrows the room left is dropped for at least a
  * minute. An index larger than the whole share is dropped until the catalog has shrunk by a tenth.
- * While all together take more, the index that was used longest ago is dropped.
+ * While all together take more than the share, the index that was used longest ago is dropped.
  * While an order is made it takes seven times its memory, which no limit counts.
  *
  * **Failures.** A failure is a bug, and a broken index must not be used: it is dropped, and said to

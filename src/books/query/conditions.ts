@@ -184,6 +184,7 @@ const valueRows = [
     description: 'Last finished in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or later.',
   },
   {
+    // Inclusive: `2024` finds a book that was finished on 2024-12-31.
     name: 'finishedTo', ...FINISHED_ROW_BASE, ...UNTIL, label: 'Finished to',
     description: 'Last finished in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
   },

@@ -1,6 +1,8 @@
 /**
  * What reads and writes each file format of books. Files are read and written as streams, so memory
- * does not grow with the file. A person adds a format by a row in `format-list.ts` and a line here.
+ * does not grow with the file. A person adds a format by a row in `format-list.ts` and a line here;
+ * a format of another program needs a table in `sources/` too, and where it shares its ending or
+ * media type with others a signature in `format-signatures.ts`.
  */
 import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';

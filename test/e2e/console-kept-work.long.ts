@@ -230,6 +230,40 @@ test('who goes on editing is told that nothing is saved', { skip }, async () => 
   await person.find('dialog', QUESTION);
 });
 
+test('who leaves while two versions wait to be merged is asked as well', { skip }, async () => {
+  const { person, browser } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
+  const here = `#/books/${String(id)}`;
+  await at.open('#/books');
+  await browser.evaluate(`location.hash = '${here}';`);
+  await person.click('button', 'Edit');
+  await person.fill('textbox', 'Title', 'Mine');
+  await at.call('PATCH', `/api/books/${String(id)}`, { subtitle: 'theirs' });
+  await person.click('button', 'Save');
+  await person.find('dialog', 'It was changed meanwhile');
+  await browser.evaluate('history.back();');
+  await person.find('dialog', QUESTION);
+  await person.click('button', 'Stay here');
+  await person.gives(HASH, here);
+  await person.find('dialog', 'It was changed meanwhile');
+  await browser.evaluate('history.back();');
+  await person.click('button', 'Leave');
+  await person.gives(HASH, '#/books');
+  await person.find('heading', 'Books');
+  await person.gives(DIALOGS, 0);
+});
+
+test('a button at work beside a form saves nothing of it', { skip }, async () => {
+  const { person, browser } = at;
+  await at.open('#/books/new');
+  await person.fill('textbox', 'Title', 'Emma');
+  await browser.evaluate(`const button = document.createElement('button');
+    button.ariaDisabled = 'true';
+    document.querySelector('main').append(button);`);
+  await person.click('link', 'Events');
+  await person.find('dialog', QUESTION);
+});
+
 test('the dialog and the offer to undo fit each page, and can be read', { skip }, async () => {
   const { person, browser } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'A title of some length' });

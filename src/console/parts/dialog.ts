@@ -43,9 +43,14 @@ export function ask<Answer>(
       ([value, text, style = '']) => h('button', { class: style, onclick: () => {
         resolve(value);
         dialog.close();
-      } }, text)))]);
+      } }, text)))], { asks: true });
     dialog.addEventListener('close', () => resolve(null));
   });
+}
+
+/** Whether a question waits for its answer. */
+export function isQuestionOpen(): boolean {
+  return document.querySelector('dialog[data-asks]') !== null;
 }
 
 /** The command that does the same, folded. */
@@ -59,9 +64,9 @@ export function commandDetails(command: string | HTMLElement): HTMLElement {
  * screen when that was redrawn meanwhile. A new screen closes the dialog, unless it `stays`.
  */
 export function openDialog(
-  title: string, children: readonly Child[], { stays = false } = {},
+  title: string, children: readonly Child[], { stays = false, asks = false } = {},
 ): HTMLDialogElement {
-  const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays },
+  const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays, 'data-asks': asks },
     h('h2', title), ...children);
   dialog.addEventListener('close', () => {
     dialog.remove();

@@ -1,5 +1,5 @@
 /** Forms whose changes are not saved yet: who leaves the screen, or the page, is asked first. */
-import { ask } from '../dialog.ts';
+import { ask, isQuestionOpen } from '../dialog.ts';
 import { h } from '../../base/dom.ts';
 
 /** What stood in each guarded form when the user first came to it. */
@@ -27,10 +27,16 @@ export function forgetForms(): void {
 }
 
 function hasUnsavedForm(): boolean {
-  // While a button is at work, what was typed is on its way.
-  if (document.querySelector('[aria-disabled]') !== null) return false;
+  const forms = [...originals.keys()];
+  // What was typed is on its way. The steps of one screen are saved together.
+  if (forms.some(isBeingSaved) && !isQuestionOpen()) return false;
   return [...originals].some(([form, original]) =>
     form.isConnected && readInputs(form) !== original);
+}
+
+/** Also while the save asks. */
+function isBeingSaved(form: HTMLFormElement): boolean {
+  return form.querySelector('[type=submit][aria-disabled]') !== null;
 }
 
 /** Calls `show` when another screen is asked for, and may be shown. */

@@ -51,6 +51,11 @@ test('a webhook that a 410 switched off, and one that fails, are named with the 
       const { stdout } = await place.run(['outgoingwebhook:list', '--state', 'failing']);
       assert.match(stdout, /REASON[^]*^gone .* off \(gone\) .* answered 410 /m);
       assert.match(stdout, /REASON[^]*^broken .* failing .*HTTP 400 /m);
+      assert.match(found, /outgoingwebhook:enable; .*outgoingwebhook:acknowledge/);
+      await place.run(['outgoingwebhook:acknowledge', 'gone']);
+      await place.run(['outgoingwebhook:disable', 'broken']);
+      assert.match((await place.run(['doctor'])).stdout,
+        /^outgoing +ok +no .* switched off by a failure that nobody has seen$/m);
     } finally {
       target.closeAllConnections();
       target.close();

@@ -347,10 +347,13 @@ function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
     .filter(({ direction }) => direction === 'outgoing')
     .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
       + `(${typeof reason === 'string' ? reason : 'no reason is known'})`);
-  if (labels.length === 0) return ok('no outgoing webhook fails or was switched off by a failure');
+  if (labels.length === 0) {
+    return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
+  }
   const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
   return warning(`${labels.slice(0, NAMED_MAX).join('; ')}${more}`,
-    'mend the target, then enable it: outgoingwebhook:enable');
+    'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
+      + 'outgoingwebhook:acknowledge');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */

@@ -148,6 +148,18 @@ test('a deleted book is not put back over another of its id', { skip }, async ()
   assert.equal((await at.call('GET', `/api/books/${String(id)}`))['title'], 'Another');
 });
 
+test('a deleted book that an import refuses is not put back, and it says why', { skip },
+  async () => {
+    const { person, browser } = at;
+    const { id } = await at.call('POST', '/api/books', { title: 'Emma' });
+    await at.open(`#/books/${String(id)}`);
+    await deleteOpenBook();
+    await browser.evaluate(`const send = window.fetch;
+      window.fetch = (path, options) => send(path, { ...options, body: '{ "title": "" }' });`);
+    await person.click('button', 'Undo');
+    await person.sees(/It is not put back: \/title: .+\.$/m);
+  });
+
 test('an offer to undo ends after ten seconds, unless the focus is on it', { skip }, async () => {
   const { person, browser } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma' });

@@ -6,7 +6,7 @@ import { asyncButton } from '../../parts/async-button.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
-import { parseOutcome } from './import-outcome.ts';
+import { formatProblems, parseOutcome, type ImportOutcome } from './import-outcome.ts';
 
 /**
  * Asks first. Resolves with whether the book was deleted: it is only as it was shown, with that
@@ -43,12 +43,18 @@ async function putBack(book: Book): Promise<void> {
     raw: encodeJson(book),
     headers: { 'Content-Type': 'application/x-ndjson', Prefer: 'return=minimal' },
   });
-  const { count } = parseOutcome(body);
-  if (count?.imported !== 1) {
-    return showNotice('It is not put back: another book has taken its place.', 'bad');
+  const outcome = parseOutcome(body);
+  if (outcome.count?.imported !== 1) {
+    return showNotice(`It is not put back: ${explainRefusal(outcome)}.`, 'bad');
   }
   showNotice(`${book.title} is back.`);
   goToScreen(['books', book.id]);
+}
+
+function explainRefusal({ skippedRecords: [refused], count }: ImportOutcome): string {
+  if (count?.existing === 1) return 'another book has taken its place';
+  if (refused !== undefined) return formatProblems(refused);
+  return count?.error ?? 'the answer was cut short';
 }
 
 export function bookPath(id: string): string {

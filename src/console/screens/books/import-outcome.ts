@@ -63,16 +63,20 @@ function formatEncoding(encoding: string): string {
   return encoding.startsWith('windows') ? `W${encoding.slice(1)}` : encoding.toUpperCase();
 }
 
-/** `Line 3: /title: must not be empty (record 2, key Austen1815)` */
-export function formatSkipped(
-  { line, record, key, detail, errors = [] }: SkippedRecord,
-): string {
+/** `/title: must not be empty` */
+export function formatProblems({ detail, errors = [] }: SkippedRecord): string {
   const problems = errors.map((error) =>
     error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
+  return problems.length === 0 ? detail : problems.join('; ');
+}
+
+/** `Line 3: /title: must not be empty (record 2, key Austen1815)` */
+export function formatSkipped(skipped: SkippedRecord): string {
+  const { line, record, key } = skipped;
   const names = [
     record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`,
   ].filter((name) => name !== '');
-  return `Line ${line}: ${problems.length === 0 ? detail : problems.join('; ')}`
+  return `Line ${line}: ${formatProblems(skipped)}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 }
 

@@ -260,7 +260,8 @@ export function skipSpace(text: Buffer, start: number): number {
   return offset;
 }
 
-function isSpace(byte: number | undefined): boolean {
+/** Whether a byte is white space between tokens (RFC 8259 §2). */
+export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 

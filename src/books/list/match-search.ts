@@ -188,21 +188,30 @@ export function* narrowSearch<Query>(
   if (matching === null) return null;
   const slots = matching.copy();
   if (search.slots !== null) slots.retain(search.slots);
-  if (unsettled !== null) slots.subtract(unsettled);
-  return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
+  return searchAmong(search, slots, unsettled);
 }
 
-/** The search where columns tell of its books: slots that these have not taken in are unsettled. */
+/**
+ * The search for a sink that reads columns in place of books: slots that the columns have not taken
+ * in are unsettled.
+ */
 export function* settleSearch<Query>(
   search: MatchSearch<Query>, indexes: SearchIndexes,
 ): Steps<MatchSearch<Query>> {
   const unsettled = unite(search.unsettled, indexes.copyPending());
   const slots = search.slots?.copy() ?? (yield* listSlots(search.collection));
+  return searchAmong(search, slots, unsettled);
+}
+
+/** The search among these slots, but the unsettled ones, which are looked at in the end. */
+function searchAmong<Query>(
+  search: MatchSearch<Query>, slots: BitSet, unsettled: BitSet | null,
+): MatchSearch<Query> {
   if (unsettled !== null) slots.subtract(unsettled);
   return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
 }
 
-/** In their order the columns find the values of a slot at once, and not in that of ids. */
+/** All slots, rising: columns read the values of neighbouring slots fast. */
 function* listSlots(collection: Collection): Steps<BitSet> {
   const slots = new BitSet(collection.slotBound);
   const walk = collection.walk();

@@ -43,8 +43,6 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
   'reading.shelves': 'write names with semicolons between them, own; lent, or JSON, '
     + '["own","lent"]',
 };
-/** The lists of texts. */
-const PLAIN_LISTS: readonly string[] = ['keywords', 'reading.shelves'];
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
@@ -150,18 +148,20 @@ type CellValue =
 /** The value of a cell as JSON, or why it cannot be read. */
 function toJson(name: string, cell: CsvCell): CellValue {
   const text = unguardText(cell.text);
-  const kind = SCHEMAS.get(name)?.kind;
+  const schema = SCHEMAS.get(name);
+  const kind = schema?.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
   if (kind === 'integer') return readPlainCell(text, INTEGER);
   if (kind === 'number') return readPlainCell(text, DECIMAL);
   if (kind === 'boolean') return readPlainCell(text, BOOLEAN);
   const isJson = /^\s*[[{]/.test(text);
   if (!isJson && name === 'authors') return { json: encodeAuthorNames(text) };
-  if (!isJson && PLAIN_LISTS.includes(name)) return { json: JSON.stringify(splitList(text)) };
+  const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
+  if (!isJson && isListOfTexts) return { json: JSON.stringify(splitList(text)) };
   return readJsonCell(name, text);
 }
 
-/** What is no such value is a text, which the model refuses. */
+/** A cell that does not fit the pattern becomes a text, which the model refuses. */
 function readPlainCell(text: string, pattern: RegExp): CellValue {
   return { json: pattern.test(text.trim()) ? text.trim() : JSON.stringify(text) };
 }

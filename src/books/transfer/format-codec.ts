@@ -39,7 +39,7 @@ export type FormatCodec = {
   readonly createWriter?: (options: WriterOptions) => BookWriter;
   /** Whether a file without text is one of no books; in other formats it is broken. */
   readonly canBeEmpty?: true;
-  /** What a format of other programs says of a book; absent: it is one of our own. */
+  /** The table of a format of other programs; absent: the format is one of our own. */
   readonly table?: FormatTable;
   /** Whether an export of the stored book may have made this own id; absent: it always has. */
   readonly isMadeOwnId?: (bytes: Buffer, ownId: string) => boolean;

@@ -15,7 +15,7 @@ export type FormatSignature = {
   readonly requiredName?: string;
   /** How much a telling name counts, where they are no ordinary words; absent: 1. */
   readonly nameScore?: number;
-  /** What a text of the format begins with, or has at the beginning of a line. */
+  /** Matches a text of the format at its beginning, or at that of a line. */
   readonly beginning?: RegExp;
 };
 

@@ -18,6 +18,7 @@
  *
  * A record is one line: line feeds within it are overwritten, in the chunks that are given.
  */
+import { isSpace } from '../../base/json/parse.ts';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
@@ -162,7 +163,7 @@ export class JsonSplitter implements RecordSplitter {
         this.#finish(chunk, offset);
         return this.#stepBetween(offset, byte);
       }
-      // Of a number or word nothing but its end is looked for.
+      // The splitter looks only for the end of a number or word.
       if (!isMember) return;
     }
     if (byte === QUOTE) {
@@ -317,10 +318,6 @@ export class JsonSplitter implements RecordSplitter {
 
 const NOTHING = Buffer.alloc(0);
 
-function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === 0x09;
-}
-
 /** Whether a value may begin so: `{ [ "`, a digit, a minus or a letter. The parser checks it. */
 function isValueStart(byte: number): boolean {
   return byte === OBJECT_OPEN || byte === ARRAY_OPEN || byte === QUOTE || byte === 0x2d
@@ -387,6 +384,6 @@ export class JsonLinesSplitter implements RecordSplitter {
 // On a blank line a byte order mark is ignored here, on others by the JSON parser.
 function isBlank(bytes: Buffer): boolean {
   let offset = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  while (offset < bytes.length && isSpace(bytes[offset] ?? 0)) offset += 1;
+  while (offset < bytes.length && isSpace(bytes[offset])) offset += 1;
   return offset === bytes.length;
 }

@@ -172,6 +172,12 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   };
 }
 
+/** How many items a list has on all pages. `path` has `limit=1` in its query. */
+export async function countItems(path: string): Promise<number> {
+  const { total } = await getPage(path);
+  return total ?? 0;
+}
+
 /** Only the query of the link is used: its path may be one that only a reverse proxy knows. */
 function parseNextLink(path: string, links: string | null): string | null {
   const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];

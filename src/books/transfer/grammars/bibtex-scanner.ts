@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { BrokenRecord } from '../mapping/format-table.ts';
+import { isSpace } from '../../../base/json/parse.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 import { parseBibtexEntry } from './bibtex-entry.ts';
 import type { BibtexEntry, BibtexStringTable } from './bibtex-entry.ts';
@@ -85,7 +86,7 @@ class BibtexScanner {
     let end = this.#offset + 1;
     if (byte === PERCENT && !this.#isSkipping) {
       while (end < this.#bytes.length && !isLineEnd(this.#bytes[end])) end += 1;
-    } else if (!isBlank(byte)) {
+    } else if (!isSpace(byte)) {
       this.#junkLine ??= this.#line;
     }
     this.#moveTo(end);
@@ -182,14 +183,14 @@ class BibtexScanner {
 
   #skipBlanks(start: number): number {
     let offset = start;
-    while (isBlank(this.#bytes[offset])) offset += 1;
+    while (isSpace(this.#bytes[offset])) offset += 1;
     return offset;
   }
 
   /** Whether only blanks stand before the byte on its line. */
   #isLineStart(offset: number): boolean {
     let before = offset - 1;
-    while (before >= 0 && isBlank(this.#bytes[before])) {
+    while (before >= 0 && isSpace(this.#bytes[before])) {
       if (isLineEnd(this.#bytes[before])) return true;
       before -= 1;
     }
@@ -209,10 +210,6 @@ class BibtexScanner {
 
 const CLOSINGS: ReadonlyMap<number, number> =
   new Map([[BRACE_LEFT, BRACE_RIGHT], [PARENTHESIS_LEFT, PARENTHESIS_RIGHT]]);
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || isLineEnd(byte);
-}
 
 function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === CARRIAGE_RETURN;

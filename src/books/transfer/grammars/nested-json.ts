@@ -206,7 +206,8 @@ type ParsedText =
   | { readonly value: JsonValue; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
-function parseText(json: Buffer): ParsedText {
+/** The value of a JSON text, or what is wrong with it. */
+export function parseText(json: Buffer): ParsedText {
   try {
     return { value: parseJson(json) as JsonValue };
   } catch (error) {

@@ -53,7 +53,7 @@ export function readLanguage(text: string): RowValue | undefined {
   return firstTag === null ? undefined : part(firstTag);
 }
 
-// Of another time: `Greek (Ancient)`.
+// A language with its period in brackets: `Greek (Ancient)`.
 const TIME_IN_BRACKETS = /^([^()]+) \(([^()]+)\)$/;
 
 /** The BCP 47 tag of one language, or null. */

@@ -24,7 +24,7 @@ type BatchMarks = BookMarks & {
 export class ImportMarks {
   readonly #slots: SlotMarks;
   /** The ids that each batch under way has marked, in the order of the batches. */
-  readonly #batches: Set<string>[] = [];
+  readonly #batches = new Set<ReadonlySet<string>>();
 
   constructor(collection: Collection) {
     this.#slots = new SlotMarks(collection);
@@ -32,22 +32,29 @@ export class ImportMarks {
 
   begin(): BatchMarks {
     const ids = new Set<string>();
-    this.#batches.push(ids);
+    this.#batches.add(ids);
     return {
-      // Batches behind this one have run before it runs again.
-      has: (id) => this.#slots.has(id)
-        || this.#batches.slice(0, this.#batches.indexOf(ids) + 1).some((batch) => batch.has(id)),
+      has: (id) => this.#slots.has(id) || this.#hasUpTo(ids, id),
       add: (id) => ids.add(id),
       clear: () => ids.clear(),
       end: (isStored) => {
         if (isStored) for (const id of ids) this.#slots.add(id);
-        this.#batches.splice(this.#batches.indexOf(ids), 1);
+        this.#batches.delete(ids);
       },
     };
   }
 
   close(): void {
     this.#slots.close();
+  }
+
+  /** Whether the batch, or one before it, has marked the book: later ones may have run already. */
+  #hasUpTo(last: ReadonlySet<string>, id: string): boolean {
+    for (const batch of this.#batches) {
+      if (batch.has(id)) return true;
+      if (batch === last) break;
+    }
+    return false;
   }
 }
 

@@ -108,7 +108,7 @@ export class MatchIndex {
  * only added: what has become of a book is seen in its bytes.
  */
 class SlotsByHash {
-  /** Of each pair the hash, the slot, and the number of the next pair of its chain; 0: the last. */
+  /** Three numbers a pair: its hash, its slot, the next pair of its chain (0: it is the last). */
   #pairs = new Uint32Array(3 * PAIRS_MIN);
   /** The number of the first pair of each chain, from 1; there is a chain for each pair. */
   #heads = new Uint32Array(PAIRS_MIN);

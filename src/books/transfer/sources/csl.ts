@@ -6,13 +6,13 @@
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
-import { messageOf } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
-import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
+import { parseText } from '../grammars/nested-json.ts';
 import { JsonSplitter } from '../json-splitter.ts';
+import type { SplitElement } from '../json-splitter.ts';
 import { createDate, readDate } from '../mapping/date-text.ts';
 import {
   listItems, listTexts, readKeywords, readPages, readWords,
@@ -90,17 +90,11 @@ class CslSplitter implements FieldSplitter {
   }
 }
 
-/** A JSON text of a file, or what is wrong with it. */
-type CslText = { readonly line: number; readonly json?: Buffer; readonly problem?: string };
-
-function readItems({ line, json, problem }: CslText): readonly (FieldRecord | BrokenRecord)[] {
-  if (json === undefined) return [{ line, key: null, problem: problem ?? '' }];
-  let value: unknown;
-  try {
-    value = parseJson(json);
-  } catch (cause) {
-    return [{ line, key: null, problem: messageOf(cause) }];
-  }
+function readItems(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
+  const { line, json } = element;
+  if (json === undefined) return [{ line, key: null, problem: element.problem }];
+  const { value, problem } = parseText(json);
+  if (problem !== undefined) return [{ line, key: null, problem }];
   // The web API of Zotero sends its items within an object.
   const items: readonly unknown[] = isJsonObject(value) && Array.isArray(value['items'])
     && !Object.hasOwn(value, 'title') ? value['items'] : [value];

@@ -9,6 +9,7 @@
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isJsonObject } from '../../../base/fields.ts';
+import { isSpace } from '../../../base/json/parse.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
@@ -73,7 +74,6 @@ export const librarythingCodec: FormatCodec =
   createTableCodec(librarythingTable, () => new LibrarythingSplitter());
 
 const JSON_START: ReadonlySet<number> = new Set([...'{['].map((sign) => sign.charCodeAt(0)));
-const BLANKS: ReadonlySet<number> = new Set([...' \t\r\n'].map((sign) => sign.charCodeAt(0)));
 
 /** Reads whichever of the exports the first sign of a file shows it to be. */
 class LibrarythingSplitter implements FieldSplitter {
@@ -90,7 +90,7 @@ class LibrarythingSplitter implements FieldSplitter {
   #isJson: boolean | null = null;
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    const first = this.#isJson === null ? chunk.find((byte) => !BLANKS.has(byte)) : undefined;
+    const first = this.#isJson === null ? chunk.find((byte) => !isSpace(byte)) : undefined;
     if (first !== undefined) this.#isJson = JSON_START.has(first);
     const jsonItems = this.#isJson === false ? [] : this.#json.push(chunk);
     const textItems = this.#isJson === true ? [] : this.#text.push(chunk);

@@ -31,7 +31,7 @@ const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, wr
 const risTable: FormatTable = {
   name: 'ris',
   rows: [
-    // Of several titles the others are kept.
+    // A record may have several titles: the first is read, the others are kept.
     titleRows(['TI', 'T1', 'CT', 'BT']),
     listRow('authors', ['AU', 'A1'], readAuthors,
       ({ authors }) => writeTexts('AU', authors.map(formatAuthor))),
@@ -58,7 +58,7 @@ const risTable: FormatTable = {
 
 export const risCodec: FormatCodec = {
   ...createTableCodec(risTable, () => new RisSplitter()),
-  // Under its own id: that of its source, else the catalog's.
+  // A record is written under its own id: that of its source, else the catalog's.
   createWriter: () => createMappedWriter(risTable,
     ({ ownId, fields }) => ({ text: encodeRisRecord(ownId, fields) })),
   canBeEmpty: true,

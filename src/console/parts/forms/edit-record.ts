@@ -17,7 +17,7 @@ type EditOptions = {
   readonly factories?: FieldFactories;
   /** As it is stored. */
   readonly record: RecordMembers;
-  /** What the form edits of a stored record: other members may say the same. */
+  /** Makes what the form edits of a stored record, where other members say the same. */
   readonly toFormRecord?: (record: RecordMembers) => RecordMembers;
   readonly etag: string;
   /** Content below the form; `read` returns the current members. */

@@ -37,16 +37,15 @@ export async function mergeVersions(
   if (!members.some(({ isChangedByThem }) => isChangedByThem)) return merge();
   const rows = members.filter((member) => member.isChangedByMe || member.isChangedByThem)
     .map((member) => renderMember(member, versions, choices.get(member.name)));
-  const answer = await ask<boolean | null>('It was changed meanwhile', [
+  const answer = await ask<'theirs' | 'merged' | null>('It was changed meanwhile', [
     h('p', 'Somebody else has saved another version. ', choices.size === 0
       ? 'Nothing of it collides with yours.' : 'Choose where you both have changed the same.'),
     stackedTable(['Member', 'Before', 'Theirs', 'Yours', 'To be saved'], rows),
   ], [
-    [null, 'Go on editing'], [false, 'Take the stored one'],
-    [true, 'Save them together', 'primary'],
+    [null, 'Go on editing'], ['theirs', 'Take the stored one'],
+    ['merged', 'Save them together', 'primary'],
   ]);
-  if (answer === null) return null;
-  return answer ? merge() : 'theirs';
+  return answer === 'merged' ? merge() : answer;
 }
 
 /** A change that both have made is theirs alone: it is stored already. */

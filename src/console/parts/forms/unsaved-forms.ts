@@ -2,11 +2,14 @@
 import { ask, isQuestionOpen } from '../dialog.ts';
 import { h } from '../../base/dom.ts';
 
-/** What stood in each guarded form when the user first came to it. */
+/** The inputs of each guarded form as they were when the user first came to it. */
 const originals = new Map<HTMLFormElement, string>();
 let isAsking = false;
 
-/** What the form fills in by itself, before the user comes to it, is no change. */
+/**
+ * Asks before changes of the form are lost. A value that the form fills in by itself, before the
+ * user comes to it, is no change.
+ */
 export function guardForm(form: HTMLFormElement): void {
   const note = (): void => {
     if (!originals.has(form)) originals.set(form, readInputs(form));
@@ -28,7 +31,7 @@ export function forgetForms(): void {
 
 function hasUnsavedForm(): boolean {
   const forms = [...originals.keys()];
-  // What was typed is on its way. The steps of one screen are saved together.
+  // A save has what was typed. The steps of one screen are saved together.
   if (forms.some(isBeingSaved) && !isQuestionOpen()) return false;
   return [...originals].some(([form, original]) =>
     form.isConnected && readInputs(form) !== original);

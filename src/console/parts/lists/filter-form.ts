@@ -38,6 +38,14 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
   },
 ];
 
+/** How a list is sorted: what the API's `sort` may be, and what people call that. */
+export function sortFilter(labels: Readonly<Record<string, string>>): FilterSpec {
+  return {
+    name: 'sort', label: 'Sort', values: Object.keys(labels), noneLabel: 'added first',
+    formatLabel: (value) => labels[value] ?? value,
+  };
+}
+
 export const TIME_FILTERS: readonly FilterSpec[] = [
   { name: 'since', label: 'Since', type: TIME },
   { name: 'until', label: 'Until', type: TIME, isPaired: true },

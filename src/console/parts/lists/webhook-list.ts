@@ -6,7 +6,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
-import { FilterForm, type FilterSpec } from './filter-form.ts';
+import { FilterForm, sortFilter, type FilterSpec } from './filter-form.ts';
 import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
 type WebhookListOptions<Row> = {
@@ -22,8 +22,6 @@ type WebhookListOptions<Row> = {
 };
 
 const REFRESH_MS = 10_000;
-const SORTS: Readonly<Record<string, string>> =
-  { state: 'the most urgent first', '-since': 'the latest change of state', name: 'name' };
 
 /** An outgoing webhook has no requests to reject; an incoming one hears no events. */
 function listFilters(screen: WebhookListOptions<unknown>['screen']): readonly FilterSpec[] {
@@ -34,8 +32,9 @@ function listFilters(screen: WebhookListOptions<unknown>['screen']): readonly Fi
       name: 'state', label: 'State',
       values: WEBHOOK_STATES.filter((state) => !isOutgoing || state !== 'rejecting'),
     },
-    { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
-      formatLabel: (value) => SORTS[value] ?? value },
+    sortFilter({
+      state: 'the most urgent first', '-since': 'the latest change of state', name: 'name',
+    }),
     ...isOutgoing ? [{ name: 'event', label: 'Hears the event', isPaired: true }] : [],
   ];
 }

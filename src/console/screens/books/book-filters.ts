@@ -1,22 +1,18 @@
 /** The filters of the list of books, and the facets by whose values books are chosen. */
-import type { FilterForm, FilterSpec } from '../../parts/lists/filter-form.ts';
+import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { facetFilters, sortLabels } from './book-labels.ts';
 
 /** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 
-// Its filter are both ends of a time. That of any other facet has the name of the facet.
+// This facet filters by both ends of a time; any other one by the condition of its own name.
 const DECADE = 'decade';
-
-const SORTS: Readonly<Record<string, string>> = { ...sortLabels, '-id': 'added last' };
 
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
-  { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
-    formatLabel: (value) => SORTS[value] ?? value },
+  sortFilter({ ...sortLabels, '-id': 'added last' }),
   { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table', isPaired: true },
-  // The end of a range stands beside its beginning.
-  ...facetFilters.map((filter) => ({ ...filter, isPaired: filter.name.endsWith('To') })),
+  ...facetFilters,
   { name: 'typos', label: 'Typing mistakes', isHidden: true },
 ];
 

@@ -6,7 +6,7 @@ import { uploadFile } from '../../base/file-upload.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
-import { getPage, messageOf } from '../../base/api-calls.ts';
+import { countItems, messageOf } from '../../base/api-calls.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
@@ -160,10 +160,7 @@ export class BookImportForm {
  * import itself tells nothing before its end. Throws ApiError.
  */
 async function countStored(line: HTMLElement): Promise<() => void> {
-  const count = async (): Promise<number> => {
-    const { total } = await getPage('/api/books?limit=1&fields=title');
-    return total ?? 0;
-  };
+  const count = (): Promise<number> => countItems('/api/books?limit=1&fields=title');
   const before = await count();
   const timer = setInterval(() => {
     count().then((now) => {

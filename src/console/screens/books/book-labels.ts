@@ -19,7 +19,9 @@ export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>
   CONDITIONS.filter((row) => row.facet === facet.name)
     .map(({ name, label = name, schema }) => ({
       name, label, isAnyOf: schema.kind === 'array',
-      // Of few values those that there are are chosen from the facet.
+      // The end of a range stands beside its beginning.
+      isPaired: name.endsWith('To'),
+      // A condition with few values has no field: they are chosen from the facet.
       isHidden: schema.kind === 'array' && 'values' in schema.items,
     })));
 

@@ -1,4 +1,4 @@
-/** What several views of events need: paths, and cancelling an event. */
+/** Calls that several views of events share: the path of an event, and its cancellation. */
 import { callApi } from '../../base/api-calls.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';

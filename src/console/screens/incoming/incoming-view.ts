@@ -1,7 +1,7 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
 import { href, type ScreenAddress } from '../../base/screen-address.ts';
-import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
+import { BASE, callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
@@ -160,11 +160,11 @@ async function remove(
   container: HTMLElement, { webhook, path }: IncomingView,
 ): Promise<void> {
   const { identifier } = webhook;
-  const { total } = await getPage(`/api/requests?hook=${identifier}&status=pending&limit=1`);
+  const pendingCount = await countItems(`/api/requests?hook=${identifier}&status=pending&limit=1`);
   if (!container.isConnected) return;
-  const warning = total === null || total === 0 ? ''
-    : ` ${formatQuantity(total, 'request')} that still ${
-      total === 1 ? 'waits' : 'wait'} will fail.`;
+  const warning = pendingCount === 0 ? ''
+    : ` ${formatQuantity(pendingCount, 'request')} that still ${
+      pendingCount === 1 ? 'waits' : 'wait'} will fail.`;
   const isDeleted = await confirmAndDelete(path, {
     title: `Delete ${createWebhookLabel(webhook).title}?`,
     text: 'Its secret and its settings will be lost, and its sender will be answered 404.'

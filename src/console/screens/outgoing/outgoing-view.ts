@@ -1,7 +1,7 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
 import { href } from '../../base/screen-address.ts';
-import { callApi, getPage } from '../../base/api-calls.ts';
+import { callApi, countItems } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
@@ -141,9 +141,8 @@ async function confirmTurningOff(
   });
 }
 
-async function countPending(identifier: string): Promise<number> {
-  const { total } = await getPage(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
-  return total ?? 0;
+function countPending(identifier: string): Promise<number> {
+  return countItems(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
 }
 
 async function openEditForm(

@@ -212,18 +212,18 @@ function readArray(
 ): JsonValue | undefined {
   if (!Array.isArray(value)) return fail(context, `must be an array, not ${typeName(value)}`);
   if (!checkLength(schema, value, context)) return undefined;
-  const { isUnique = false, identify } = schema;
+  const { isUnique = false, identify = (item: JsonValue) => item } = schema;
   const items: JsonValue[] = [];
-  const identities: (JsonValue | undefined)[] = identify === undefined ? items : [];
+  const identities = new Set<JsonValue>();
   for (let index = 0; index < value.length; index += 1) {
     context.steps.push(index);
     const item = readValue(schema.items, value[index], context);
     if (item !== undefined) {
-      const identity = identify === undefined ? item : identify(item);
-      if (isUnique && identity !== undefined && identities.includes(identity)) {
-        fail(context, 'must not stand twice');
+      const identity = isUnique ? identify(item) : undefined;
+      if (identity !== undefined) {
+        if (identities.has(identity)) fail(context, 'must not stand twice');
+        identities.add(identity);
       }
-      if (identify !== undefined) identities.push(identity);
       items.push(item);
     }
     context.steps.pop();

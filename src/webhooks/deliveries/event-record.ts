@@ -121,7 +121,8 @@ export function readReceivers(find: FindRecord, id: string, event: Buffer): stri
   const start = event.indexOf(LIST_MARK) + LIST_MARK.length;
   const made = event.toString('latin1', start, event.indexOf(']', start));
   const { webhookIds } = findLateDeliveries({ find }, id);
-  return webhookIds.length === 0 ? made : `${made},${JSON.stringify(webhookIds).slice(1, -1)}`;
+  const late = JSON.stringify(webhookIds).slice(1, -1);
+  return made === '' || late === '' ? `${made}${late}` : `${made},${late}`;
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */

@@ -15,8 +15,7 @@ type NameTest = (name: string) => boolean;
 /** An event as its fields have it. */
 export type ListedEvent = Pick<StoredEventHead, 'name' | 'source' | 'key' | 'createdAt'>
   & {
-    readonly heard?: boolean;
-    /** See `readReceivers`. */
+    /** See `readReceivers`; absent: none. */
     readonly receivers?: string;
   };
 
@@ -49,7 +48,7 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
   source: choiceField('source', 'Only these', EVENT_SOURCE_NAMES, ({ source }) => source),
   heard: flagField('heard',
     '`true`: only those that have or had a delivery; `false`: only the others',
-    ({ heard = false }) => heard),
+    ({ receivers = '' }) => receivers !== ''),
   key: textField('key', 'Only those of this key', ({ key }) => key,
     { isRare: true, option: { placeholder: '<key>' } }),
   hook: {

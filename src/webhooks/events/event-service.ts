@@ -41,8 +41,7 @@ export class EventService {
       decode: (record, id) => {
         const head = decodeEventHead(record);
         if (head.name === null) return null;
-        const receivers = readReceivers(this.#find, id, record);
-        return { ...head, receivers, heard: receivers !== '' };
+        return { ...head, receivers: readReceivers(this.#find, id, record) };
       },
     });
     // Who hears an event changes with them.

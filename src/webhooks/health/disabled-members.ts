@@ -78,8 +78,8 @@ export function markEnabled(webhook: JsonObject): JsonObject {
 
 /**
  * Sets the members that the service alone writes, whatever the body says. `health` is removed, as
- * it is not stored. While `current`, the stored webhook, is off, its two members are kept; they are
- * new if the body switches the webhook off.
+ * it is not stored. While `current`, the stored webhook, is off, its members are kept; they are new
+ * if the body switches the webhook off.
  */
 export function keepServiceMembers(
   body: JsonObject, current: JsonObject | null, nowMs: number,
@@ -87,19 +87,9 @@ export function keepServiceMembers(
   const { health: _, disabledReason: __, disabledAt: ___, ...rest } = body;
   if (rest['enabled'] !== false) return rest;
   if (current?.['enabled'] !== false) return markDisabled(rest, 'manual', nowMs);
-  const { disabledReason = null, disabledAt = null } = current;
-  return { ...rest, disabledReason, disabledAt };
-}
-
-/**
- * The webhook that is to be stored, with the time that the service alone writes: while it stays off
- * as it was, that of `current`, the stored webhook.
- */
-export function keepAcknowledged(webhook: JsonObject, current: JsonObject | null): JsonObject {
-  const { acknowledgedAt: _, ...rest } = webhook;
-  const { acknowledgedAt, disabledAt } = current ?? {};
-  return acknowledgedAt === undefined || rest['disabledAt'] !== disabledAt ? rest
-    : { ...rest, acknowledgedAt };
+  const { disabledReason = null, disabledAt = null, acknowledgedAt } = current;
+  const webhook = { ...rest, disabledReason, disabledAt };
+  return acknowledgedAt === undefined ? webhook : { ...webhook, acknowledgedAt };
 }
 
 /** A body that does not say `enabled` keeps what is stored: an operator's switch stays as it is. */

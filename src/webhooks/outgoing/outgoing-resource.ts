@@ -6,9 +6,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
-import {
-  keepAcknowledged, keepEnabled, keepServiceMembers, markDisabled,
-} from '../health/disabled-members.ts';
+import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
 import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
 import {
@@ -32,8 +30,8 @@ export const outgoingResource: Resource = {
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
-    const webhook = keepAcknowledged(reconcileEnabled(body, current, cause, nowMs), current);
-    const input = keepPreviousSecret(webhook, null);
+    const { acknowledgedAt: _, ...rest } = body;
+    const input = keepPreviousSecret(reconcileEnabled(rest, current, cause, nowMs), null);
     const restored = keepSecrets(outgoingSchema, input, current, cause,
       createMoveRule(input, current ?? {}, cause));
     return dropUnusedPrevious(keepPreviousSecret(restored, current));

@@ -33,7 +33,7 @@ import {
   canHoldPrevious, chooseOutgoingSecretShape, findDialectSecretProblem,
 } from './signing-member.ts';
 import {
-  hasTriggerFor, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
+  createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
 } from './outgoing-webhook-index.ts';
 
 type OutgoingServices = {
@@ -133,7 +133,7 @@ function eventFilter(webhooks: Pick<OutgoingWebhookIndex, 'find'>): CollectionFi
       if (!isEventName(event)) throw malformed(`\`event\` ${explainInvalidEventName(event)}`);
       return (id) => {
         const webhook = webhooks.find(id);
-        return webhook !== undefined && hasTriggerFor(webhook, event);
+        return webhook !== undefined && createTriggerTest(webhook)(event);
       };
     },
   };

@@ -134,20 +134,24 @@ export class OutgoingWebhookIndex {
   }
 }
 
-/** Whether a trigger of the webhook fits the name of an event, also while it is disabled. */
-export function hasTriggerFor(webhook: StoredOutgoingWebhook, event: string): boolean {
+/**
+ * Makes a function that says whether a trigger of the webhook fits the name of an event, also while
+ * the webhook is disabled.
+ */
+export function createTriggerTest(webhook: StoredOutgoingWebhook): (event: string) => boolean {
   const only = new Set([webhook.identifier]);
   const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));
-  return collectTriggered(byTrigger, event, isSystemEventName(event)).length > 0;
+  return (event) => collectTriggered(byTrigger, event, isSystemEventName(event)).length > 0;
 }
 
 /** Makes a function that says whether one webhook hears an event, also while it is disabled. */
 export function createEventMatcher(
   webhook: StoredOutgoingWebhook,
 ): (event: string, payload: () => JsonValue) => boolean {
+  const isTriggeredBy = createTriggerTest(webhook);
   const condition = webhook.when === undefined ? null : prepareCondition(webhook.when);
   return (event, payload) => {
-    if (!hasTriggerFor(webhook, event)) return false;
+    if (!isTriggeredBy(event)) return false;
     return condition === null || condition(new Facts({ payload, event: () => event }));
   };
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { encodeForward, findForwardTarget } from '../../../src/webhooks/deliveries/event-record.ts';
+import {
+  encodeEvent, encodeForward, findForwardTarget, readReceivers,
+} from '../../../src/webhooks/deliveries/event-record.ts';
+import {
+  addLateDeliveries, lateDeliveryCollection,
+} from '../../../src/webhooks/deliveries/late-deliveries.ts';
 import { findForwardHost } from '../../../src/webhooks/deliveries/sending/request-builder.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
@@ -21,3 +26,18 @@ test('host and target of a forward are read without parsing what stands behind i
     assert.equal(findForwardHost(store, delivery), 'there:81');
     assert.equal(findForwardTarget(findCommitted(store), delivery), 'there:81/a');
   });
+
+test('the receivers of an event are a list without brackets, whoever came first', async () => {
+  for (const [webhookIds, lateIds, receivers] of [
+    [[], [], ''], [['a', 'b'], [], '"a","b"'], [[], ['c'], '"c"'], [['a'], ['c'], '"a","c"'],
+  ] as const) {
+    const store = createMemoryStore([lateDeliveryCollection]);
+    await store.transact((transaction) => {
+      if (lateIds.length > 0) addLateDeliveries(transaction, EVENT, lateIds, lateIds);
+    });
+    const record = Buffer.from(encodeEvent({
+      identifier: EVENT, createdAt: AT, name: 'x', source: 'api', hops: 0, webhookIds,
+    }, '{}'));
+    assert.equal(readReceivers(findCommitted(store), EVENT, record), receivers);
+  }
+});

@@ -10,6 +10,7 @@ import type { JsonObject } from '../base/schema.ts';
 import type {
   Change, Collection, Store, Transaction, TransactionInputs,
 } from '../store/store-port.ts';
+import { listCommittedIds } from '../store/find-record.ts';
 import { resolveKey } from './resolve-key.ts';
 import { notFoundError } from './not-found.ts';
 import { decodeRecord, putNextVersion } from './record.ts';
@@ -84,12 +85,7 @@ export class Repository {
 
   /** The keys of all records, in order. */
   ids(): string[] {
-    const walk = this.#records.walk();
-    const ids: string[] = [];
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      ids.push(this.#records.idAt(slot) ?? '');
-    }
-    return ids;
+    return listCommittedIds(this.#records);
   }
 
   /** Finds a record as lists show it; null: there is none with this key. */

@@ -125,8 +125,11 @@ export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
   /** The id of the record with this id or, where the collection `hasNames`, with this name. */
   findId(collection: string, name: string): string | undefined;
-  /** The ids of all records, in their order. It takes time with their number: not for the many. */
-  listIds(collection: string): readonly string[];
+  /**
+   * The ids of all records, or of those that begin with `prefix` and are longer, in their order. It
+   * takes time with their number, and with that of the staged operations: not for the many.
+   */
+  listIds(collection: string, prefix?: string): readonly string[];
   /**
    * The latest operation of each record of a collection that is staged, before the transaction or
    * by it, in no order: what its index of the committed records does not know.

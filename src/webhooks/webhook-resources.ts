@@ -98,7 +98,7 @@ function createWebhookRepository(
       checkUses(transaction, change, inputs);
       stageMarkRemoval(transaction, change);
       if (change.after !== null) return;
-      stageHealthRemoval(store, transaction, change.id);
+      stageHealthRemoval(transaction, change.id);
       removal.stageEndOfPending(transaction, change.id, inputs.nowMs);
     },
   });

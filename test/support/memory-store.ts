@@ -177,11 +177,12 @@ function transactionOver(
       const { hasNames = false, unique = [] } = get(collection).spec;
       return hasNames ? findHolder(collection, unique, name) : undefined;
     },
-    listIds(collection) {
+    listIds(collection, prefix = '') {
       const ids = new Set([...get(collection).ids,
         ...[...before, ...operations].filter((operation) => operation.collection === collection)
           .map(({ id }) => id)]);
-      return [...ids].filter((id) => find(collection, id) !== undefined).sort();
+      return [...ids].filter((id) => id.startsWith(prefix) && id !== prefix
+        && find(collection, id) !== undefined).sort();
     },
     * listStaged(collection) {
       const latest = new Map([...before, ...operations]

@@ -5,6 +5,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
+import { listCommittedIds } from '../find-record.ts';
 import type { RecordSpan } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
@@ -151,15 +152,12 @@ export class StagedTransaction implements Transaction {
     return spec.hasNames === true ? this.#findHolder(collection, name)?.id : undefined;
   }
 
-  listIds(collection: string): readonly string[] {
+  listIds(collection: string, prefix = ''): readonly string[] {
     const { committedRecords, stagedRecords } = this.#staging.getArea(collection);
-    const ids = new Set<string>();
-    const walk = committedRecords.walk();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      ids.add(committedRecords.idAt(slot) ?? '');
-    }
+    const ids = new Set(listCommittedIds(committedRecords, prefix));
     for (const operation of stagedRecords.values()) {
       this.#recordDependency(operation);
+      if (operation.id === prefix || !operation.id.startsWith(prefix)) continue;
       if (operation.bytes === null) ids.delete(operation.id);
       else ids.add(operation.id);
     }

@@ -2,7 +2,7 @@
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecord, sliceHead } from '../../resources/record.ts';
-import { findCommitted } from '../../store/find-record.ts';
+import { findCommitted, listCommittedIds } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { findSet } from '../applied-records.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -33,15 +33,7 @@ export type StoredConfiguration = {
 export function createCommittedSource(store: Pick<Store, 'collection'>): RecordSource {
   return {
     find: findCommitted(store),
-    listIds(name) {
-      const collection = store.collection(name);
-      const walk = collection.walk();
-      const ids: string[] = [];
-      for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-        ids.push(collection.idAt(slot) ?? '');
-      }
-      return ids;
-    },
+    listIds: (name) => listCommittedIds(store.collection(name)),
   };
 }
 

@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import type { Change, Transaction } from '../../store/store-port.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { isOffUnseen, type DisabledMembers } from './disabled-members.ts';
@@ -420,11 +420,9 @@ export function explainState(
 }
 
 /** Stages the removal of a webhook's health and statistics, together with that of the webhook. */
-export function stageHealthRemoval(
-  store: Store, transaction: Transaction, webhookId: string,
-): void {
+export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
   transaction.delete(healthCollection.name, webhookId);
-  stageStatisticsRemoval(store, transaction, webhookId);
+  stageStatisticsRemoval(transaction, webhookId);
 }
 
 function isSwitchedOn(before: Buffer, after: Buffer): boolean {

@@ -146,7 +146,7 @@ export class AttemptStatistics {
     for (const beginMs of begins) {
       const id = formatId(webhookId, beginMs);
       const bytes = transaction.find(webhookStatisticsCollection.name, id);
-      if (bytes === undefined) this.#stageExpiry(transaction, webhookId, nowMs);
+      if (bytes === undefined) stageExpiry(transaction, webhookId, nowMs);
       const stored: CountsByTime = bytes === undefined ? new Map() : decodeCounts(bytes, beginMs);
       for (const [atMs, added] of counts) {
         if (floorTo(atMs, RECORD_MS) === beginMs) addCounts(stored, atMs, added);
@@ -185,15 +185,6 @@ export class AttemptStatistics {
     };
   }
 
-  /** Stages the removal of the webhook's records that no window shows. */
-  #stageExpiry(transaction: Transaction, webhookId: string, nowMs: number): void {
-    for (const id of listIds(this.#store, transaction, webhookId)) {
-      const beginMs = parseTimestamp(`${id.slice(-BEGIN_LENGTH)}:00:00.000Z`);
-      const isShown = beginMs > nowMs - WINDOW_MS['7d'] - RECORD_MS && beginMs <= nowMs;
-      if (!isShown) transaction.delete(webhookStatisticsCollection.name, id);
-    }
-  }
-
   #getOrCreate(webhookId: string): CountsByTime {
     const existing = this.#counts.get(webhookId);
     if (existing !== undefined) return existing;
@@ -203,29 +194,25 @@ export class AttemptStatistics {
   }
 }
 
+/** Stages the removal of the webhook's records that no window shows. */
+function stageExpiry(transaction: Transaction, webhookId: string, nowMs: number): void {
+  for (const id of listRecordIds(transaction, webhookId)) {
+    const beginMs = parseTimestamp(`${id.slice(-BEGIN_LENGTH)}:00:00.000Z`);
+    const isShown = beginMs > nowMs - WINDOW_MS['7d'] - RECORD_MS && beginMs <= nowMs;
+    if (!isShown) transaction.delete(webhookStatisticsCollection.name, id);
+  }
+}
+
 /** Stages the removal of a webhook's records, together with that of the webhook. */
-export function stageStatisticsRemoval(
-  store: Store, transaction: Transaction, webhookId: string,
-): void {
-  for (const id of listIds(store, transaction, webhookId)) {
+export function stageStatisticsRemoval(transaction: Transaction, webhookId: string): void {
+  for (const id of listRecordIds(transaction, webhookId)) {
     transaction.delete(webhookStatisticsCollection.name, id);
   }
 }
 
 /** Lists the records of a webhook, as the transaction sees them. */
-function listIds(
-  store: Store, transaction: Transaction, webhookId: string,
-): readonly string[] {
-  const { name } = webhookStatisticsCollection;
-  const start = `${webhookId}.`;
-  const records = store.collection(name);
-  const walk = records.walk({ after: start });
-  const ids = new Set<string>();
-  for (let id = records.idAt(walk.next()); id?.startsWith(start); id = records.idAt(walk.next())) {
-    ids.add(id);
-  }
-  for (const { id } of transaction.listStaged(name)) if (id.startsWith(start)) ids.add(id);
-  return [...ids].filter((id) => transaction.find(name, id) !== undefined);
+function listRecordIds(transaction: Transaction, webhookId: string): readonly string[] {
+  return transaction.listIds(webhookStatisticsCollection.name, `${webhookId}.`);
 }
 
 function formatId(webhookId: string, beginMs: number): string {

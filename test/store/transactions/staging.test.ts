@@ -101,6 +101,31 @@ test('a transaction lists the ids that it sees: committed, staged before it, and
   assert.equal(dependsOn, gathered);
 });
 
+test('a transaction lists the ids that begin with a prefix, and waits for what is staged', () => {
+  const { books, staging } = createStaging();
+  const first = stage(staging, (transaction) => {
+    for (const id of ['a.1', 'a.2', 'a.', 'a-', 'b.1']) put(transaction, id);
+  });
+  first.join(createBatch(1));
+  for (const operation of first.operations) books.apply(operation);
+  staging.startNextBatch();
+  staging.dropCommitted();
+  const gathered = createBatch(2);
+  stage(staging, (transaction) => {
+    transaction.delete('books', 'a.2');
+    put(transaction, 'c.');
+    put(transaction, 'c.1');
+  }).join(gathered);
+  const { dependsOn } = stage(staging, (transaction) => {
+    assert.deepEqual(transaction.listIds('books', 'a.'), ['a.1']);
+    put(transaction, 'a.0');
+    assert.deepEqual(transaction.listIds('books', 'a.'), ['a.0', 'a.1']);
+    assert.deepEqual(transaction.listIds('books', 'c.'), ['c.1']);
+    assert.deepEqual(transaction.listIds('books', 'd'), []);
+  });
+  assert.equal(dependsOn, gathered);
+});
+
 test('staged operations are listed with the latest of each record, and waited for', () => {
   const { staging } = createStaging();
   const gathered = createBatch(1);

@@ -210,7 +210,7 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.fail('a', true);
   await place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    stageHealthRemoval(place.store, transaction, 'a');
+    stageHealthRemoval(transaction, 'a');
     // A try that ends now changes the state once more.
     place.monitor.recordSuccess('a', place.clock.now() + 1);
     place.monitor.stage(transaction, 'a');

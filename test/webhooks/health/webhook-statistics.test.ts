@@ -200,7 +200,7 @@ test('a webhook that is removed leaves no counts, also of a write that is under 
   const closing = place.monitor.close();
   const removal = place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    stageHealthRemoval(place.store, transaction, 'a');
+    stageHealthRemoval(transaction, 'a');
   });
   release();
   await Promise.all([closing, removal]);

@@ -44,8 +44,8 @@ export type ArraySchema = {
   readonly maxItems: number;
   readonly isUnique?: boolean | undefined;
   /**
-   * What of an item counts where none may stand twice; undefined: nothing, as it is not valid.
-   * Default: the item.
+   * Returns that by which two items count as the same where `isUnique`; undefined for an item that
+   * is not valid. Default: the item.
    */
   readonly identify?: ((item: JsonValue) => JsonValue | undefined) | undefined;
 };
@@ -56,7 +56,7 @@ export type ObjectSchema = {
   readonly members: MemberSchemas;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
-  /** Without members it is absent. */
+  /** An object without members counts as absent. */
   readonly isDroppedEmpty?: boolean | undefined;
   /**
    * Called when the object has an error. Its text, such as an example, is reported before the

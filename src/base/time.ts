@@ -65,7 +65,7 @@ export function isRealDate(year: number, month: number, day: number): boolean {
   return year >= 1 && day >= 1 && day <= daysInMonth(year, month);
 }
 
-/** 0 for what is no month. */
+/** The number of days of a month; 0 for a number that is no month. */
 export function daysInMonth(year: number, month: number): number {
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeapYear ? 29 : MONTH_DAYS[month - 1] ?? 0;

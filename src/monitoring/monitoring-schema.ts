@@ -1,10 +1,10 @@
 /** The state, the statistics, the log and the settings, as operators see them. */
 import { LOG_LEVELS } from '../base/log.ts';
 import type { JsonNumber } from '../base/exact-number.ts';
-import type { ArraySchema, JsonSchema } from '../base/schema.ts';
+import type { JsonSchema } from '../base/schema.ts';
 import type { AnswerOf, SchemaOf } from '../base/schema-types.ts';
 import {
-  ANY_JSON, arraySchema, objectSchema, FLAG, TEXT, COUNT, TIME,
+  ANY_JSON, COUNT, COUNTS, FLAG, NULLABLE_DURATIONS, TEXT, TIME, arraySchema, objectSchema,
 } from '../resources/route-specs.ts';
 
 const seconds = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -98,14 +98,13 @@ export type ServiceStatus = AnswerOf<typeof statusSchema>;
 
 export const WINDOWS = ['1h', '24h'] as const;
 
-const COUNTS = arraySchema(COUNT);
-// An element is null where nothing was counted, which our schemas cannot say.
-const p95Ms: SchemaOf<readonly (number | null)[], ArraySchema> = arraySchema(ANY_JSON);
 const REQUESTS = objectSchema('RequestSeries', {
-  accepted: COUNTS, rejected: COUNTS, failed: COUNTS, p95Ms,
+  accepted: COUNTS, rejected: COUNTS, failed: COUNTS, p95Ms: NULLABLE_DURATIONS,
 });
 const RUNS = objectSchema('RunSeries', { succeeded: COUNTS, failed: COUNTS, coalesced: COUNTS });
-const DELIVERIES = objectSchema('DeliverySeries', { delivered: COUNTS, failed: COUNTS, p95Ms });
+const DELIVERIES = objectSchema('DeliverySeries', {
+  delivered: COUNTS, failed: COUNTS, p95Ms: NULLABLE_DURATIONS,
+});
 
 export const statisticsSchema = objectSchema('Statistics', {
   window: { kind: 'string', values: WINDOWS }, since: [TIME, 'When counting began'],

@@ -26,10 +26,13 @@ export type CollectionFilter = {
   readonly select: (value: string) => (id: string) => boolean;
 };
 
-/** What a list offers beyond pages in key order. */
+/** The filters and sorts of a list. Every list has pages in key order. */
 export type CollectionView = {
   readonly filters: readonly CollectionFilter[];
-  /** By the value of `sort`: the text that places a record, by its key. Ties go by key. */
+  /**
+   * For each value of `sort`, a function from a key to the text that places its record. Ties go by
+   * key.
+   */
   readonly sorts?: Readonly<Record<string, (id: string) => string>>;
 };
 
@@ -91,7 +94,7 @@ export function collectionRoute(
 
 /** The records of a list from where a page begins. */
 type Listing = {
-  /** On all pages. */
+  /** The number of records on all pages. */
   readonly count: number;
   /** The next record; null: there is none. */
   readonly next: () => PublicRecord | null;
@@ -107,7 +110,7 @@ async function sendCollection(
   const { limit, cursor, ...values } = query;
   const sort = String(values['sort'] ?? '');
   const { count, next, positionOf } =
-    await openListing(repository, view, values, decodeSortCursor(cursor, sort));
+    await openListing(repository, view, values, sort, decodeSortCursor(cursor, sort));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -137,18 +140,18 @@ async function sendCollection(
 
 async function openListing(
   repository: ListRepository, { filters, sorts = {} }: CollectionView,
-  { sort = null, ...values }: Readonly<Record<string, unknown>>, after: SortPosition | null,
+  values: Readonly<Record<string, unknown>>, sort: string, after: SortPosition | null,
 ): Promise<Listing> {
   const matchers = filters.flatMap(({ parameter: { name }, select }) => {
     const value = values[name] ?? null;
     return value === null ? [] : [select(String(value))];
   });
-  if (sort === null && matchers.length === 0) {
+  if (sort === '' && matchers.length === 0) {
     const next = repository.walk(after?.id ?? null);
     return { count: repository.size, next, positionOf: (id) => ({ id, sortText: '' }) };
   }
-  const isReversed = String(sort).startsWith(REVERSED);
-  const readSortText = sorts[String(sort).slice(isReversed ? 1 : 0)] ?? (() => '');
+  const isReversed = sort.startsWith(REVERSED);
+  const readSortText = sorts[sort.slice(isReversed ? 1 : 0)] ?? (() => '');
   const positions = new Map<string, SortPosition>();
   for (const [index, id] of repository.ids().entries()) {
     if (index % STEP_RECORDS === STEP_RECORDS - 1) await nextTurn();

@@ -25,6 +25,15 @@ export function arraySchema<const Items extends Schema>(
   return { kind: 'array', items, maxItems: Number.MAX_SAFE_INTEGER };
 }
 
+/** The counts of a time series, one for each interval. */
+export const COUNTS = arraySchema(COUNT);
+/**
+ * The milliseconds of a time series, one element for each interval; null where nothing was counted,
+ * which our schemas cannot say.
+ */
+export const NULLABLE_DURATIONS: SchemaOf<readonly (number | null)[], ArraySchema> =
+  arraySchema(ANY_JSON);
+
 /** Headers in the order they came: names and values, each an array of both. */
 export const HEADER_PAIRS: SchemaOf<readonly (readonly [string, string])[], ArraySchema> =
   arraySchema(arraySchema(TEXT));

@@ -164,7 +164,7 @@ function unknownParameter(name: string, allowedNames: readonly string[]): AppErr
   return malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
 }
 
-/** What a cursor is refused with that a list gave in another order, or of another search. */
+/** The error for a cursor that a list gave in another order or for another search. */
 export function foreignQueryError(): AppError {
   return malformed('`cursor` belongs to another query: repeat the parameters it was given with');
 }

@@ -177,7 +177,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...outgoingRoutes({
-      store,      records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
+      store, records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
     ...emitRoutes(context, events, deliveries, keys),

@@ -15,7 +15,7 @@ export const JSON_DEPTH_MAX = 64;
  * points) for anything else, and for nesting over 64 levels.
  */
 export function parseJson(bytes: Buffer): unknown {
-  return parse(bytes, formatPosition);
+  return parse(bytes, false);
 }
 
 /**
@@ -23,16 +23,14 @@ export function parseJson(bytes: Buffer): unknown {
  * would be taken for a line of the file.
  */
 export function parseJsonRecord(bytes: Buffer): unknown {
-  return parse(bytes, formatPositionInRecord);
+  return parse(bytes, true);
 }
 
-type FormatPosition = (bytes: Buffer, offset: number) => string;
-
-function parse(bytes: Buffer, format: FormatPosition): unknown {
+function parse(bytes: Buffer, isRecord: boolean): unknown {
   // Most is ASCII, which becomes a string in half the time.
   const encoding = isAscii(bytes) ? 'latin1' : 'utf8';
   if (encoding === 'utf8' && !isUtf8(bytes)) {
-    const position = format(bytes, validUtf8Length(bytes));
+    const position = formatPosition(bytes, validUtf8Length(bytes), isRecord);
     throw new AppError('malformed', `not valid UTF-8 at ${position}`);
   }
   const text = withoutByteOrderMark(bytes);
@@ -40,10 +38,10 @@ function parse(bytes: Buffer, format: FormatPosition): unknown {
     try {
       return parseJsonText(text.toString(encoding));
     } catch (cause) {
-      throw malformed(text, format, cause);
+      throw malformed(text, isRecord, cause);
     }
   }
-  throw malformed(text, format, undefined);
+  throw malformed(text, isRecord, undefined);
 }
 
 /**
@@ -55,7 +53,8 @@ export function parseJsonStrictly(bytes: Buffer): unknown {
   const text = withoutByteOrderMark(bytes);
   const problem = findProblem(text, true);
   if (problem === null) return value;
-  throw new AppError('malformed', `${formatPosition(text, problem.offset)}: ${problem.detail}`);
+  const position = formatPosition(text, problem.offset, false);
+  throw new AppError('malformed', `${position}: ${problem.detail}`);
 }
 
 /**
@@ -69,10 +68,10 @@ export function isJsonContainer(bytes: Buffer): boolean | null {
   return isTooDeep(text) ? null : findProblem(text, false) === null;
 }
 
-function malformed(text: Buffer, format: FormatPosition, cause: unknown): AppError {
+function malformed(text: Buffer, isRecord: boolean, cause: unknown): AppError {
   const problem = findProblem(text, false);
   if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
-  const position = format(text, problem.offset);
+  const position = formatPosition(text, problem.offset, isRecord);
   return new AppError('malformed', `not valid JSON at ${position}: ${problem.detail}`, {}, cause);
 }
 
@@ -276,20 +275,8 @@ function describeMismatch(text: Buffer, offset: number, what: string): string {
   return `expected ${what}, found ${JSON.stringify(character)}`;
 }
 
-function formatPosition(bytes: Buffer, offset: number): string {
-  const { line, column } = locate(bytes, offset);
-  return `line ${line}, column ${column}`;
-}
-
-function formatPositionInRecord(bytes: Buffer, offset: number): string {
-  const { line, column } = locate(bytes, offset);
-  return line === 1 ? `column ${column}` : `line ${line}, column ${column}`;
-}
-
-/** The line and the column, in code points, of an offset; both from 1. */
-function locate(
-  bytes: Buffer, offset: number,
-): { readonly line: number; readonly column: number } {
+/** The line and the column, in code points, of an offset; both from 1. See `parseJsonRecord`. */
+function formatPosition(bytes: Buffer, offset: number, isRecord: boolean): string {
   let line = 1;
   let lineStart = 0;
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
@@ -299,7 +286,7 @@ function locate(
   const before = bytes.toString('utf8', lineStart, offset);
   let column = 1;
   for (const _ of before) column += 1;
-  return { line, column };
+  return isRecord && line === 1 ? `column ${column}` : `line ${line}, column ${column}`;
 }
 
 /** How many leading bytes are whole, valid UTF-8 sequences; for bytes that are not all valid. */

@@ -20,7 +20,7 @@ const EMPTY = Buffer.alloc(0);
 
 export class BufferedRequest extends http.IncomingMessage {
   #isStream = false;
-  /** What has arrived and nobody has read: mostly one piece. */
+  /** The bytes that have arrived and that nobody has read: mostly one piece. */
   #body: Buffer | ByteCollector | null = null;
   #reader: BodyReader | null = null;
 

@@ -10,8 +10,7 @@ import { http, loadCrypto } from '../../base/node-modules.ts';
 import { isStreamingBody } from '../exchange/body-stream.ts';
 import { endConnection, hasFailed, markFailed } from '../exchange/connection-end.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
-import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
-import type { Problem } from '../problem.ts';
+import { PROBLEM_MEDIA_TYPE, toProblem, type Problem } from '../problem.ts';
 import { readRequestId, type CountRejection } from '../routing/dispatcher.ts';
 
 /**
@@ -41,7 +40,7 @@ export function rejectTunnel(socket: Duplex, clock: Clock, countRejection: Count
   socket.on('error', ignore);
   const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
   countRejection('CONNECT', problem.status);
-  endWithProblem(problem, createRequestId(), socket, clock);
+  endConnection(socket, clock, encodeResponse(problem, createRequestId()));
 }
 
 // The peer has gone, or cannot read a response yet.
@@ -91,17 +90,13 @@ function respondAndClose(
   // A request that has a route is counted there, however it ends.
   if (pendingResponse === null) countRejection(UNKNOWN_METHOD, problem.status);
   const requestId = pendingResponse === null ? null : readRequestId(pendingResponse.req);
-  endWithProblem(problem, requestId ?? createRequestId(), socket, clock);
+  endConnection(socket, clock, encodeResponse(problem, requestId ?? createRequestId()));
 }
 
 /** False when no handler is reading the body. */
 function failBodyReader(request: IncomingMessage, error: AppError): boolean {
   if (request instanceof BufferedRequest && request.failReader(error)) return true;
   return request.listenerCount('error') > 0 && request.emit('error', error);
-}
-
-function endWithProblem(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
-  endConnection(socket, clock, encodeResponse(problem, requestId));
 }
 
 function createRequestId(): string {

@@ -86,7 +86,7 @@ export class Compaction implements Snapshots {
     return this.#closedBytes + this.#options.writer.file.length;
   }
 
-  /** Whether one would pay, and none is under way. */
+  /** Whether a compaction would pay now; false while one is under way. */
   get isDue(): boolean {
     if (this.#running !== null) return false;
     const { liveBytes, isWorthCompacting } = measureGarbage(this.#options.collections);

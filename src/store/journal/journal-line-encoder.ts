@@ -14,7 +14,7 @@ export type JournalNote = { readonly mark: true } | { readonly snapshots: readon
 
 /** Gathers the lines of one write. */
 export class JournalLineEncoder {
-  /** Of all lines, in bytes. */
+  /** The length of all lines, in bytes. */
   length = 0;
   #buffer = Buffer.allocUnsafeSlow(1 << 16);
 

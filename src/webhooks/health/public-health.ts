@@ -3,8 +3,7 @@ import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../ba
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
-import type { Observation } from '../../resources/resource.ts';
-import type { ListedResource } from '../../resources/resource.ts';
+import type { ListedResource, Observation } from '../../resources/resource.ts';
 import {
   PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type Health, type PublicState,
 } from './health.ts';

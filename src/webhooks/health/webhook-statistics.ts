@@ -1,7 +1,8 @@
 /**
- * What became of the attempts of outgoing webhooks, by five minutes, for a week. The counts of the
- * last minute are in memory; the others are in the collection `webhook-statistics`, a record for
- * each webhook and six hours in which it had an attempt:
+ * How many attempts of outgoing webhooks delivered and how many failed, in each five minutes of a
+ * week, and how long they took. The counts of the last minute are in memory; the others are in the
+ * collection `webhook-statistics`, a record for each webhook and six hours in which it had an
+ * attempt:
  *
  *     {"identifier":"<the webhook's>.<begin>","values":[<skipped>,<delivered>,<failed>,<ms>,…]}
  *
@@ -31,11 +32,10 @@
  */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { isCount } from '../../base/fields.ts';
-import type { ArraySchema } from '../../base/schema.ts';
-import type { AnswerOf, SchemaOf } from '../../base/schema-types.ts';
+import type { AnswerOf } from '../../base/schema-types.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import {
-  ANY_JSON, COUNT, TIME, arraySchema, objectSchema,
+  COUNT, COUNTS, NULLABLE_DURATIONS, TIME, arraySchema, objectSchema,
 } from '../../resources/route-specs.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
 
@@ -46,10 +46,6 @@ export const webhookStatisticsCollection: CollectionSpec = {
 export const STATISTICS_WINDOWS = ['1h', '24h', '7d'] as const;
 export type StatisticsSpan = typeof STATISTICS_WINDOWS[number];
 
-const COUNTS = arraySchema(COUNT);
-// An element is null where no attempt ended, which our schemas cannot say.
-const durations: SchemaOf<readonly (number | null)[], ArraySchema> = arraySchema(ANY_JSON);
-
 export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics', {
   window: { kind: 'string', values: STATISTICS_WINDOWS },
   intervalSeconds: COUNT,
@@ -57,17 +53,17 @@ export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics',
   deliveries: objectSchema('AttemptSeries', {
     delivered: [COUNTS, 'Attempts that delivered'],
     failed: [COUNTS, 'Attempts that failed'],
-    durationMs: [durations, 'How long they took in the mean; null where none ended'],
+    durationMs: [NULLABLE_DURATIONS, 'How long they took in the mean; null where none ended'],
   }),
 });
 
-/** What became of the attempts that ended in one interval. */
+/** How many of the attempts that ended in one interval delivered, and how many failed. */
 type AttemptCounts = {
   readonly delivered: number; readonly failed: number;
-  /** Of all attempts together. */
+  /** How long all of these attempts took together. */
   readonly durationMs: number;
 };
-/** By the begin of the interval, in milliseconds since the epoch. */
+/** The counts of a webhook by the begin of their interval, in milliseconds since the epoch. */
 type CountsByTime = Map<number, AttemptCounts>;
 type CountsByWebhook = ReadonlyMap<string, CountsByTime>;
 
@@ -155,7 +151,7 @@ export class AttemptStatistics {
     }
   }
 
-  /** What became of the attempts of a webhook, as this node knows. */
+  /** The counts of a webhook by interval, as this node knows them. */
   read(
     webhookId: string, window: StatisticsSpan, nowMs: number,
   ): AnswerOf<typeof webhookStatisticsSchema> {

@@ -1,7 +1,8 @@
 /** How the lists of webhooks are filtered and sorted: by state and by words. */
 import { fold } from '../../base/text/fold.ts';
-import type { CollectionFilter, CollectionView } from '../../resources/collection-route.ts';
-import { sortParameter } from '../../resources/collection-route.ts';
+import {
+  sortParameter, type CollectionFilter, type CollectionView,
+} from '../../resources/collection-route.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { isOffUnseen, type DisabledMembers } from '../health/disabled-members.ts';
 import { PUBLIC_STATES, type PublicState } from '../health/health.ts';
@@ -24,7 +25,7 @@ type WebhookRows<Webhook> = {
   find(identifier: string): Webhook | undefined;
 };
 
-/** Those that somebody must look after come first. */
+/** The states in the order of the sort: webhooks that somebody must look after come first. */
 const STATE_RANKS: readonly (PublicState | 'off unseen')[] =
   ['failing', 'rejecting', 'off unseen', 'off', 'healthy'];
 /** A text that sorts after every name. */
@@ -38,7 +39,7 @@ export function webhookListParameters(direction: WebhookDirection): readonly Par
 }
 
 /**
- * `addressOf` is the address as lists show it, without credentials: nobody may find these by
+ * `addressOf` is the address as lists show it, without credentials: nobody may find credentials by
  * searching for their beginnings.
  */
 export function webhookListView<Webhook extends WebhookRow>(
@@ -60,9 +61,10 @@ export function webhookListView<Webhook extends WebhookRow>(
         parameter: wordsParameter(direction),
         select(text) {
           const words = parseSearchWords(text);
+          if (words === null) return () => false;
           return (id) => {
             const webhook = webhooks.find(id);
-            if (words === null || webhook === undefined) return false;
+            if (webhook === undefined) return false;
             const missing = new MissingWords(words);
             const { name = '', description = '' } = webhook;
             for (const part of [name, addressOf(webhook), description]) missing.lookInto(part);
@@ -80,7 +82,7 @@ export function webhookListView<Webhook extends WebhookRow>(
       state: readBy((webhook) => `${rankOf(webhook)}${sinceOf(webhook)}`),
       since: readBy(sinceOf),
       name: readBy(({ name }) => name === undefined ? AFTER_EVERY_NAME : fold(name)),
-    },
+    } satisfies Record<typeof SORTS[number], unknown>,
   };
 }
 

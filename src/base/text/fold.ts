@@ -21,7 +21,8 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
 
-const ASCII = /^[\x00-\x7f]*$/;
+/** Matches a text of ASCII alone. */
+export const ASCII = /^[\x00-\x7f]*$/;
 
 /** `text` without case and accents: `Łódź` is `lodz`, `Straße` is `strasse`, `ﬁ` is `fi`. */
 export function fold(text: string): string {

@@ -21,7 +21,7 @@
  * dictionaries splits into single characters; `cutWords` joins these again, and the whole run is
  * searched for. For Hangul there is no dictionary, and who writes Korean puts the spaces.
  */
-import { fold } from './fold.ts';
+import { ASCII, fold } from './fold.ts';
 
 export type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
@@ -48,7 +48,6 @@ const INITIALS = new RegExp('(?<![\\p{L}\\p{N}\\p{M}])\\p{Ll}'
 const INITIALS_END = /\.?\s*/y;
 const SIGNS = /[^\p{L}\p{N}\p{M}\s]+/gu;
 const NO_LETTER = /^[^\p{L}\p{N}\p{M}]+$/u;
-const ASCII = /^[\x00-\x7f]*$/;
 
 /** The tokens of a text, which need not be folded yet. */
 export function tokenize(text: string): TextToken[] {

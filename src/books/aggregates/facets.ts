@@ -7,23 +7,22 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
+import type { IndexHost } from '../index/index-host.ts';
 import { createBookCheck } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
-import { ID_SORT } from '../query/book-sort.ts';
 import { hasConditions, parseFilter, selectConditions } from '../query/book-filter.ts';
 import type { BookFilter } from '../query/book-filter.ts';
 import { COLUMN_ROWS } from '../query/book-values.ts';
 import { FACETS, FACET_NAMES } from '../query/conditions.ts';
 import type { Facet, FacetRow } from '../query/conditions.ts';
-import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { parseTypos } from '../query/parse-query.ts';
 import { readFilterString } from '../query/query-parameters.ts';
 import type { ValueCount } from '../query/value-count.ts';
-import { countMatches, searchMatches } from './match-scan.ts';
-import { findFacetSources, findTopFacets } from './table-answers.ts';
-import type { FacetSources } from './table-answers.ts';
+import { answerMatches, countMatches } from './match-scan.ts';
+import { findColumns, findTopFacets } from './table-answers.ts';
+import type { FoundColumns } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
 
 type FacetsAnswer = {
@@ -36,29 +35,24 @@ const VALUES_MAX = 20;
 
 /** Handles `GET /api/books/facets`. Throws `malformed`. */
 export async function sendFacets(deps: SearchDeps, exchange: Exchange): Promise<void> {
-  const values = readFilterString(exchange.search, ['by', 'typos']);
+  const values = readFilterString(exchange.search);
   const facets = parseFacets(values.get('by')?.[0]);
   const filter = parseFilter(values);
-  const query = {
-    // Every book that counts for any facet matches this.
-    filter: selectConditions(filter, ({ facet }) =>
-      !facets.some(({ name }) => name === facet)),
-    sort: ID_SORT, corrections: NO_CORRECTIONS,
-    mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
-  };
-  const caller = createExchangeCaller(exchange);
-  const sources = hasConditions(filter) ? null : findFacetSources(deps.indexes, facets);
-  if (sources !== null) {
-    const steps = countByColumns(deps, sources);
-    const answer = assertWanted(await deps.turns.run(steps, caller.isWanted));
+  const mayCorrect = parseTypos(values.get('typos')?.[0]);
+  const { indexes, turns } = deps;
+  const columns = hasConditions(filter) ? null
+    : findColumns(indexes, facets.map(({ column }) => column));
+  if (indexes !== null && columns !== null) {
+    const steps = countByColumns(deps, indexes, columns, facets);
+    const answer = assertWanted(await turns.run(steps, createExchangeCaller(exchange).isWanted));
     if (answer !== undefined) return exchange.sendJson(200, answer);
   }
-  const { result, query: { corrections }, changes } = await searchMatches(deps, query, caller,
-    (search) => countFacets(search, filter, facets),
-    ({ total, facets: counts }) =>
-      total === 0 && Object.values(counts).every(({ length }) => length === 0));
-  changes.stop();
-  exchange.sendJson(200, result, formatCorrectionHeader(corrections));
+  await answerMatches(deps, exchange, {
+    // Every book that counts for any facet matches this.
+    filter: selectConditions(filter, ({ facet }) => !facets.some(({ name }) => name === facet)),
+    mayCorrect,
+  }, (search) => countFacets(search, filter, facets), ({ total, facets: counts }) =>
+    total === 0 && Object.values(counts).every(({ length }) => length === 0));
 }
 
 function parseFacets(text: string | undefined): readonly FacetRow[] {
@@ -73,12 +67,13 @@ function parseFacets(text: string | undefined): readonly FacetRow[] {
 
 /** The facets of all books; undefined where an index fails. */
 function* countByColumns(
-  { collection }: SearchDeps, sources: FacetSources,
+  { collection }: SearchDeps, indexes: IndexHost, columns: FoundColumns,
+  facets: readonly FacetRow[],
 ): Steps<FacetsAnswer | undefined> {
-  yield* sources.indexes.settle();
+  yield* indexes.settle();
   const total = collection.size;
-  const facets = yield* findTopFacets(sources, VALUES_MAX);
-  return facets === null ? undefined : { total, facets };
+  const topByFacet = yield* findTopFacets(indexes, columns, facets, VALUES_MAX);
+  return topByFacet === null ? undefined : { total, facets: topByFacet };
 }
 
 /** The inputs have the filter without the facets' own conditions; `filter` has them. */

@@ -1,11 +1,14 @@
 /** Goes through the books that match, for an answer about all of them. */
 import { createSlotSource, findMatches } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import { searchBooks } from '../list/search-books.ts';
+import { createExchangeCaller, searchBooks } from '../list/search-books.ts';
 import type {
   SearchCaller, SearchDeps, SearchOutcome, SearchedQuery,
 } from '../list/search-books.ts';
 import type { Steps } from '../../base/turns.ts';
+import type { Exchange } from '../../server/http-route.ts';
+import { ID_SORT } from '../query/book-sort.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { ValueCounts } from './value-counts.ts';
 
 /** The answer about the books that match, made in one go. `changes` is to be stopped. */
@@ -14,6 +17,19 @@ export function searchMatches<Query extends SearchedQuery, Result>(
   createSteps: (search: MatchSearch<Query>) => Steps<Result>, isEmpty: (result: Result) => boolean,
 ): Promise<SearchOutcome<Query, Result>> {
   return searchBooks(deps, query, caller, { createSteps, finish: (found) => found, isEmpty });
+}
+
+/** Sends the answer about the books that match, which is counted by `createSteps`. */
+export async function answerMatches<Result>(
+  deps: SearchDeps, exchange: Exchange, query: Pick<SearchedQuery, 'filter' | 'mayCorrect'>,
+  createSteps: (search: MatchSearch<SearchedQuery>) => Steps<Result>,
+  isEmpty: (result: Result) => boolean,
+): Promise<void> {
+  const { result, query: { corrections }, changes } = await searchMatches(deps,
+    { ...query, sort: ID_SORT, corrections: NO_CORRECTIONS }, createExchangeCaller(exchange),
+    createSteps, isEmpty);
+  changes.stop();
+  exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 /** Calls `visit` for each book that matches, once. */

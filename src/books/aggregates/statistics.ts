@@ -9,21 +9,19 @@ import type { Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
-import { createSlotSource, findMatches, settleSearch } from '../list/match-search.ts';
-import type { MatchSearch, SearchIndexes } from '../list/match-search.ts';
-import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
+import { NO_BOOK, createSlotSource, findMatches, settleSearch } from '../list/match-search.ts';
+import type { MatchSearch } from '../list/match-search.ts';
 import type { SearchDeps } from '../list/search-books.ts';
-import { ID_SORT } from '../query/book-sort.ts';
 import { parseFilter } from '../query/book-filter.ts';
 import type { BookFilter } from '../query/book-filter.ts';
 import { COLUMN_ROWS } from '../query/book-values.ts';
 import type { BookValue, ColumnName } from '../query/book-values.ts';
 import { STATISTICS, STATISTIC_NAMES } from '../query/conditions.ts';
 import type { Statistic, StatisticRow } from '../query/conditions.ts';
-import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { parseTypos } from '../query/parse-query.ts';
 import { readFilterString } from '../query/query-parameters.ts';
-import { searchMatches } from './match-scan.ts';
+import { answerMatches } from './match-scan.ts';
+import { findColumns } from './table-answers.ts';
 
 type StatisticsAnswer = {
   readonly by: Statistic;
@@ -46,22 +44,16 @@ type Group = { books: number; pages: number; rated: number; stars: number };
 
 // To count a slot takes some 50 ns.
 const SLOTS_PER_YIELD = 1024;
-const NO_BOOK = Buffer.alloc(0);
 
 /** Handles `GET /api/books/statistics`. Throws `malformed`. */
 export async function sendStatistics(deps: SearchDeps, exchange: Exchange): Promise<void> {
-  const values = readFilterString(exchange.search, ['by', 'typos']);
+  const values = readFilterString(exchange.search);
   const statistic = parseStatistic(values.get('by')?.[0]);
-  const query = {
-    filter: statistic.name === 'status' ? parseFilter(values) : amongRead(parseFilter(values)),
-    sort: ID_SORT, corrections: NO_CORRECTIONS,
-    mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
-  };
-  const { result, query: { corrections }, changes } = await searchMatches(deps, query,
-    createExchangeCaller(exchange), (search) => countBooks(search, statistic),
-    ({ total }) => total === 0);
-  changes.stop();
-  exchange.sendJson(200, assertWanted(result), formatCorrectionHeader(corrections));
+  const filter = parseFilter(values);
+  await answerMatches(deps, exchange, {
+    filter: statistic.name === 'status' ? filter : amongRead(filter),
+    mayCorrect: parseTypos(values.get('typos')?.[0]),
+  }, (search) => countBooks(search, statistic), ({ total }) => total === 0);
 }
 
 function parseStatistic(text = ''): StatisticRow {
@@ -78,31 +70,17 @@ function amongRead({ words, values }: BookFilter): BookFilter {
 }
 
 function* countBooks(search: MatchSearch, statistic: StatisticRow): Steps<StatisticsAnswer> {
-  const names = [statistic.column, 'numberOfPages', 'rating'] as const;
-  const columns = search.indexes === null ? null : findColumns(search.indexes, names);
-  const counted = columns === null ? null : yield* countByColumns(search, statistic, columns);
-  return counted ?? (yield* countGroups(search, statistic, names.map(createReader), true));
-}
-
-/** Null while one of the columns is missing. */
-function findColumns(
-  indexes: SearchIndexes, names: readonly ColumnName[],
-): readonly ValueColumn[] | null {
-  // All are asked for before any is missed, so that all are made at once.
-  const found = names.map((name) => indexes.findColumn(name));
-  const columns = found.filter((column) => column !== null);
-  return columns.length < names.length ? null : columns;
-}
-
-/** Null where an index fails. */
-function* countByColumns(
-  search: MatchSearch, statistic: StatisticRow, columns: readonly ValueColumn[],
-): Steps<StatisticsAnswer | null> {
   const { indexes } = search;
-  if (indexes === null) return null;
-  const settled = yield* settleSearch(search, indexes);
-  return yield* indexes.attempt(columns, () =>
-    countGroups(settled, statistic, columns.map(createColumnReader), false));
+  const names = [statistic.column, 'numberOfPages', 'rating'] as const;
+  const columns = findColumns(indexes, names);
+  if (indexes !== null && columns !== null) {
+    const readers = names.map((name) => createColumnReader(name, columns[name]));
+    const settled = yield* settleSearch(search, indexes);
+    const counted = yield* indexes.attempt(Object.values(columns), () =>
+      countGroups(settled, statistic, readers, false));
+    if (counted !== null) return counted;
+  }
+  return yield* countGroups(search, statistic, names.map(createReader), true);
 }
 
 /** The first value of a book: what is counted has one at most. */
@@ -114,9 +92,9 @@ function createReader(name: ColumnName): ReadFirst {
 }
 
 /** The book is read where the search had to read it. */
-function createColumnReader(column: ValueColumn): ReadFirst {
-  return (bytes, slot) => bytes.length === 0 ? column.firstValueAt(slot)
-    : column.readValues(bytes)[0] ?? null;
+function createColumnReader(name: ColumnName, column: ValueColumn): ReadFirst {
+  const readFirst = createReader(name);
+  return (bytes, slot) => bytes === NO_BOOK ? column.firstValueAt(slot) : readFirst(bytes, slot);
 }
 
 function* countGroups(

@@ -3,16 +3,15 @@
  * box while somebody types. Titles and keywords are found by their beginning, authors by any of
  * their words. Case, accents and punctuation do not count.
  */
+import { ASCII } from '../../base/text/fold.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed, parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
+import type { IndexHost } from '../index/index-host.ts';
 import { narrowSearch } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
-import { createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
-import { ID_SORT } from '../query/book-sort.ts';
-import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
 import { cutTitleStart } from '../query/book-values.ts';
 import type { BookValue } from '../query/book-values.ts';
@@ -21,15 +20,17 @@ import { readAuthorNames, readKeywords, readTitle } from '../query/stored-fields
 import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
-import { countMatches, searchMatches } from './match-scan.ts';
-import { findSuggestionColumns, findTopAuthors, findTopKeywords } from './table-answers.ts';
-import type { SuggestionColumns } from './table-answers.ts';
+import { answerMatches, countMatches } from './match-scan.ts';
+import { findColumns, findTopAuthors, findTopKeywords } from './table-answers.ts';
+import type { FoundColumns } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
 
+type SuggestionColumns = FoundColumns<(typeof COLUMN_NAMES)[number]>;
 type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
 
 const SUGGESTIONS_MAX = 10;
-const ASCII = /^[\x00-\x7f]*$/;
+/** The columns that know the titles, authors and keywords of all books. */
+const COLUMN_NAMES = ['title', 'author', 'keyword'] as const;
 /** Asks the column of titles for those that may begin so. */
 const TITLE_START_ROW = {
   name: 'title',
@@ -46,29 +47,27 @@ export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Pro
       + 'word in an author\'s name');
   }
   const words = parseClauses(text, '`q`');
-  const mayCorrect = parseTypos(values.get('typos') ?? 'on');
+  const mayCorrect = parseTypos(values.get('typos'));
   // Signs alone begin nothing.
   if (joinWords(text) === '') {
     exchange.sendJson(200, []);
     return;
   }
+  const { indexes } = deps;
+  const columns = findColumns(indexes, COLUMN_NAMES);
   // Every book with a suggestion matches all words.
-  const query = {
-    filter: createSearchFilter(words), sort: ID_SORT, corrections: NO_CORRECTIONS, mayCorrect,
-  };
-  const columns = findSuggestionColumns(deps.indexes);
-  const { result, query: { corrections }, changes } = await searchMatches(
-    deps, query, createExchangeCaller(exchange),
-    (search) => findSuggestions(search, joinWords(text, search.query.corrections), columns),
+  await answerMatches(deps, exchange, { filter: createSearchFilter(words), mayCorrect },
+    (search) => findSuggestions(search, joinWords(text, search.query.corrections), indexes,
+      columns),
     ({ length }) => length === 0);
-  changes.stop();
-  exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function* findSuggestions(
-  search: MatchSearch, beginning: string, columns: SuggestionColumns | null,
+  search: MatchSearch, beginning: string, indexes: IndexHost | null,
+  columns: SuggestionColumns | null,
 ): Steps<readonly Suggestion[]> {
-  const counts = columns === null ? null : yield* countTitles(search, beginning, columns);
+  const counts = indexes === null || columns === null ? null
+    : yield* countTitles(search, beginning, indexes, columns);
   const { titles, authors, keywords } = counts ?? (yield* countAll(search, beginning));
   // The sort is stable: of ties that have the same text, titles come first.
   return [
@@ -86,9 +85,9 @@ type MemberCounts = {
 
 /** Counts titles in their books, and takes the others from the columns; null where one fails. */
 function* countTitles(
-  search: MatchSearch, beginning: string, columns: SuggestionColumns,
+  search: MatchSearch, beginning: string, indexes: IndexHost,
+  { title: titleStarts, author, keyword }: SuggestionColumns,
 ): Steps<MemberCounts | null> {
-  const { indexes, title: titleStarts, author, keyword } = columns;
   const begun = yield* narrowSearch(search, indexes, titleStarts,
     { row: TITLE_START_ROW, wanted: [cutTitleStart(beginning)] });
   if (begun === null) return null;

@@ -1,14 +1,16 @@
 /**
  * Answers about all books that are made without reading any: from the columns of values, which know
- * in how many books each stands. They are the answers that a scan gives
- * (facets.ts, suggestions.ts).
+ * in how many books each stands. They are the answers that a scan gives (facets.ts,
+ * suggestions.ts). Statistics find their columns here, too (statistics.ts).
  */
-import { encodeByteString } from '../../base/text/fold.ts';
+import { ASCII, encodeByteString } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
 import type { IndexHost } from '../index/index-host.ts';
+import type { SearchIndexes } from '../list/match-search.ts';
+import type { ColumnName } from '../query/book-values.ts';
 import type { Facet, FacetRow } from '../query/conditions.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
@@ -17,32 +19,31 @@ import type { Clause } from '../query/words.ts';
 
 // To unite a number takes up to 0.5 µs.
 const NUMBERS_PER_YIELD = 256;
-const ASCII = /^[\x00-\x7f]*$/;
 
-/** Where each facet is counted over all books, in its order. */
-export type FacetSources = {
-  readonly indexes: IndexHost;
-  readonly columns: readonly (readonly [FacetRow, ValueColumn])[];
-};
+/** The columns that were asked for by their names. */
+export type FoundColumns<Name extends ColumnName = ColumnName> =
+  Readonly<Record<Name, ValueColumn>>;
 
-/** Null while some facet has no column. */
-export function findFacetSources(
-  indexes: IndexHost | null, facets: readonly FacetRow[],
-): FacetSources | null {
+/** Null while a column is missing. */
+export function findColumns<Name extends ColumnName>(
+  indexes: SearchIndexes | null, names: readonly Name[],
+): FoundColumns<Name> | null {
   if (indexes === null) return null;
   // All are asked for before any is missed, so that all are made at once.
-  const found = facets.map((facet) => [facet, indexes.findColumn(facet.column)] as const);
-  const columns = found.flatMap(([facet, column]) =>
-    column === null ? [] : [[facet, column] as const]);
-  return columns.length < facets.length ? null : { indexes, columns };
+  const columns: Partial<Record<ColumnName, ValueColumn | null>> = {};
+  for (const name of names) columns[name] = indexes.findColumn(name);
+  const isComplete = (found: typeof columns): found is FoundColumns<Name> =>
+    names.every((name) => found[name] !== null);
+  return isComplete(columns) ? columns : null;
 }
 
 /** The first `max` values of each facet; null where an index fails. */
 export function* findTopFacets(
-  { indexes, columns }: FacetSources, max: number,
+  indexes: IndexHost, columns: FoundColumns, facets: readonly FacetRow[], max: number,
 ): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
   const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
-  for (const [{ name, format }, column] of columns) {
+  for (const { name, column: columnName, format } of facets) {
+    const column = columns[columnName];
     const { dictionary } = column;
     const top = yield* indexes.attempt([column], () => format === undefined
       ? dictionary.findTop(max) : findTopUnited(dictionary.valueCounts(), format, max));
@@ -65,23 +66,6 @@ function* findTopUnited(
     counts.set(text, (counts.get(text) ?? 0) + count);
   }
   return yield* findTop(Array.from(counts, ([value, count]) => ({ value, count })), max);
-}
-
-/** What knows the titles, authors and keywords of all books. */
-export type SuggestionColumns = {
-  readonly indexes: IndexHost;
-  readonly title: ValueColumn;
-  readonly author: ValueColumn;
-  readonly keyword: ValueColumn;
-};
-
-/** Null while a column is missing. */
-export function findSuggestionColumns(indexes: IndexHost | null): SuggestionColumns | null {
-  if (indexes === null) return null;
-  const [title, author, keyword] =
-    [indexes.findColumn('title'), indexes.findColumn('author'), indexes.findColumn('keyword')];
-  return title === null || author === null || keyword === null ? null
-    : { indexes, title, author, keyword };
 }
 
 /** The commonest authors that all of the words match, of which there is one at least. */

@@ -14,7 +14,7 @@ import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
-import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
+import { addToTop, commonestOf, isAmongTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 
 type ValueCountsOptions = {
@@ -153,12 +153,8 @@ export class ValueCounts {
 }
 
 function commonestSpelling({ spelling, spellingBooks, otherSpellings }: Entry): string {
-  let best = { value: spelling, count: spellingBooks };
-  for (const [value, count] of otherSpellings ?? []) {
-    const other = { value, count };
-    if (compareValueCounts(other, best) < 0) best = other;
-  }
-  return best.value;
+  const others = Array.from(otherSpellings ?? [], ([value, count]) => ({ value, count }));
+  return commonestOf([{ value: spelling, count: spellingBooks }, ...others]).value;
 }
 
 function isInShare(key: string, { divisor, remainder }: Share): boolean {

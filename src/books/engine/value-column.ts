@@ -74,11 +74,6 @@ export class ValueColumn implements BookIndex {
     return code === undefined ? null : this.dictionary.valueAt(code) ?? null;
   }
 
-  /** The values of a stored book. */
-  readValues(bytes: Buffer): readonly BookValue[] {
-    return this.#row.readValues(bytes);
-  }
-
   /**
    * The slots of the books that have a value which the condition accepts. The caller must not
    * change them; `set` may. A slot that is set meanwhile may be among them or not.

@@ -7,12 +7,11 @@
  * To find values by a beginning, the first three bytes of each term of a value lead to a list of
  * the values that have such a term.
  */
-import { assert } from '../../base/assert.ts';
 import { growInt32 } from '../../base/structures/typed-arrays.ts';
 import { foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookValue, ValueSpelling } from '../query/book-values.ts';
-import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
+import { addToTop, commonestOf, isAmongTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 
 /** Values that have a term with one of the prefixes and are accepted. */
@@ -199,14 +198,11 @@ export class ValueDictionary {
 
   #countOf(valueCode: number): ValueCount {
     const count = this.#counts[valueCode] ?? 0;
-    let best: ValueCount | null = null;
-    for (const code of this.#spellings.get(valueCode) ?? [valueCode]) {
-      const value = String(this.#values[code]);
-      const spelling = { value, count: this.#spellingCounts[code] ?? 0 };
-      if (best === null || compareValueCounts(spelling, best) < 0) best = spelling;
-    }
-    assert(best !== null);
-    return { value: best.value, count };
+    const spellings = this.#spellings.get(valueCode);
+    if (spellings === undefined) return { value: String(this.#values[valueCode]), count };
+    const { value } = commonestOf(Array.from(spellings, (code) =>
+      ({ value: String(this.#values[code]), count: this.#spellingCounts[code] ?? 0 })));
+    return { value, count };
   }
 
   #startsOf(key: string): ReadonlySet<string> {

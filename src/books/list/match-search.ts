@@ -119,7 +119,8 @@ const BYTES_PER_WORK = 512;
 const TEXT_WORK = 4;
 // To keep a slot that is not read.
 const SLOT_WORK = 1 / 2;
-const NO_BOOK = Buffer.alloc(0);
+/** What a sink that reads no books gets in place of a book. */
+export const NO_BOOK = Buffer.alloc(0);
 
 export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
   { collection, query, changes, indexes }: SearchInputs<Query>,

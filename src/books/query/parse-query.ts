@@ -99,7 +99,7 @@ function parseValues(values: QueryValues): BookQuery {
 }
 
 /** Whether words are corrected. Throws `malformed`. */
-export function parseTypos(text: string): boolean {
+export function parseTypos(text = 'on'): boolean {
   return parseEither('typos', text, 'on', 'off');
 }
 

@@ -137,9 +137,9 @@ export function readQueryString(search: string): QueryValues {
   return parseRepeatableQuery(search, NAMES, REPEATABLE_NAMES);
 }
 
-/** The same of a query that has conditions, and the parameters in `otherNames`. */
-export function readFilterString(search: string, otherNames: readonly string[]): QueryValues {
-  return parseRepeatableQuery(search, [...FILTER_NAMES, ...otherNames], REPEATABLE_NAMES);
+/** The same of a query that has conditions, `by` and `typos`. */
+export function readFilterString(search: string): QueryValues {
+  return parseRepeatableQuery(search, [...FILTER_NAMES, 'by', 'typos'], REPEATABLE_NAMES);
 }
 
 /**

@@ -13,6 +13,11 @@ export function compareValueCounts(left: ValueCount, right: ValueCount): number 
   return right.count - left.count || compareCodePoints(left.value, right.value);
 }
 
+/** The first of the counts in that order, of which there must be one at least. */
+export function commonestOf(counts: readonly ValueCount[]): ValueCount {
+  return counts.reduce((best, count) => compareValueCounts(count, best) < 0 ? count : best);
+}
+
 /** The first `max` of the counts in that order. */
 export function* findTop(counts: Iterable<ValueCount>, max: number): Steps<readonly ValueCount[]> {
   const top: ValueCount[] = [];

@@ -8,14 +8,13 @@
  * percent-encoding. Such a record is decoded. Pure.
  */
 import { isAscii } from 'node:buffer';
-import { fold } from '../../base/text/fold.ts';
+import { ASCII, fold } from '../../base/text/fold.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { Condition, Operator } from '../members/filters/condition.ts';
 
 /** False: the record whose encoded parts these are does not match. True: it may. */
 export type ByteFilter = (parts: readonly Buffer[]) => boolean;
 
-const ASCII = /^[\x00-\x7f]*$/;
 const OTHERS = /[^\x00-\x7f]+/g;
 const ASCII_RUNS = /[a-z0-9]+/g;
 /** An escape of JSON that may stand for a letter; the others stand for separators. */

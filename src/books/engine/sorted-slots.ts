@@ -119,8 +119,10 @@ export class SortedSlots {
     const [firstPlace, endPlace] =
       this.#seekPlace(target, readBook, low - lowAdded, high - highAdded);
     // What is added between two places that can be read may stand on either side of the target.
-    const first = countBelow(this.#addedPlaces, lowAdded, highAdded, firstPlace);
-    const end = countBelow(this.#addedPlaces, first, highAdded, endPlace + 1);
+    const [first] = bisect(lowAdded, highAdded, false, (index) =>
+      (this.#addedPlaces[index] ?? 0) < firstPlace);
+    const [end] = bisect(first, highAdded, true, (index) =>
+      (this.#addedPlaces[index] ?? 0) <= endPlace);
     const [added] = bisect(first, end, target.wantsEnd, (index) =>
       isBefore(this.#key, readBook(this.#addedSlots[index] ?? -1), target));
     const placeBefore = added > first ? this.#addedPlaces[added - 1] ?? 0 : 0;
@@ -229,6 +231,7 @@ export class SortedSlots {
 
   /** How many added slots stand before a position. */
   #countAdded(position: number): number {
+    // Asked for each slot that a walk gives: by `bisect` the walk takes a fifth longer.
     let low = 0;
     for (let high = this.#addedPlaces.length; low < high;) {
       const middle = (low + high) >>> 1;
@@ -283,17 +286,4 @@ function bisect(
     }
   }
   return [low, high];
-}
-
-/** The first index from `start` to `end` whose number, of those that rise, is not below `bound`. */
-function countBelow(
-  numbers: readonly number[], start: number, end: number, bound: number,
-): number {
-  let low = start;
-  for (let high = end; low < high;) {
-    const middle = (low + high) >>> 1;
-    if ((numbers[middle] ?? 0) < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

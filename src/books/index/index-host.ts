@@ -140,7 +140,10 @@ export class IndexHost {
     return bytes;
   }
 
-  /** What there is: none for an index that no query has needed yet, or that was given up. */
+  /**
+   * A report for each index that is there; none for one that no query has needed yet, or that was
+   * given up.
+   */
   listReports(): readonly IndexReport[] {
     return [...this.#entries.values()].map((entry) => ({
       index: entry.name, bytes: Math.round(bytesOf(entry)),
@@ -213,7 +216,7 @@ export class IndexHost {
     }
   }
 
-  /** What indexes answer; null when that fails, which drops all of them. */
+  /** Asks indexes. Null when they fail: all of them are dropped. */
   * attempt<T>(indexes: readonly BookIndex[], ask: () => Steps<T>): Steps<T | null> {
     try {
       return yield* ask();
@@ -337,8 +340,7 @@ export class IndexHost {
       for (const entry of entries) this.#set(entry, progress.filledEnd, bytes);
       progress.filledEnd += 1;
       for (const entry of entries) {
-        if (!(entry.index instanceof WordIndex && entry.index.isFull)) continue;
-        yield* this.#workOn(entry, (index) => index.settle());
+        if (entry.index.isFull === true) yield* this.#workOn(entry, (index) => index.settle());
       }
       work += (SLOT_WORK + (bytes?.length ?? 0)) * entries.size;
       if (work < WORK_PER_YIELD) continue;

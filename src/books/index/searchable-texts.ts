@@ -60,7 +60,7 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
         at = visitor.visitText(bytes, value + 1) + 2;
         break;
       case AUTHORS:
-        at = visitAuthors(bytes, value, visitor) + 1;
+        at = visitNames(bytes, value, visitor, true) + 1;
         break;
       case PUBLISHER:
         at = visitor.visitPublisher(bytes, value + 1) + 2;
@@ -69,7 +69,7 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
         at = visitKeywords(bytes, value, visitor) + 1;
         break;
       case SERIES:
-        at = visitSeries(bytes, value, visitor) + 1;
+        at = visitNames(bytes, value, visitor, false) + 1;
         break;
       case READING:
         visitReading(bytes, value, visitor);
@@ -85,28 +85,23 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
   }
 }
 
-/** Visits the names in the array at `start`. Returns the index after the array. */
-function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): number {
+/**
+ * Visits the names of authors or series in the array at `start`. Returns the index after the array.
+ */
+function visitNames(
+  bytes: Buffer, start: number, visitor: TokenVisitor, isAuthor: boolean,
+): number {
   let at = start + 1;
   while (bytes[at] === BRACE) {
-    const nameEnd = visitor.visitAuthor(bytes, at + NAME_START);
+    const name = at + NAME_START;
+    const nameEnd = isAuthor ? visitor.visitAuthor(bytes, name) : visitor.visitText(bytes, name);
     at = findNestingEnd(bytes, nameEnd + 1);
     if (bytes[at] === COMMA) at += 1;
   }
   return at + 1;
 }
 
-/** The same of the names of series, whose other members are numbers. */
-function visitSeries(bytes: Buffer, start: number, visitor: TokenVisitor): number {
-  let at = start + 1;
-  while (bytes[at] === BRACE) {
-    at = findNestingEnd(bytes, visitor.visitText(bytes, at + NAME_START) + 1);
-    if (bytes[at] === COMMA) at += 1;
-  }
-  return at + 1;
-}
-
-/** The same of the keywords. */
+/** Visits the keywords in the array at `start`. Returns the index after the array. */
 function visitKeywords(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
   while (bytes[at] === QUOTE) {

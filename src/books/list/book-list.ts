@@ -26,6 +26,7 @@ import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { hasConditions } from '../query/book-filter.ts';
+import { isIdSort } from '../query/book-sort.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -265,8 +266,7 @@ function* findPageOrDefer(
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
 function asksForAll({ filter, sort, limit }: BookQuery): boolean {
-  return limit === null && sort.orders.length === 0 && !sort.isIdDescending
-    && !hasConditions(filter);
+  return limit === null && isIdSort(sort) && !hasConditions(filter);
 }
 
 function listAll(collection: Collection, { after }: BookQuery): ListResult {

@@ -4,7 +4,7 @@
  * be shown as it was, or not at all.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ID_SORT } from '../query/book-sort.ts';
+import { ID_SORT, isIdSort } from '../query/book-sort.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { compareId, readId } from '../query/stored-fields.ts';
 import type { BookSource, BookTextWriter } from './book-source.ts';
@@ -25,13 +25,12 @@ export async function prepareWriter(
 ): Promise<void> {
   if (writer.prepare === undefined) return;
   const { sort, limit, after } = query;
-  const isInIdOrder = sort.orders.length === 0 && !sort.isIdDescending;
   const page: Buffer[] = [];
   await readEach(await findBooks(query), caller, (book) => {
     writer.prepare?.([book]);
     if (limit !== null) page.push(book);
   });
-  if (isInIdOrder) return;
+  if (isIdSort(sort)) return;
   // Only in its own order can a page, or what follows a cursor, be found again.
   if (limit !== null) {
     writer.prepareInIdOrder?.(page.sort((left, right) => compareId(left, readId(right))));

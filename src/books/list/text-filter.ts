@@ -80,7 +80,6 @@ const PLAIN_TEXT = /^[\x00-\x22\x24-\x2a\x2c\x2d\x2f-\x5b\x5d-\x7f]*$/;
 // So many decoded texts are remembered: names and keywords repeat.
 const DECODED_MAX = 1000;
 
-
 /** Where the texts of one book are. */
 class BookTexts implements TokenVisitor {
   #bytes: Buffer = Buffer.alloc(0);

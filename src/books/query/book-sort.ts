@@ -52,6 +52,11 @@ export function parseSort(text: string): BookSort {
   return { orders, isIdDescending: idOrder?.isDescending ?? false };
 }
 
+/** Whether the order is by rising id alone, as books are stored. */
+export function isIdSort({ orders, isIdDescending }: BookSort): boolean {
+  return orders.length === 0 && !isIdDescending;
+}
+
 /** The value of a stored book for each order of the sort. */
 export function readSortValues({ orders }: BookSort, bytes: Buffer): readonly SortValue[] {
   return orders.map(({ key }) => readSortValue(key, bytes));

@@ -27,7 +27,7 @@ const GROWTH = 1 + 1 / 16;
 const BOOKS_PER_SPLITTER = 128;
 // Several for each splitter, so that the ranges are of similar sizes.
 const SAMPLES_PER_SPLITTER = 4;
-/** Of books without the key: after all other heads. */
+/** The head of a book without the key: it sorts after all others. */
 const NO_KEY_HEAD = Number.MAX_SAFE_INTEGER;
 
 export class OrderBuilder {

@@ -6,8 +6,8 @@
  * values until a book is accepted, and only then looks for all books of that value and goes through
  * them the other way: a book that is not accepted costs no more than the question.
  *
- * It goes through the order as that was at its beginning. Whoever walks must not accept slots whose
- * books have changed since, and gives none of these books to it.
+ * It goes through the order as that was at its beginning. Its caller must accept no slot whose book
+ * has changed since, and `readBook` must give none of these books.
  */
 import type { SortOrder } from '../query/book-sort.ts';
 import { readSortValue } from '../query/sort-keys.ts';

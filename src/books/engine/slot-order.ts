@@ -3,8 +3,8 @@
  * that has a book, `settle`. From then on it follows with `set` alone; when much has been set,
  * `settle` makes one array of what is sorted and what was added.
  *
- * What takes many steps makes another array beside the one that is in use. Slots that are set
- * meanwhile are stale in it from its beginning, and are set in it before it is used.
+ * Work of many steps makes a new array beside the one in use. Slots that are set meanwhile are
+ * stale in the new array from its beginning, and are set in it before it is used.
  */
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -23,7 +23,7 @@ export class SlotOrder implements BookIndex {
   readonly key: SortOrder['key'];
   readonly #readBook: ReadSettledBook;
   #slots: SortedSlots;
-  /** What takes the place of `#slots` as soon as it has the changed slots. */
+  /** The next `#slots`: it takes their place once it has the changed slots. */
   #nextSlots: SortedSlots | null = null;
   /** The slots that were set since another array is made; null while none is. */
   #changedSlots: Set<number> | null = null;
@@ -72,7 +72,7 @@ export class SlotOrder implements BookIndex {
     const array = yield* builder === null ? this.#slots.merge() : builder.sort();
     const next = new SortedSlots(this.key, array, BitSet.of(changedSlots));
     this.#nextSlots = next;
-    // Those that are set meanwhile come last in the set, where they make no difference.
+    // Slots that are set meanwhile join the end of the set; to set them twice makes no difference.
     for (const slot of changedSlots) {
       next.set(slot, this.#readBook(slot), this.#readBook);
       yield;

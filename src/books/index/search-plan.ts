@@ -52,7 +52,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
     for (const clause of expansion.clauses) {
       const group = createGroup(clause, TAGS[place]);
       isExact &&= group.isExact;
-      // What any book may have, such as signs, finds none.
+      // A clause that any book may meet, such as one of signs, narrows nothing.
       if (!group.alternatives.some(({ length }) => length === 0)) groups.push(group.alternatives);
     }
   }

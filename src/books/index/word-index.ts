@@ -142,7 +142,10 @@ export class WordIndex implements BookIndex {
     return findCorrections(words, { ...this.#parts, slotBound });
   }
 
-  /** What is searched: as it is now, also when a memtable becomes a segment meanwhile. */
+  /**
+   * The parts to search, as they are now: they stay valid when a memtable becomes a segment
+   * meanwhile.
+   */
   get #parts(): Omit<IndexParts, 'slotBound'> {
     const full = this.#fullMemtable;
     const memtables = full === null ? [this.#memtable] : [full, this.#memtable];

@@ -78,7 +78,7 @@ export function searchClausesOf({ words }: BookFilter): readonly Clause[] {
   return words.find(({ row }) => row === SEARCH_ROW)?.wanted[0] ?? [];
 }
 
-/** What is asked for, as data: by the names of the conditions. */
+/** The conditions as plain data, with their names, for the fingerprint of a query. */
 export function listWanted({ words, values }: BookFilter): readonly unknown[] {
   return [
     ...words.map(({ row: { name, place }, wanted }) => [name, place, wanted]),

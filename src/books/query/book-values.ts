@@ -1,6 +1,6 @@
 /**
  * The values by which books are found and counted, such as languages: a row for each kind of them.
- * What a row reads, a column has of all books (`engine/value-column.ts`).
+ * A column (`engine/value-column.ts`) holds, for all books, the values that its row reads.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import {

@@ -210,7 +210,7 @@ const facetRows = [
   { name: 'finishedYear', title: 'Years finished', column: 'finishedOn', format: formatYear },
 ] as const satisfies readonly FacetRow<string>[];
 
-/** What books that were read are counted by in statistics: by a value of a column, each once. */
+/** A way to count books in statistics: by a value of a column. Each book counts once. */
 export type StatisticRow<Name = Statistic> = {
   readonly name: Name;
   readonly column: ColumnName;

@@ -14,7 +14,7 @@ import type { ColumnName } from '../query/book-values.ts';
 import type { Facet, FacetRow } from '../query/conditions.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
-import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
+import { deriveTermPrefixes, isBegun, matchesWords } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
 // To unite a number takes up to 0.5 µs.
@@ -92,6 +92,6 @@ function mayHave(heads: readonly Word[], name: string): boolean {
 export function findTopKeywords(
   { dictionary }: ValueColumn, beginning: string, max: number,
 ): Steps<readonly ValueCount[]> {
-  const accepts = (keyword: string): boolean => joinWords(keyword).startsWith(beginning);
+  const accepts = (keyword: string): boolean => isBegun(keyword, beginning);
   return dictionary.findTop(max, { prefixes: [encodeByteString(beginning)], accepts });
 }

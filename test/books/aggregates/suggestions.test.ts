@@ -53,6 +53,18 @@ test('at most ten are suggested, those of most books first, ties by code point',
     ({ member: 'title', value: `war ${number}`, count: 2 })));
 });
 
+for (const withIndex of [false, true]) {
+  test(`a sign within a word begins nothing, index: ${withIndex}`, async () => {
+    const catalog = createAggregateCatalog(withIndex);
+    catalog.collection.put({ id: '1', ...STAMPS, title: 'C#', authors: [], keywords: ['C#b'] });
+    const expected = [{ member: 'title', value: 'C#', count: 1 }];
+    // The index is made after the first answer.
+    for (let count = 0; count < 3; count += 1) {
+      assert.deepEqual(await catalog.ask('suggest?q=c%23'), expected);
+    }
+  });
+}
+
 test('punctuation alone begins nothing', async () => {
   const catalog = createAggregateCatalog(false);
   catalog.collection.put({ id: '1', title: '"', authors: [] });

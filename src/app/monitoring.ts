@@ -52,7 +52,8 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
       getStatus: () => readStatus(deps),
       listSettings: () => listPublicSettings(settings),
     }),
-    ...settings.settings.server.console ? consoleRoutes(readConsoleFile) : [],
+    ...settings.settings.server.console
+      ? consoleRoutes(readConsoleFile, settings.settings.console) : [],
   ];
 }
 

@@ -23,6 +23,8 @@ const REFRESH_TIMES_MS = 10_000;
 const CHECK_SERVER_MS = 10_000;
 const RETRY_MS = 2000;
 const THEME_KEY = 'hookshelf-theme';
+/** The operator's title of the console, which the server puts into the page. */
+const TITLE = document.title;
 const THEMES = ['system', 'light', 'dark'] as const;
 const main = h('main', { id: 'main', tabindex: -1 });
 const navigation = h('nav', { 'aria-label': 'Screens' });
@@ -53,7 +55,7 @@ function showScreen(): void {
   // Each screen has its own container: a late response must not show up on the next screen.
   const container = h('div');
   fill(main, container);
-  document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
+  document.title = `${screen?.title ?? 'Not here'} – ${TITLE}`;
   closeScreen = screen === undefined ? showNotFound(container, name)
     : screen.open(container, address);
   showNavigation(screen?.name);
@@ -165,7 +167,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 });
 fill(document.querySelector('#app') ?? document.body,
   h('header.top',
-    h('a.brand', { href: '#/' }, 'hookshelf'), navigation,
+    h('a.brand', { href: '#/' }, TITLE), navigation,
     h('div.tools', h('a.button.quiet', { href: `${BASE}/docs` }, 'Docs'),
       themeSwitch(), signOut, h('button.quiet', {
         'aria-label': 'Keys',

@@ -16,6 +16,7 @@ const HOST_NAME = /^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$/;
 const HOST_NAME_LENGTH_MAX = 253;
 const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
 const URL_LENGTH_MAX = 2048;
+const TITLE_LENGTH_MAX = 60;
 
 /** `host`: the address to listen on. */
 export const checkHost: SettingCheck = (text) => {
@@ -112,6 +113,18 @@ export const checkAbsolutePath: SettingCheck = (text) => isAbsolute(text) && !te
 export const checkAllowedVariable: SettingCheck = (text) =>
   VARIABLE_NAME_PATTERN.test(text.replace(/\*$/, '')) ? { value: text }
     : { expected: 'the name of a variable, or a prefix such as HOOK_*' };
+
+/** `console.title`: spaces at its ends would not be shown. */
+export const checkTitle: SettingCheck = (text) => {
+  const title = text.trim();
+  return title !== '' && [...text].length <= TITLE_LENGTH_MAX && !/\p{Cc}/u.test(title)
+    ? { value: title }
+    : { expected: `1 to ${TITLE_LENGTH_MAX} characters on one line, not only spaces` };
+};
+
+/** `console.accent`. */
+export const checkColour: SettingCheck = (text) => /^#[0-9a-f]{6}$/i.test(text)
+  ? { value: text.toLowerCase() } : { expected: 'a colour as #rrggbb, such as #0b6e4f' };
 
 function parseHttpUrl(text: string): URL | null {
   if (text.length > URL_LENGTH_MAX || !/^https?:\/\/[^/]/i.test(text) || /\s/.test(text)

@@ -7,9 +7,9 @@ import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { ALLOWED_VARIABLES_DEFAULT } from '../base/hook-variables.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
-  checkAbsolutePath, checkAllowedHost, checkAllowedVariable, checkBaseUri, checkDeniedAddress,
-  checkHost, checkMethod, checkNoProxy, checkOrigin, checkProxy, checkStoreUrl, checkToken,
-  checkTrustedProxyAddress,
+  checkAbsolutePath, checkAllowedHost, checkAllowedVariable, checkBaseUri, checkColour,
+  checkDeniedAddress, checkHost, checkMethod, checkNoProxy, checkOrigin, checkProxy, checkStoreUrl,
+  checkTitle, checkToken, checkTrustedProxyAddress,
 } from './setting-checks.ts';
 import type { SettingCheck } from './setting-checks.ts';
 
@@ -137,6 +137,13 @@ const server = {
     + 'a list of addresses and CIDRs'),
 };
 
+const consoleLook = {
+  title: text('hookshelf', checkTitle,
+    'what the console calls itself, in its head and in the title of the window'),
+  accent: optional(checkColour,
+    'its colour, as #rrggbb; where text in it would be hard to read, it is darker or lighter'),
+};
+
 const http = {
   timeout: seconds(5, 'one whole attempt'),
   connectTimeout: seconds(2, 'until the socket, TLS and proxy tunnel are ready'),
@@ -235,6 +242,7 @@ const actions = {
 /** The table, in groups whose members are settings. */
 const SETTINGS = {
   server,
+  console: consoleLook,
   http,
   incoming,
   inbox,

@@ -112,6 +112,24 @@ test('its policy names its style and all scripts, and lets nothing else in', () 
     assert.ok(bare.length < 1000);
   }));
 
+test('the operator\'s title and colour come in under the same policy, with another tag', () =>
+  withServer(async ({ url }) => {
+    const { headers, text } = await ask(`${url}/console`);
+    assert.match(text, /<title>Acme &amp; Sons<\/title>/);
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(text) ?? [];
+    assert.match(style, /--fill:#cc0066;--on-fill:#ffffff\}\.top\{[^}]*\}$/);
+    const hash = createHash('sha256').update(style).digest('base64');
+    const policy = String(headers['content-security-policy']);
+    assert.ok(policy.includes(`style-src 'sha256-${hash}';`), policy);
+    assert.doesNotMatch(policy, /unsafe/);
+    await withServer(async (other) => {
+      const { headers: otherHeaders } = await ask(`${other.url}/console`);
+      assert.notEqual(otherHeaders.etag, headers.etag);
+    });
+  }, {
+    environment: { HOOKSHELF_CONSOLE_TITLE: 'Acme & Sons', HOOKSHELF_CONSOLE_ACCENT: '#cc0066' },
+  }));
+
 /** As Chromium and Firefox send it for a page. */
 const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 

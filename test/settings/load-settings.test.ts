@@ -39,6 +39,7 @@ test('the defaults are the contract\'s', () => {
       tlsCert: null, tlsKey: null, corsOrigins: [], allowedHosts: [], maxConnections: 10000,
       trustProxy: false,
     },
+    console: { title: 'hookshelf', accent: null },
     http: {
       timeout: 5, connectTimeout: 2, verify: true, proxy: null, noProxy: [],
       denyAddresses: ['link-local', 'metadata'], maxSocketsPerHost: 64, retries: 2,
@@ -131,6 +132,9 @@ const VARIABLES: readonly (readonly [string, string, string, unknown])[] = [
   ['HOOKSHELF_ACTIONS_COMMAND_DIRECTORY', '', 'actions.commandDirectory', null],
   ['HOOKSHELF_ACTIONS_WORKING_DIRECTORIES', '/srv/a,/srv/b', 'actions.workingDirectories',
     ['/srv/a', '/srv/b']],
+  ['HOOKSHELF_CONSOLE_TITLE', '📚'.repeat(60), 'console.title', '📚'.repeat(60)],
+  ['HOOKSHELF_CONSOLE_ACCENT', '#0B6E4F', 'console.accent', '#0b6e4f'],
+  ['HOOKSHELF_CONSOLE_ACCENT', '', 'console.accent', null],
   ['HOOKSHELF_LOG_LEVEL', 'debug', 'log.level', 'debug'],
 ];
 for (const [variable, text, name, expected] of VARIABLES) {
@@ -219,6 +223,16 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
   ['a bad host', fromFile({ server: { host: '300.0.0.1' } }), /an IP address or a host name/],
   ['a base URI with a query', fromFile({ server: { baseUri: 'http://a/?b' } }), /baseUri/],
   ['an origin with a path', fromFile({ server: { corsOrigins: ['https://a.test/x'] } }), /origin/],
+  ['an empty title', fromVariable('HOOKSHELF_CONSOLE_TITLE', ''), /`console\.title` must be/],
+  ['a blank title', fromFile({ console: { title: '  ' } }),
+    /`console\.title` must be 1 to 60 characters on one line, not only spaces, not "  "/],
+  ['a title of two lines', fromFile({ console: { title: 'a\nb' } }), /`console\.title` must be 1/],
+  ['a title of two lines', fromFile({ console: { title: 'a\nb' } }),
+    /`console\.title` must be 1/],
+  ['a title that is no text', fromFile({ console: { title: 7 } }), /`console\.title` must be/],
+  ...['#fff', 'red', '0b6e4f', '#0b6e4f00', '#gggggg', ' #0b6e4f', ''].map((accent) => [
+    `the colour "${accent}"`, fromFile({ console: { accent } }), /`console\.accent` must be a/,
+  ] as const),
   ['a lower-case method', fromFile({ incoming: { defaultAllowedMethods: ['post'] } }),
     /must be a list in which each is a method in upper case/],
   ['a near log level', fromFile({ log: { level: 'warn' } }),

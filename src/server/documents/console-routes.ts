@@ -10,6 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { problemResponses } from '../problem.ts';
 import type { Exchange, HeaderList, HttpRoute } from '../http-route.ts';
+import { applyLook, type ConsoleLook } from './console-look.ts';
 
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
@@ -42,11 +43,12 @@ const ENCODERS: Readonly<Record<ContentEncoding, (page: Buffer) => Buffer>> = {
 
 /** `readFile` reads one of the files that the build makes. */
 export function consoleRoutes(
-  readFile: (name: 'console.html' | 'console.js') => string,
+  readFile: (name: 'console.html' | 'console.js') => string, look: ConsoleLook,
 ): readonly HttpRoute[] {
   let consoleFiles: Console | null = null;
   const load = (): Console => {
-    consoleFiles ??= createConsole(readFile('console.html'), readFile('console.js'));
+    consoleFiles ??= createConsole(
+      applyLook(readFile('console.html'), look), readFile('console.js'));
     return consoleFiles;
   };
   return [

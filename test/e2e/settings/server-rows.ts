@@ -156,6 +156,17 @@ export const SERVER_ROWS: Rows = {
     observe: async ({ ask: call }) => (await call('/console')).status,
     changed: 404, isShared: true, standard: 200,
   },
+  'console.title': {
+    value: 'Acme & Sons',
+    observe: async ({ ask: call }) =>
+      /<title>(.*?)<\/title>/.exec((await call('/console')).text)?.[1],
+    changed: 'Acme &amp; Sons', isShared: true, standard: 'hookshelf',
+  },
+  'console.accent': {
+    value: '#cc0066',
+    observe: async ({ ask: call }) => (await call('/console')).text.includes('--fill:#cc0066;'),
+    changed: true, isShared: true, standard: false,
+  },
   'server.apiToken': {
     value: 'a-token-for-tests',
     observe: async ({ ask: call }) => (await call('/api/books')).status,

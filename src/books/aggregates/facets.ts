@@ -3,13 +3,14 @@
  * format. A facet ignores its own filter, so that it shows what else could be chosen: a book counts
  * for all facets if it matches every condition, and for one facet if it fails that one's alone.
  */
+import type { BitSet } from '../../base/structures/bit-set.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { IndexHost } from '../index/index-host.ts';
-import { createBookCheck } from '../list/match-search.ts';
-import type { MatchSearch } from '../list/match-search.ts';
+import { createBookCheck, openSearch, settleSearch } from '../list/match-search.ts';
+import type { MatchSearch, SearchIndexes } from '../list/match-search.ts';
 import { assertWanted, createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { hasConditions, parseFilter, selectConditions } from '../query/book-filter.ts';
@@ -21,14 +22,16 @@ import { parseTypos } from '../query/parse-query.ts';
 import { readFilterString } from '../query/query-parameters.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { answerMatches, countMatches } from './match-scan.ts';
-import { findColumns, findTopFacets } from './table-answers.ts';
+import { findColumns, findTopOfFacet } from './table-answers.ts';
 import type { FoundColumns } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
+
+type FacetCounts = Partial<Record<Facet, readonly ValueCount[]>>;
 
 type FacetsAnswer = {
   /** How many books match all conditions. */
   readonly total: number;
-  readonly facets: Readonly<Partial<Record<Facet, readonly ValueCount[]>>>;
+  readonly facets: Readonly<FacetCounts>;
 };
 
 const VALUES_MAX = 20;
@@ -72,12 +75,67 @@ function* countByColumns(
 ): Steps<FacetsAnswer | undefined> {
   yield* indexes.settle();
   const total = collection.size;
-  const topByFacet = yield* findTopFacets(indexes, columns, facets, VALUES_MAX);
-  return topByFacet === null ? undefined : { total, facets: topByFacet };
+  const counts: FacetCounts = {};
+  for (const facet of facets) {
+    const top = yield* findTopOfFacet(indexes, columns[facet.column], facet, VALUES_MAX);
+    if (top === null) return undefined;
+    counts[facet.name] = top;
+  }
+  return { total, facets: counts };
 }
 
-/** The inputs have the filter without the facets' own conditions; `filter` has them. */
+/** The search has the filter without the facets' own conditions; `filter` has them. */
 function* countFacets(
+  search: MatchSearch, filter: BookFilter, facets: readonly FacetRow[],
+): Steps<FacetsAnswer> {
+  return (yield* countAmongSlots(search, filter, facets))
+    ?? (yield* countByReading(search, filter, facets));
+}
+
+/**
+ * The facets where the indexes know which books count, without reading any: in a tenth of the time
+ * where many match. Null where they do not, and where a book changes meanwhile.
+ */
+function* countAmongSlots(
+  search: MatchSearch, filter: BookFilter, facets: readonly FacetRow[],
+): Steps<FacetsAnswer | null> {
+  const { indexes, changes: { changedSlots } } = search;
+  const columns = findColumns(indexes, facets.map(({ column }) => column));
+  if (indexes === null || columns === null) return null;
+  const base = yield* findKnownSlots(search, indexes);
+  if (base === null) return null;
+  const restrictions = new Map<Facet, BitSet>();
+  for (const { name } of facets) {
+    const own = selectConditions(filter, ({ facet }) => facet === name);
+    if (!hasConditions(own)) continue;
+    const query = { ...search.query, filter: own };
+    const slots = yield* findKnownSlots(yield* openSearch({ ...search, query }), indexes);
+    if (slots === null) return null;
+    restrictions.set(name, slots);
+  }
+  const slotsWithout = (ignored: Facet | null): BitSet => {
+    const slots = base.copy();
+    for (const [name, restriction] of restrictions) if (name !== ignored) slots.retain(restriction);
+    return slots;
+  };
+  const matching = slotsWithout(null);
+  const counts: FacetCounts = {};
+  for (const facet of facets) {
+    const slots = restrictions.has(facet.name) ? slotsWithout(facet.name) : matching;
+    const top = yield* findTopOfFacet(indexes, columns[facet.column], facet, VALUES_MAX, slots);
+    if (top === null || changedSlots.size > 0) return null;
+    counts[facet.name] = top;
+  }
+  return { total: matching.count(), facets: counts };
+}
+
+/** The slots that match; null where a book must be read to know it. */
+function* findKnownSlots(search: MatchSearch, indexes: SearchIndexes): Steps<BitSet | null> {
+  const { isExact, unsettled, slots } = yield* settleSearch(search, indexes);
+  return isExact && unsettled === null ? slots : null;
+}
+
+function* countByReading(
   search: MatchSearch, filter: BookFilter, facets: readonly FacetRow[],
 ): Steps<FacetsAnswer> {
   const columns = facets.map(({ name, column, format = String }) => {

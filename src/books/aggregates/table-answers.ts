@@ -3,15 +3,15 @@
  * in how many books each stands. They are the answers that a scan gives (facets.ts,
  * suggestions.ts). Statistics find their columns here, too (statistics.ts).
  */
+import type { BitSet } from '../../base/structures/bit-set.ts';
 import { ASCII, encodeByteString } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
-import type { IndexHost } from '../index/index-host.ts';
 import type { SearchIndexes } from '../list/match-search.ts';
 import type { ColumnName } from '../query/book-values.ts';
-import type { Facet, FacetRow } from '../query/conditions.ts';
+import type { FacetRow } from '../query/conditions.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { deriveTermPrefixes, isBegun, matchesWords } from '../query/words.ts';
@@ -37,20 +37,20 @@ export function findColumns<Name extends ColumnName>(
   return isComplete(columns) ? columns : null;
 }
 
-/** The first `max` values of each facet; null where an index fails. */
-export function* findTopFacets(
-  indexes: IndexHost, columns: FoundColumns, facets: readonly FacetRow[], max: number,
-): Steps<Partial<Record<Facet, readonly ValueCount[]>> | null> {
-  const topByFacet: Partial<Record<Facet, readonly ValueCount[]>> = {};
-  for (const { name, column: columnName, format } of facets) {
-    const column = columns[columnName];
-    const { dictionary } = column;
-    const top = yield* indexes.attempt([column], () => format === undefined
-      ? dictionary.findTop(max) : findTopUnited(dictionary.valueCounts(), format, max));
-    if (top === null) return null;
-    topByFacet[name] = top;
-  }
-  return topByFacet;
+/**
+ * The first `max` values of a facet: of all books, or of those in some slots. Null where the index
+ * fails. Of some slots it is void once a book changes.
+ */
+export function findTopOfFacet(
+  indexes: SearchIndexes, column: ValueColumn, { format }: FacetRow, max: number,
+  slots: BitSet | null = null,
+): Steps<readonly ValueCount[] | null> {
+  const { dictionary } = column;
+  return indexes.attempt([column], function* () {
+    const tally = slots === null ? undefined : yield* column.countAmong(slots);
+    return yield* format === undefined ? dictionary.findTop(max, null, tally)
+      : findTopUnited(dictionary.valueCounts(tally), format, max);
+  });
 }
 
 /** The first `max` of what numbers are counted as. */

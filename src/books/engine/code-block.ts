@@ -62,6 +62,19 @@ export class CodeBlock {
     }
   }
 
+  /** Calls `visit` for each of the slots in the block, with its codes from `start` to `end`. */
+  visitCodes(
+    slots: BitSet, firstSlot: number,
+    visit: (codes: ArrayLike<number>, start: number, end: number) => void,
+  ): void {
+    let start = 0;
+    for (let slot = 0; slot < BLOCK_SLOTS; slot += 1) {
+      const end = start + (this.#counts[slot] ?? 0);
+      if (end > start && slots.has(firstSlot + slot)) visit(this.#codes, start, end);
+      start = end;
+    }
+  }
+
   #findStart(slot: number): number {
     // Slots are mostly set one after the other.
     let start = slot < this.#lastSlot ? 0 : this.#lastStart;

@@ -15,6 +15,7 @@ import type { BookValue, ColumnRow } from '../query/book-values.ts';
 import type { BookIndex } from './book-index.ts';
 import { BLOCK_SLOTS, CodeBlock } from './code-block.ts';
 import { ValueDictionary } from './value-dictionary.ts';
+import type { ValueTally } from './value-dictionary.ts';
 
 /** The slots of the books that have a value which is accepted. */
 type MatchSet = {
@@ -89,6 +90,17 @@ export class ValueColumn implements BookIndex {
     // Another caller may be filling it as well: both write what the slots have now.
     if (!matchSet.isComplete) yield* this.#fill(matchSet);
     return matchSet.slots;
+  }
+
+  /** In how many books of these slots each value stands; void once a book changes. */
+  * countAmong(slots: BitSet): Steps<ValueTally> {
+    const tally = this.dictionary.createTally();
+    for (const [index, block] of this.#blocks.entries()) {
+      block.visitCodes(slots, index * BLOCK_SLOTS, (codes, start, end) =>
+        this.dictionary.countIn(tally, codes, start, end));
+      yield;
+    }
+    return tally;
   }
 
   * #fill(matchSet: MatchSet): Steps<void> {

@@ -14,6 +14,17 @@ import type { BookValue, ValueSpelling } from '../query/book-values.ts';
 import { addToTop, commonestOf, isAmongTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 
+/** In how many books each value stands: of all books, or of some. */
+export type ValueTally = {
+  /**
+   * By value code: how many books have the value. To look at the values themselves takes many times
+   * as long, as they are scattered in memory.
+   */
+  valueCounts: Int32Array<ArrayBuffer>;
+  /** By spelling code: how many books have the spelling. */
+  spellingCounts: Int32Array<ArrayBuffer>;
+};
+
 /** Values that have a term with one of the prefixes and are accepted. */
 type ValueSelection = {
   readonly prefixes: readonly string[];
@@ -36,14 +47,10 @@ export class ValueDictionary {
   readonly #freeCodes: number[] = [];
   /** The spelling code of each value. */
   readonly #codes = new Map<BookValue, number>();
-  /** By spelling code: the value code, and how many books have the spelling. */
+  /** By spelling code: the value code. */
   #valueCodes = new Int32Array(256);
-  #spellingCounts = new Int32Array(256);
-  /**
-   * By value code: how many books have the value. To look at the values themselves takes many times
-   * as long, as they are scattered in memory.
-   */
-  #counts = new Int32Array(256);
+  /** Of all books. */
+  readonly #tally = createTally(256);
   /** The value code of each value without regard to case. */
   readonly #codesByKey = new Map<string, number>();
   /** By value code: the spelling codes of a value that has several. */
@@ -79,8 +86,8 @@ export class ValueDictionary {
     this.#codes.set(value, code);
     this.bytes += this.#bytesOf(value);
     this.#valueCodes = growInt32(this.#valueCodes, code + 1);
-    this.#spellingCounts = growInt32(this.#spellingCounts, code + 1);
-    this.#counts = growInt32(this.#counts, code + 1);
+    this.#tally.spellingCounts = growInt32(this.#tally.spellingCounts, code + 1);
+    this.#tally.valueCounts = growInt32(this.#tally.valueCounts, code + 1);
     const key = this.#keyOf(value);
     const valueCode = this.#options.isCaseless === true ? this.#codesByKey.get(key) ?? code : code;
     this.#valueCodes[code] = valueCode;
@@ -91,29 +98,43 @@ export class ValueDictionary {
 
   /** Counts the values of one book, given by its spelling codes, each once. */
   count(codes: ArrayLike<number>): void {
-    this.#countAll(codes, 1);
+    this.#countAll(this.#tally, codes, 0, codes.length, 1);
+  }
+
+  /** A tally of no book. It is void once a book changes: a code may have got another value. */
+  createTally(): ValueTally {
+    return createTally(this.codeBound);
+  }
+
+  /** Counts the values of one book in a tally: `codes` has its spelling codes from `start` on. */
+  countIn(tally: ValueTally, codes: ArrayLike<number>, start: number, end: number): void {
+    this.#countAll(tally, codes, start, end, 1);
   }
 
   /** Takes away what was counted of a book. A value that no book has then loses its code. */
   discount(codes: ArrayLike<number>): void {
-    this.#countAll(codes, -1);
+    this.#countAll(this.#tally, codes, 0, codes.length, -1);
     for (let index = 0; index < codes.length; index += 1) {
       const code = codes[index] ?? -1;
       const valueCode = this.#valueCodes[code] ?? code;
-      if (valueCode !== code && this.#spellingCounts[code] === 0) this.#removeSpelling(code);
-      if (this.#counts[valueCode] === 0) this.#removeValue(valueCode);
+      if (valueCode !== code && this.#tally.spellingCounts[code] === 0) {
+        this.#removeSpelling(code);
+      }
+      if (this.#tally.valueCounts[valueCode] === 0) this.#removeValue(valueCode);
     }
   }
 
   /** All values. One that goes and comes back meanwhile may come twice. */
-  * valueCounts(): Iterable<ValueCount> {
+  * valueCounts(tally: ValueTally = this.#tally): Iterable<ValueCount> {
     for (let code = 0; code < this.#values.length; code += 1) {
-      if ((this.#counts[code] ?? 0) > 0) yield this.#countOf(code);
+      if ((tally.valueCounts[code] ?? 0) > 0) yield this.#countOf(code, tally);
     }
   }
 
-  /** The commonest values: all, or those that are selected. */
-  * findTop(max: number, selection: ValueSelection | null = null): Steps<readonly ValueCount[]> {
+  /** The commonest values of all books or of a tally: all, or those that are selected. */
+  * findTop(
+    max: number, selection: ValueSelection | null = null, tally: ValueTally = this.#tally,
+  ): Steps<readonly ValueCount[]> {
     const top: ValueCount[] = [];
     let looks = 0;
     const lists = selection === null ? [this.#values.keys()] : this.#listsOf(selection.prefixes);
@@ -122,10 +143,10 @@ export class ValueDictionary {
         looks += 1;
         if (looks % VALUES_PER_YIELD === 0) yield;
         // The count alone rejects nearly all.
-        if ((this.#counts[code] ?? 0) < (top[max - 1]?.count ?? 1)) continue;
+        if ((tally.valueCounts[code] ?? 0) < (top[max - 1]?.count ?? 1)) continue;
         const value = this.#values[code];
         if (value === undefined) continue;
-        const count = this.#countOf(code);
+        const count = this.#countOf(code, tally);
         if (!isAmongTop(top, count, max)) continue;
         if (selection?.accepts(this.#keyOf(value)) !== false) addToTop(top, count, max);
       }
@@ -184,24 +205,27 @@ export class ValueDictionary {
     return value;
   }
 
-  #countAll(codes: ArrayLike<number>, change: 1 | -1): void {
-    for (let index = 0; index < codes.length; index += 1) {
+  #countAll(
+    { valueCounts, spellingCounts }: ValueTally, codes: ArrayLike<number>, start: number,
+    end: number, change: 1 | -1,
+  ): void {
+    for (let index = start; index < end; index += 1) {
       const code = codes[index] ?? -1;
-      this.#spellingCounts[code] = (this.#spellingCounts[code] ?? 0) + change;
+      spellingCounts[code] = (spellingCounts[code] ?? 0) + change;
       const valueCode = this.#valueCodes[code] ?? code;
       // A book may have a value in two spellings.
-      let first = 0;
+      let first = start;
       while (this.#valueCodes[codes[first] ?? -1] !== valueCode) first += 1;
-      if (first === index) this.#counts[valueCode] = (this.#counts[valueCode] ?? 0) + change;
+      if (first === index) valueCounts[valueCode] = (valueCounts[valueCode] ?? 0) + change;
     }
   }
 
-  #countOf(valueCode: number): ValueCount {
-    const count = this.#counts[valueCode] ?? 0;
+  #countOf(valueCode: number, { valueCounts, spellingCounts }: ValueTally): ValueCount {
+    const count = valueCounts[valueCode] ?? 0;
     const spellings = this.#spellings.get(valueCode);
     if (spellings === undefined) return { value: String(this.#values[valueCode]), count };
     const { value } = commonestOf(Array.from(spellings, (code) =>
-      ({ value: String(this.#values[code]), count: this.#spellingCounts[code] ?? 0 })));
+      ({ value: String(this.#values[code]), count: spellingCounts[code] ?? 0 })));
     return { value, count };
   }
 
@@ -226,4 +250,8 @@ export class ValueDictionary {
     const termsBytes = this.#options.deriveTerms === undefined ? 0 : TERMS_BYTES;
     return VALUE_BYTES + termsBytes + (typeof value === 'string' ? STRING_BYTES + value.length : 0);
   }
+}
+
+function createTally(bound: number): ValueTally {
+  return { valueCounts: new Int32Array(bound), spellingCounts: new Int32Array(bound) };
 }

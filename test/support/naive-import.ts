@@ -96,7 +96,7 @@ function plain(text: string): string {
 }
 
 function update(book: JsonObject, record: JsonObject): JsonObject {
-  const { authors, metadata, ...members } = record;
+  const { authors, metadata, reading, ...members } = record;
   const hasAuthors = Array.isArray(authors) && authors.length > 0;
   const [stored, added] = [book['metadata'], metadata] as readonly (JsonObject | undefined)[];
   const storedSource = (stored?.['source'] ?? {}) as Readonly<Record<string, JsonObject>>;
@@ -111,6 +111,8 @@ function update(book: JsonObject, record: JsonObject): JsonObject {
   if (Object.keys(source).length > 0) merged['source'] = source;
   return {
     ...book, ...members, ...hasAuthors ? { authors } : {},
+    ...reading === undefined ? {}
+      : { reading: { ...book['reading'] as JsonObject, ...reading as JsonObject } },
     ...stored === undefined && added === undefined ? {} : { metadata: merged },
   };
 }

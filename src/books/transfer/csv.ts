@@ -9,25 +9,16 @@
  */
 import { encodeJson } from '../../base/json/encode.ts';
 import { findNearest } from '../../base/text/nearest.ts';
-import type { Schema } from '../../base/schema.ts';
-import { bookSchema, decodeBook } from '../book.ts';
+import { decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
+import { MEMBER_SCHEMAS, READING_PREFIX, separateMembers } from '../book-members.ts';
 import { encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell } from './csv-rows.ts';
 import type { FormatCodec } from './format-codec.ts';
 import { TableSplitter } from './grammars/delimited-text.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
-const READING = 'reading.';
-const readingSchema: Schema | undefined = bookSchema.members['reading']?.schema;
-const readingMembers = readingSchema?.kind === 'object' ? readingSchema.members : {};
-
-const SCHEMAS: ReadonlyMap<string, Schema> = new Map(
-  Object.entries(bookSchema.members).flatMap(([name, { schema }]) => name !== 'reading'
-    ? [[name, schema] as const]
-    : Object.entries(readingMembers).map(([inner, member]) =>
-      [READING + inner, member.schema] as const)));
-const CSV_COLUMNS: readonly string[] = [...SCHEMAS.keys()];
+const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
 
 const UNKNOWN_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
@@ -60,11 +51,9 @@ export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 
 /** The row of a stored book; `isForSpreadsheet`: no spreadsheet takes a text for a formula. */
 export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
-  const members: Readonly<Record<string, unknown>> = book;
-  const readingByName: Readonly<Record<string, unknown>> = book.reading ?? {};
+  const members = separateMembers(book);
   return encodeCsvRow(CSV_COLUMNS.map((name) => {
-    const value = name.startsWith(READING)
-      ? readingByName[name.slice(READING.length)] : members[name];
+    const value = members[name];
     if (name === 'authors') return encodeAuthors(book.authors, isForSpreadsheet);
     if (value === undefined) return null;
     return typeof value === 'string' ? guardText(value, isForSpreadsheet) : encodeJson(value);
@@ -124,16 +113,16 @@ function readRow(
   columns: readonly string[], cells: readonly CsvCell[], line: number,
 ): SourceRecord {
   const members: string[] = [];
-  const innerMembers: string[] = [];
+  const readingMembers: string[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
     if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
     const value = toJson(name, cell);
     if (value.problem !== undefined) return { line, problem: value.problem };
-    if (!name.startsWith(READING)) members.push(`"${name}":${value.json}`);
-    else innerMembers.push(`"${name.slice(READING.length)}":${value.json}`);
+    if (!name.startsWith(READING_PREFIX)) members.push(`"${name}":${value.json}`);
+    else readingMembers.push(`"${name.slice(READING_PREFIX.length)}":${value.json}`);
   }
-  if (innerMembers.length > 0) members.push(`"reading":{${innerMembers.join(',')}}`);
+  if (readingMembers.length > 0) members.push(`"reading":{${readingMembers.join(',')}}`);
   return { line, json: Buffer.from(`{${members.join(',')}}`) };
 }
 
@@ -148,7 +137,7 @@ type CellValue =
 /** The value of a cell as JSON, or why it cannot be read. */
 function toJson(name: string, cell: CsvCell): CellValue {
   const text = unguardText(cell.text);
-  const schema = SCHEMAS.get(name);
+  const schema = MEMBER_SCHEMAS.get(name);
   const kind = schema?.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
   if (kind === 'integer') return readPlainCell(text, INTEGER);

@@ -218,6 +218,34 @@ for (const [format, match, createFile] of SAID) {
   });
 }
 
+test('members of the reading count one by one: what was edited here stays', async () => {
+  const createFile = (reading: object): string =>
+    JSON.stringify([{ title: 'A', isbn: '9780439023481', reading }]);
+  const importReading = async (reading: object, more = ''): Promise<unknown> => {
+    const { results } = await importFile(createFile(reading), `?format=json&match=isbn${more}`);
+    return results[0]?.['status'];
+  };
+  const first = { status: 'reading', rating: 3, shelves: ['own', 'lent'], startedOn: '2024-02' };
+  await importReading(first);
+  const [{ id }] = JSON.parse(await readBooks());
+  await edit(id, { reading: { rating: 5, review: 'Mine.', shelves: ['mine'], startedOn: null } });
+  const mine = { status: 'reading', rating: 5, shelves: ['mine'], review: 'Mine.' };
+  assert.equal(await importReading(first), 'unchanged');
+  assert.deepEqual(await readReading(), mine);
+  assert.equal(await importReading({ ...first, status: 'read', finishedOn: '2024-03' }), 'updated');
+  assert.deepEqual(await readReading(), { ...mine, status: 'read', finishedOn: '2024-03' });
+  assert.equal(await importReading({ shelves: ['new'] }), 'updated');
+  assert.deepEqual(await readReading(),
+    { ...mine, status: 'read', finishedOn: '2024-03', shelves: ['new'] });
+  const { count } = await importFile(createFile({ startedOn: '2025' }), '?format=json&match=isbn');
+  assert.deepEqual(count['leftOut'], { 'reading.startedOn': 1 });
+  assert.equal(await importReading({ rating: 2, owned: true }, '&onMatch=fill'), 'updated');
+  assert.deepEqual(await readReading(),
+    { ...mine, status: 'read', finishedOn: '2024-03', shelves: ['new'], owned: true });
+  assert.equal(await importReading({ rating: 1 }, '&onMatch=replace'), 'replaced');
+  assert.deepEqual(await readReading(), { rating: 1 });
+});
+
 test('what a source said is no loss of an export, and goes with JSON', async () => {
   const file = '@book{a, title={First}}\n';
   await importFile(file, '?format=bibtex');
@@ -287,6 +315,10 @@ async function edit(id: string, changes: object): Promise<void> {
 async function readFirst(): Promise<readonly unknown[]> {
   const [{ title, subtitle, publisher }] = JSON.parse(await readBooks());
   return [title, subtitle, publisher];
+}
+
+async function readReading(): Promise<unknown> {
+  return JSON.parse(await readBooks())[0].reading;
 }
 
 test('a record that two books match is skipped, and told with both', async () => {

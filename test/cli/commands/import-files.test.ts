@@ -163,7 +163,8 @@ test('what is left out and what is no book is counted by name before the count',
   const report = new ImportReport(output, output.progress('books', null),
     { isDryRun: false, isVerbose: false });
   report.addResult({
-    imported: 3, updated: 1, unchanged: 7, skipped: 0, leftOut: { 'My Review': 3, Spoiler: 1 },
+    imported: 3, updated: 1, unchanged: 7, skipped: 0,
+    leftOut: { 'My Review': 3, 'Spoiler': 1, 'reading.startedOn': 1 },
     otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',
   });
   await report.print();
@@ -174,6 +175,7 @@ test('what is left out and what is no book is counted by name before the count',
     'hookshelf: 1 of type thesis is no book: --all-types takes it',
     'hookshelf: left out: My Review in 3 records, too long',
     'hookshelf: left out: Spoiler in 1 record, too long',
+    "hookshelf: left out: reading.startedOn in 1 record, contradicts the book's other date",
     'imported 3, updated 1, unchanged 7, skipped 0',
   ]);
 });

@@ -7,8 +7,9 @@
  *     "metadata":{"x-hookshelf":{"<format>":"<digests>"}}
  *
  * A digest is 7 characters, the CRC-32 of `<name>:<value as JSON>` in base 36, and there is one for
- * each member that the record said, one behind the other in any order: 105 bytes at most. Metadata
- * are one member. A member whose digest is among them was not changed in the source.
+ * each single member that the record said (`reading.rating`), one behind the other in any order:
+ * 168 bytes at most. Metadata are one member. A member whose digest is among them was not changed
+ * in the source.
  *
  * Where there are none, all that a record says counts as changed. There are none in a book that was
  * made here, that no file of the format has made or changed, or whose metadata were replaced since;
@@ -19,6 +20,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
+import { joinMembers, separateMembers } from '../../book-members.ts';
 import { DIGESTS_MEMBER, putObject } from '../mapping/metadata-source.ts';
 import { isSaid } from './merge-record.ts';
 
@@ -32,8 +34,9 @@ export function putDigests(
   book: JsonObject, record: JsonObject, format: string | null,
 ): JsonObject {
   if (format === null) return book;
-  const digests = Object.keys(record).filter((name) => isSaid(record, name))
-    .map((name) => digestMember(record, name)).join('');
+  const said = separateMembers(record);
+  const digests = Object.keys(said).filter((name) => isSaid(said, name))
+    .map((name) => digestMember(said, name)).join('');
   const changed = replaceDigests(book, format, digests);
   const hasRoom = Buffer.byteLength(encodeJson(changed['metadata'])) <= METADATA_BYTES_MAX;
   return hasRoom ? changed : omitDigests(book, format);
@@ -55,8 +58,9 @@ export function omitSaidBefore(
   for (let start = 0; start < digests.length; start += DIGEST_LENGTH) {
     said.add(digests.slice(start, start + DIGEST_LENGTH));
   }
-  return Object.fromEntries(Object.entries(fields)
-    .filter(([name]) => !said.has(digestMember(record, name))));
+  const members = separateMembers(record);
+  return joinMembers(Object.fromEntries(Object.entries(separateMembers(fields))
+    .filter(([name]) => !said.has(digestMember(members, name)))));
 }
 
 /** `digests` is null for none. */

@@ -1,37 +1,77 @@
 /**
  * Merges a record into the stored book that it matches: the result has the members that the record
- * says, and the book's others. Metadata are merged member by member, and `metadata.source` by
+ * says, and the book's others. The members of `reading` count one by one: a file that has ratings
+ * alone takes away no status. Metadata are merged member by member, and `metadata.source` by
  * format: what the same source has said before gives way. Where the 16 KiB of metadata have no room
  * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { METADATA_BYTES_MAX, bookSchema } from '../../book.ts';
+import { METADATA_BYTES_MAX } from '../../book.ts';
+import { joinMembers, separateMembers } from '../../book-members.ts';
+import { isBefore } from '../../partial-date.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
 
 export type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
   readonly members: JsonObject;
-  /** The fields that have no room, by name. */
+  /** The fields that have no room, and the dates that contradict the book's, by name. */
   readonly leftOut: readonly string[];
 };
+
+const READING_DATES: readonly [started: string, finished: string] =
+  ['reading.startedOn', 'reading.finishedOn'];
 
 /** `ownIdFields` hold the source's own id of the record: they are the last to be left out. */
 export function mergeRecord(
   book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
 ): MergedRecord {
   const { metadata, leftOut } = mergeMetadata(book['metadata'], record['metadata'], ownIdFields);
-  const members: Record<string, JsonValue> = {};
-  for (const name of Object.keys(bookSchema.members)) {
-    const value = isSaid(record, name) ? record[name] : book[name];
-    if (value !== undefined) members[name] = value;
-  }
-  return { members: metadata === undefined ? members : { ...members, metadata }, leftOut };
+  const stored = separateMembers(book);
+  const said = separateMembers(record);
+  const names = Object.keys(said).filter((name) => name !== 'metadata' && isSaid(said, name));
+  const refused = listRefusedDates(stored, said);
+  const changes = Object.fromEntries(names.filter((name) => !refused.includes(name))
+    .map((name) => [name, said[name] ?? null]));
+  const members = joinMembers({ ...stored, ...changes });
+  return {
+    members: metadata === undefined ? members : { ...members, metadata },
+    leftOut: [...leftOut, ...refused],
+  };
 }
 
-/** Whether the file said the member, and not the importer in place of what the file lacks. */
+/**
+ * The dates of the record that the model refuses beside those that the book has: a reading does not
+ * end before it begins. The book's stay, as the file says nothing of them.
+ */
+function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string[] {
+  const [started, finished] = READING_DATES.map((name) => said[name] ?? stored[name]);
+  const areContrary = typeof started === 'string' && typeof finished === 'string'
+    && isBefore(finished, started);
+  return areContrary ? READING_DATES.filter((name) => said[name] !== undefined) : [];
+}
+
+/** Merges what the record says and the book does not; of full metadata nothing. */
+export function fillRecord(
+  book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
+): MergedRecord {
+  const stored = separateMembers(book);
+  const gaps = Object.entries(separateMembers(record))
+    .filter(([name]) => name !== 'metadata' && !isSaid(stored, name));
+  const filled = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), []);
+  const { metadata, leftOut } = mergeMetadata(record['metadata'], book['metadata'], ownIdFields);
+  if (leftOut.length > 0 && book['metadata'] !== undefined) {
+    return { ...filled, leftOut: [...filled.leftOut, 'metadata'] };
+  }
+  const { members } = filled;
+  return { ...filled, members: metadata === undefined ? members : { ...members, metadata } };
+}
+
+/**
+ * Whether the file said the single member, and not the importer in place of what the file lacks.
+ */
 export function isSaid(record: JsonObject, name: string): boolean {
   const value = record[name];
   if (value === undefined) return false;

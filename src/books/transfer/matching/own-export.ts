@@ -14,6 +14,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isUuid } from '../../../base/uuid.ts';
+import { joinMembers, separateMembers } from '../../book-members.ts';
 import { findOwnId, findSource, putObject } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
 
@@ -56,16 +57,22 @@ export function omitBookId(
 export function omitUnedited(
   record: JsonObject, book: JsonObject, exported: JsonObject, source: SourceFormat,
 ): JsonObject {
-  const { metadata: _, ...members } = record;
-  const changes: Record<string, JsonValue> = { ...record };
-  const isEdited = (name: string): boolean => !isDeepStrictEqual(record[name], exported[name]);
+  const members = separateMembers(record);
+  const exportedMembers = separateMembers(exported);
+  const storedMembers = separateMembers(book);
+  const edited: Record<string, JsonValue> = { ...members };
+  const isEdited = (name: string): boolean =>
+    !isDeepStrictEqual(members[name], exportedMembers[name]);
   const isTitleEdited = TITLE_MEMBERS.some(isEdited);
   for (const name of Object.keys(members)) {
-    if (TITLE_MEMBERS.includes(name) ? isTitleEdited : isEdited(name)) continue;
-    const stored = book[name];
-    if (stored === undefined) Reflect.deleteProperty(changes, name);
-    else changes[name] = stored;
+    if (name === 'metadata' || (TITLE_MEMBERS.includes(name) ? isTitleEdited : isEdited(name))) {
+      continue;
+    }
+    const stored = storedMembers[name];
+    if (stored === undefined) Reflect.deleteProperty(edited, name);
+    else edited[name] = stored;
   }
+  const changes = joinMembers(edited);
   const said = splitSource(record, source);
   if (!isDeepStrictEqual(said.fields, splitSource(exported, source).fields)) return changes;
   return putSource(changes, source, { ...said.ownIds, ...splitSource(book, source).fields });

@@ -20,7 +20,7 @@ import type { MatchKeys } from './match-key.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
 import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
-import { mergeRecord } from './merge-record.ts';
+import { fillRecord, mergeRecord } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 
 export type StoreDeps = {
@@ -154,7 +154,7 @@ function mergeFields(
 ): MergedRecord {
   if (onMatch === 'replace') return { members: omitDigests(fields, digestFormat), leftOut: [] };
   const members = omitDigests(stored, digestFormat);
-  if (onMatch === 'fill') return fillMembers(members, fields, source);
+  if (onMatch === 'fill') return fillRecord(members, fields, source?.ownIdFields ?? []);
   const merged = mergeRecord(members, fields, source?.ownIdFields ?? []);
   // Most records change nothing.
   if (merged.leftOut.length === 0 && isSame(members, merged.members)) return merged;
@@ -162,16 +162,6 @@ function mergeFields(
   const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
   // Fields without room are told each time.
   return { members: edited, leftOut: 'metadata' in changes ? leftOut : merged.leftOut };
-}
-
-/** The record gives what the book lacks; of its metadata nothing where there is no room for all. */
-function fillMembers(
-  members: JsonObject, record: JsonObject, source: MatchMode['source'],
-): MergedRecord {
-  const merged = mergeRecord(record, members, source?.ownIdFields ?? []);
-  const { metadata } = members;
-  if (merged.leftOut.length === 0 || metadata === undefined) return merged;
-  return { members: { ...merged.members, metadata }, leftOut: ['metadata'] };
 }
 
 /** Merges what the record says otherwise than our export of the book. */

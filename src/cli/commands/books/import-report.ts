@@ -9,6 +9,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatCharset } from '../../../base/text/charset.ts';
+import { READING_PREFIX } from '../../../books/book-members.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
@@ -180,8 +181,9 @@ export class ImportReport {
     }
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {
-      this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, too long`
-        + (isNested ? ' or nested too deep' : ''));
+      const reason = name.startsWith(READING_PREFIX) ? "contradicts the book's other date"
+        : `too long${isNested ? ' or nested too deep' : ''}`;
+      this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, ${reason}`);
     }
   }
 

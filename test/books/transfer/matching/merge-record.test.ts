@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
-import { mergeRecord } from '../../../../src/books/transfer/matching/merge-record.ts';
+import { fillRecord, mergeRecord } from '../../../../src/books/transfer/matching/merge-record.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
@@ -21,6 +21,45 @@ test('an update sets what the record has and keeps the rest, in the order of the
     url: 'http://a/b',
   }));
   assert.deepEqual(leftOut, []);
+});
+
+test('the members of the reading are set one by one, the shelves whole', () => {
+  const book = fieldsOf({
+    title: 'A', reading: { status: 'read', rating: 4, shelves: ['own', 'lent'], review: 'Fine.' },
+  });
+  const record = fieldsOf({ title: 'A', reading: { rating: 5, shelves: ['sold'], owned: false } });
+  assert.equal(JSON.stringify(mergeRecord(book, record, []).members), JSON.stringify({
+    title: 'A', authors: [],
+    reading: { status: 'read', rating: 5, shelves: ['sold'], review: 'Fine.', owned: false },
+  }));
+  assert.equal(JSON.stringify(fillRecord(book, record, []).members), JSON.stringify({
+    title: 'A', authors: [],
+    reading: { ...book['reading'] as JsonObject, owned: false },
+  }));
+  const { members } = mergeRecord(fieldsOf({ title: 'A' }), record, []);
+  assert.deepEqual(members['reading'], record['reading']);
+});
+
+test('a date that contradicts one of the book is left out, and the book keeps its own', () => {
+  const [started, finished] = ['reading.startedOn', 'reading.finishedOn'];
+  const cases: readonly (readonly [JsonObject, JsonObject, JsonObject, readonly string[]])[] = [
+    [{ finishedOn: '2023' }, { startedOn: '2024-05', rating: 3 }, { rating: 3 }, [started]],
+    [{ startedOn: '2024-05' }, { finishedOn: '2023', owned: true }, { owned: true }, [finished]],
+    [{ startedOn: '2021', finishedOn: '2022' }, { startedOn: '2023' }, {}, [started]],
+    [{ startedOn: '2021', finishedOn: '2022' }, { startedOn: '2023', finishedOn: '2024' },
+      { startedOn: '2023', finishedOn: '2024' }, []],
+    [{ finishedOn: '2024' }, { startedOn: '2024-05' }, { startedOn: '2024-05' }, []],
+  ];
+  for (const [before, added, changes, names] of cases) {
+    for (const mergeBoth of [mergeRecord, fillRecord]) {
+      const { members, leftOut } = mergeBoth(fieldsOf({ title: 'A', reading: before }),
+        fieldsOf({ title: 'A', reading: added }), []);
+      assert.deepEqual(fieldsOf(members), members);
+      const isFull = Object.keys(before).length === 2 && mergeBoth === fillRecord;
+      assert.deepEqual(members['reading'], isFull ? before : { ...before, ...changes });
+      assert.deepEqual(leftOut, isFull ? [] : names);
+    }
+  }
 });
 
 test('the title of a list of ISBNs takes the place of no other', () => {

@@ -209,6 +209,7 @@ function randomFields(random: Random): JsonObject {
     ...random() < 0.3 ? { authors: [{ name: pick(random, ['José', 'jose', 'Lem']) }] } : {},
     ...maybe('isbn', ISBNS), ...maybe('datePublished', ['1960', '1960-05', '1961']),
     ...maybe('publisher', ['P', 'Q']),
+    ...maybe('reading', [{ rating: 4 }, { status: 'read', rating: 2 }, { shelves: ['a'] }]),
     ...sources.length > 0
       ? { metadata: { ...maybe('own', ['1', '2']), source: Object.fromEntries(sources) } } : {},
   }).fields;

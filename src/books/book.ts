@@ -111,7 +111,7 @@ const seriesSchema = describeObject({
   },
 });
 
-const readingSchema = describeObject({
+export const readingSchema = describeObject({
   kind: 'object', name: 'Reading', isDroppedEmpty: true,
   members: {
     status: { schema: { kind: 'string', values: READING_STATUSES } },
@@ -207,6 +207,7 @@ export type Book = RecordOf<typeof bookSchema>;
 /** A book as callers send it. */
 export type BookInput = InputOf<typeof bookSchema>;
 export type Series = RecordOf<typeof seriesSchema>;
+export type Reading = RecordOf<typeof readingSchema>;
 export type Author = RecordOf<typeof authorSchema>;
 export type Address = RecordOf<typeof addressSchema>;
 

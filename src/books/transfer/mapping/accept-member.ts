@@ -4,8 +4,10 @@
  */
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, readObjectInto } from '../../../base/fields.ts';
-import type { JsonValue, ObjectSchema } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, bookSchema } from '../../book.ts';
+import type {
+  JsonObject, JsonValue, MemberSchema, MemberSchemas, ObjectSchema,
+} from '../../../base/schema.ts';
+import { bookSchema, readingSchema } from '../../book.ts';
 
 type AcceptedValue = {
   /** In the model's canonical form. */
@@ -17,21 +19,35 @@ type AcceptedValue = {
 // Each attempt takes out what the one before was told of; a rule across members is told after it.
 const ATTEMPTS_MAX = 4;
 
-const memberSchemas = new Map<string, ObjectSchema>();
-
 /** Null where the model takes nothing of it, or no other program may say such a member. */
 export function acceptMember(member: string, value: JsonValue): AcceptedValue | null {
-  const schema = findSchema(member);
+  return acceptBy(findSchema(member), member, value);
+}
+
+/** The same of the member of that name of `reading`: it must not contradict the others. */
+export function acceptReadingMember(
+  name: string, value: JsonValue, others: JsonObject,
+): AcceptedValue | null {
+  const accepted = acceptBy(findOwnSchema(readingSchema.members, name), name, value);
+  if (accepted === null) return null;
+  const reading = { ...others, [name]: accepted.value };
+  const violations = readingSchema.check?.(reading, reading) ?? [];
+  return violations.length === 0 ? accepted : null;
+}
+
+function acceptBy(
+  schema: ObjectSchema | null, name: string, value: JsonValue,
+): AcceptedValue | null {
   let candidate: JsonValue | undefined = withoutRepeats(value);
   for (let attempt = 0; schema !== null && attempt < ATTEMPTS_MAX; attempt += 1) {
     // A list of nothing is a value, but not where the model has refused all that was in it.
     if (candidate === undefined || (attempt > 0 && isEmptyList(candidate))) return null;
     const errors: FieldError[] = [];
-    const parsed = readObjectInto(schema, { [member]: candidate }, errors)?.[member];
+    const parsed = readObjectInto(schema, { [name]: candidate }, errors)?.[name];
     if (errors.length === 0) {
       return parsed === undefined ? null : { value: parsed, isWhole: attempt === 0 };
     }
-    candidate = withoutRefused(candidate, errors);
+    candidate = withoutRefused(candidate, errors, itemsMaxOf(schema, name));
   }
   return null;
 }
@@ -45,17 +61,28 @@ export function explainRefusal(member: string, value: JsonValue): string | null 
 }
 
 function findSchema(member: string): ObjectSchema | null {
-  const known = memberSchemas.get(member);
-  if (known !== undefined) return known;
-  // Names come from files: `constructor` is not one of the model's.
-  const memberSchema = Object.hasOwn(bookSchema.members, member)
-    ? bookSchema.members[member] : undefined;
-  if (memberSchema === undefined || memberSchema.readOnly !== undefined) return null;
   // `mapRecord` puts there what a record has for it.
-  if (member === 'metadata') return null;
-  const schema: ObjectSchema = { kind: 'object', members: { [member]: memberSchema } };
-  memberSchemas.set(member, schema);
+  return member === 'metadata' ? null : findOwnSchema(bookSchema.members, member);
+}
+
+/** The schemas of objects with one member, by the schema of that member. */
+const singleSchemas = new Map<MemberSchema, ObjectSchema>();
+
+function findOwnSchema(members: MemberSchemas, name: string): ObjectSchema | null {
+  // Names come from files: `constructor` is not one of the model's.
+  const member = Object.hasOwn(members, name) ? members[name] : undefined;
+  if (member === undefined || member.readOnly !== undefined) return null;
+  const cachedSchema = singleSchemas.get(member);
+  if (cachedSchema !== undefined) return cachedSchema;
+  const schema: ObjectSchema = { kind: 'object', members: { [name]: member } };
+  singleSchemas.set(member, schema);
   return schema;
+}
+
+/** How many items the member may have; none where it is no list. */
+function itemsMaxOf({ members }: ObjectSchema, name: string): number {
+  const schema = members[name]?.schema;
+  return schema?.kind === 'array' ? schema.maxItems : 0;
 }
 
 function isEmptyList(value: JsonValue): boolean {
@@ -69,15 +96,17 @@ function withoutRepeats(value: JsonValue): JsonValue {
 }
 
 /** The value without what the errors point at; undefined where that is all of it. */
-function withoutRefused(value: JsonValue, errors: readonly FieldError[]): JsonValue | undefined {
+function withoutRefused(
+  value: JsonValue, errors: readonly FieldError[], itemsMax: number,
+): JsonValue | undefined {
   const copy = structuredClone(value) as JsonValue;
   // Items go after all errors are read: until then an index is that of its item.
   const refusedIndexes = new Set<number>();
   for (const { pointer } of errors) {
     const [step, ...path] = parseSteps(pointer).slice(1);
     if (step === undefined) {
-      if (!Array.isArray(copy) || copy.length <= LIST_ITEMS_MAX) return undefined;
-      copy.length = LIST_ITEMS_MAX;
+      if (!Array.isArray(copy) || copy.length <= itemsMax) return undefined;
+      copy.length = itemsMax;
     } else if (Array.isArray(copy)) {
       if (!removeMember(copy[Number(step)], path)) refusedIndexes.add(Number(step));
     } else if (!removeMember(copy, [step, ...path])) {

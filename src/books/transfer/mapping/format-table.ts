@@ -3,8 +3,9 @@
  * records; the rows of a format's table say which member of a book is read from which fields, and
  * how it is written into them. `map-record.ts` and `write-record.ts` walk the table.
  */
-import type { JsonValue } from '../../../base/schema.ts';
-import type { Book } from '../../book.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Book, Reading } from '../../book.ts';
 
 /** The fields of a record under the names of its format; values as the file has them. */
 export type Fields = ReadonlyMap<string, JsonValue>;
@@ -35,10 +36,29 @@ export interface FieldSplitter {
   end(): Iterable<FieldRecord | BrokenRecord | null>;
 }
 
-export type BookMember = Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata'>;
+/** A member of a book by its path: of `reading` each member has rows of its own. */
+export type BookMember =
+  | Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata' | 'reading'> | ReadingMember;
+type ReadingMember = `reading.${keyof Reading}`;
+
+const READING_PREFIX = 'reading.';
+
+/** The name of the member within `reading`; null for a member of the book itself. */
+export function findReadingName(member: BookMember): string | null {
+  return member.startsWith(READING_PREFIX) ? member.slice(READING_PREFIX.length) : null;
+}
+
+/** The value that members of a book have at the path. */
+export function findMember(members: JsonObject, member: BookMember): JsonValue | undefined {
+  const name = findReadingName(member);
+  if (name === null) return members[member];
+  const reading = members['reading'];
+  return isJsonObject(reading) ? reading[name] : undefined;
+}
 
 /** The result of a row: a value for its member, which the model has not checked yet. */
 export type RowValue = {
+  /** Null where the fields say nothing, such as a rating of 0: the member stays absent. */
   readonly value: JsonValue;
   /** Whether it says all that its fields say; else they are kept in `metadata.source` too. */
   readonly isWhole: boolean;

@@ -11,9 +11,10 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
-import { acceptMember, explainRefusal } from './accept-member.ts';
+import { acceptMember, acceptReadingMember, explainRefusal } from './accept-member.ts';
 import { fitFields } from './fit-fields.ts';
-import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
+import { findMember, findReadingName } from './format-table.ts';
+import type { BookMember, FieldRecord, Fields, FormatTable, RowValue } from './format-table.ts';
 
 type MappedRecord = {
   /** A book as an import takes it, perhaps without a title. */
@@ -69,17 +70,32 @@ function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
   const body: Record<string, JsonValue> = {};
   const unread = new Set(record.fields.keys());
   for (const row of table.rows) {
-    if (body[row.member] !== undefined) continue;
+    if (findMember(body, row.member) !== undefined) continue;
     const read = row.read(record);
-    const accepted = read === undefined ? null : acceptMember(row.member, read.value);
-    if (read === undefined || accepted === null) continue;
-    body[row.member] = accepted.value;
-    const isWhole = read.isWhole && accepted.isWhole;
+    if (read === undefined || !addMember(body, row.member, read)) continue;
     for (const name of row.from) {
-      if (isWhole && !table.ownIdFields.includes(name)) unread.delete(name);
+      if (!table.ownIdFields.includes(name)) unread.delete(name);
     }
   }
   return { body, unread };
+}
+
+/** Adds what the model takes of the value; returns whether that is all that its fields say. */
+function addMember(
+  body: Record<string, JsonValue>, member: BookMember, { value, isWhole }: RowValue,
+): boolean {
+  if (value === null) return isWhole;
+  const name = findReadingName(member);
+  if (name === null) {
+    const accepted = acceptMember(member, value);
+    if (accepted !== null) body[member] = accepted.value;
+    return isWhole && accepted?.isWhole === true;
+  }
+  const reading = body['reading'];
+  const others = isJsonObject(reading) ? reading : {};
+  const accepted = acceptReadingMember(name, value, others);
+  if (accepted !== null) body['reading'] = { ...others, [name]: accepted.value };
+  return isWhole && accepted?.isWhole === true;
 }
 
 /**

@@ -6,7 +6,7 @@ import { assert } from '../../../base/assert.ts';
 import type { Book } from '../../book.ts';
 import { joinTitle, readFirst, splitTitle } from './field-text.ts';
 import type { FieldTexts, TextReader } from './field-text.ts';
-import { part, whole } from './format-table.ts';
+import { findMember, part, whole } from './format-table.ts';
 import type {
   BookMember, FieldRecord, MemberRow, RowValue, WrittenFields,
 } from './format-table.ts';
@@ -53,8 +53,9 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
   const addMemberWrite = (row: MemberRow): MemberRow => {
     const { member } = row;
     if (encode === undefined) return row;
-    assert(isPlainMember(member), `a row of \`${member}\` needs a \`write\` of its own`);
-    return addWrite(row, (book) => book[member]);
+    const isPlain = !UNPLAIN_MEMBERS.includes(member);
+    assert(isPlain, `a row of \`${member}\` needs a \`write\` of its own`);
+    return addWrite(row, (book) => findPlainValue(book, member));
   };
   return {
     textRows: (member, names, read) => [names].flat().map((name, index) => {
@@ -90,10 +91,13 @@ export function createRowMaker(listTexts: ListTexts, encode?: EncodeField): RowM
   };
 }
 
-function isPlainMember(
-  member: BookMember,
-): member is Exclude<BookMember, 'authors' | 'series' | 'reading'> {
-  return member !== 'authors' && member !== 'series' && member !== 'reading';
+/** The members whose values no text of a field is. */
+const UNPLAIN_MEMBERS: readonly BookMember[] = ['authors', 'series', 'reading.owned'];
+
+function findPlainValue(book: Book, member: BookMember): PlainValue | undefined {
+  const value = findMember(book, member);
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  return Array.isArray(value) ? value.map(String) : undefined;
 }
 
 /** A piece of the first text: its title, or its subtitle. */

@@ -1,7 +1,9 @@
 /** What the model takes of values that other programs wrote. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptMember } from '../../../../src/books/transfer/mapping/accept-member.ts';
+import {
+  acceptMember, acceptReadingMember,
+} from '../../../../src/books/transfer/mapping/accept-member.ts';
 
 test('of a list the items and members go that the model refuses, and no neighbour', () => {
   const bad = { familyName: 5, givenName: 6, url: 'no url' };
@@ -20,6 +22,11 @@ test('of a list the items and members go that the model refuses, and no neighbou
     assert.deepEqual(acceptMember('authors', value), { value: expected, isWhole: false });
   }
   assert.deepEqual(acceptMember('keywords', ['a', 'b', 'a']), { value: ['a', 'b'], isWhole: true });
+  const series = Array.from({ length: 12 }, (_, index) => ({ name: `S${index}`, position: 1 }));
+  assert.deepEqual(acceptMember('series', series),
+    { value: series.slice(0, 10), isWhole: false });
+  assert.deepEqual(acceptMember('series', [{ name: 'A', position: 1.2345 }, { name: 'a' }]),
+    { value: [{ name: 'A' }], isWhole: false });
   assert.equal(acceptMember('authors', [bad]), null);
   assert.equal(acceptMember('numberOfPages', 0), null);
 });
@@ -30,5 +37,6 @@ test('nothing is a member but what the model has for a file of another program',
   ]) {
     assert.equal(acceptMember(name, { a: 1 }), null, name);
     assert.equal(acceptMember(name, 1), null, name);
+    assert.equal(acceptReadingMember(name, 1, {}), null, name);
   }
 });

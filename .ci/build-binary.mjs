@@ -17,7 +17,8 @@ const root = resolve(import.meta.dirname, '..');
 const work = join(root, 'dist/binary');
 const host = `${process.platform}-${process.arch}`;
 // What base/files/package-file.ts reads.
-const ASSETS = ['data/samples/books.json', 'dist/console.html', 'dist/console.js',
+const ASSETS = ['data/samples/books.json',
+  ...readdirSync(join(root, 'dist/console')).map((name) => `dist/console/${name}`),
   ...readdirSync(join(root, 'src/manual')).filter((name) => name.endsWith('.md'))
     .map((name) => `src/manual/${name}`)];
 const targets = process.argv.length > 2 ? process.argv.slice(2) : [host];

@@ -1,16 +1,22 @@
-// Makes the console: `console.html`, the page with its style and its first script in it, so that
-// the server can name both by their hashes, and `console.js`, the second script, which the page
-// fetches when a screen of it is opened (src/console/screens/second-script.ts). What both need is in
-// the page alone, as `window.sharedModules`; the second script leaves its exports as
-// `window.secondScript`.
+// Makes dist/console: `page.html`, the page with its style and its first script in it, so that the
+// server can name both by their hashes, and the scripts that the page fetches when a screen of them
+// is opened. Each src/console/screens/<name>-script.ts is one of these, `<name>-<hash>.js`; what
+// more than one of them needs, and the page does not, is in `common-<hash>.js`, which the page runs
+// before them (src/console/screens/script-loader.ts).
+//
+// esbuild splits them into parts: one for each script, and one for each set of scripts that share
+// modules. A part is in one file, which leaves the part's exports in `window.parts`, by the name of
+// the part, where the other files find them.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { computeData } from './computed-data.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const NAME_LENGTH = 22;
+const SCREENS = 'src/console/screens';
+const SCRIPT_FILE = /^([a-z]+)-script\.ts$/;
+const HASH_LENGTH = 16;
 const COMMON = {
   absWorkingDir: root,
   bundle: true,
@@ -23,69 +29,96 @@ const COMMON = {
 };
 
 export async function buildConsole(folder) {
-  const { parts, sharedNames } = await buildParts();
-  const first = await joinParts(parts, 'esm', [
-    "import * as sharedModules from './shared.js';",
-    "import './first.js';",
-    'window.sharedModules = sharedModules;',
-  ]);
-  const second = await joinParts(
-    {
-      ...parts,
-      // Names, not members of an object: each call of them would be longer by some bytes.
-      'shared.js': `export const { ${sharedNames.join(', ')} } = window.sharedModules;`,
-    }, 'iife', ["export * from './second.js';"]);
-  const page = readFileSync(join(root, 'src/console/page.html'), 'utf8')
-    .replace('/*style*/', () => parts['style.css'].trim())
-    .replace('/*second-script*/', `${hashOf(second)}.js`)
-    .replace('/*script*/', () => first);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'console.html'), page);
-  writeFileSync(join(folder, 'console.js'), second);
+  const scriptNames = readdirSync(join(root, SCREENS))
+    .flatMap((file) => SCRIPT_FILE.exec(file)?.[1] ?? []);
+  const parts = await buildParts(scriptNames);
+  const pageParts = importedParts(parts, 'page');
+  const commonParts = [...parts.keys()].filter((name) =>
+    name !== 'style' && !pageParts.includes(name) && !scriptNames.includes(name));
+  // A part without code, by which the page knows that the script has run.
+  parts.set('common', { text: '', exports: [], imports: [] });
+  const files = new Map();
+  for (const [name, ...others] of [
+    ['common', ...commonParts], ...scriptNames.map((scriptName) => [scriptName]),
+  ]) {
+    const text = await joinParts(parts, [name, ...others], 'iife');
+    files.set(`${name}-${hashOf(text)}.js`, text);
+  }
+  const script = await joinParts(parts, pageParts, 'esm');
+  files.set('page.html', readFileSync(join(root, 'src/console/page.html'), 'utf8')
+    .replace('/*style*/', () => parts.get('style').text.trim())
+    .replace('/*scripts*/', [...files.keys()].join(' '))
+    .replace('/*script*/', () => script));
+  writeFiles(join(folder, 'console'), files);
 }
 
-/**
- * The text of each part by its name: what both scripts need is in one of its own, which exports
- * `sharedNames`.
- */
-async function buildParts() {
+/** Each part by its name: its text, its exports, and the names of the parts that it imports. */
+async function buildParts(scriptNames) {
   const { outputFiles, metafile } = await build({
     ...COMMON,
     metafile: true,
     entryPoints: {
-      first: 'src/console/main.ts',
-      second: 'src/console/screens/second-script.ts',
+      page: 'src/console/main.ts',
+      ...Object.fromEntries(scriptNames.map((name) => [name, `${SCREENS}/${name}-script.ts`])),
       style: 'src/console/style.css',
     },
     outdir: root,
     format: 'esm',
     splitting: true,
-    chunkNames: 'shared',
+    chunkNames: '[hash]',
     plugins: [computeData()],
   });
-  const [, { exports: sharedNames }] = Object.entries(metafile.outputs)
-    .find(([path]) => basename(path) === 'shared.js');
-  const parts = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
-  return { parts, sharedNames };
+  return new Map(outputFiles.map(({ path, text }) => {
+    const { exports, imports } = metafile.outputs[basename(path)];
+    return [partName(path), { text, exports, imports: imports.map((one) => partName(one.path)) }];
+  }));
 }
 
-/** One script of the parts that `lines` import. */
-async function joinParts(parts, format, lines) {
+function partName(path) {
+  return basename(path).replace(/\.\w+$/, '');
+}
+
+/** The part and all that it needs. */
+function importedParts(parts, name) {
+  const names = new Set([name]);
+  for (const reached of names) parts.get(reached).imports.forEach((one) => names.add(one));
+  return [...names];
+}
+
+/** One script of the parts of these names; the other parts have run before it. */
+async function joinParts(parts, names, format) {
   const setup = (builder) => {
-    builder.onResolve({ filter: /^\.\// }, ({ path }) => ({ path, namespace: 'parts' }));
-    builder.onLoad({ filter: /^/, namespace: 'parts' }, ({ path }) =>
-      ({ contents: parts[path.slice('./'.length)] }));
+    builder.onResolve({ filter: /^\.\// }, ({ path }) =>
+      ({ path: partName(path), namespace: 'parts' }));
+    builder.onLoad({ filter: /^/, namespace: 'parts' }, ({ path: name }) => {
+      const { text, exports } = parts.get(name);
+      if (names.includes(name)) return { contents: text };
+      // Names, not members of an object: each call of them would be longer by some bytes.
+      return { contents: `export const { ${exports.join(', ')} } = window.parts['${name}'];` };
+    });
   };
   const { outputFiles } = await build({
     ...COMMON,
-    stdin: { contents: lines.join('\n') },
+    stdin: {
+      contents: [
+        ...names.map((name, index) => `import * as part${index} from './${name}.js';`),
+        `window.parts = { ...window.parts, ${
+          names.map((name, index) => `'${name}': part${index}`).join(', ')} };`,
+      ].join('\n'),
+    },
     format,
-    globalName: 'secondScript',
     plugins: [{ name: 'parts', setup }],
   });
   return outputFiles[0].text.trim();
 }
 
 function hashOf(text) {
-  return createHash('sha256').update(text).digest('base64url').slice(0, NAME_LENGTH);
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+}
+
+/** Those of the build before go: they have other names. */
+function writeFiles(folder, files) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(folder, name), text);
 }

@@ -1,6 +1,6 @@
 // `npm run build`: makes dist of src, with esbuild. dist/main.js is the program and dist/index.js the
-// library; they share what lies in dist/chunks. dist/console.html and
-// dist/console.js are the console (build-console.mjs).
+// library; they share what lies in dist/chunks. dist/console is the console
+// (build-console.mjs).
 // Types are neither checked nor written here: `npm run types` writes dist/types.
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -130,7 +130,7 @@ function sumCounts(
 /** A file that the build makes, beside the program or inside the binary. */
 function readConsoleFile(name: string): string {
   try {
-    return readPackageFile(`dist/${name}`).toString();
+    return readPackageFile(`dist/console/${name}`).toString();
   } catch (thrown) {
     const problem = `the console cannot be read; npm run build makes it (${messageOf(thrown)})`;
     throw new AppError('unavailable', problem, {}, thrown);

@@ -12,14 +12,17 @@ import { ask } from './ask.ts';
 import { hookshelf, startServer, type Running } from './processes.ts';
 
 const DIST = resolve(import.meta.dirname, '../../dist');
-const PAGE = readFileSync(join(DIST, 'console.html'));
-const SCRIPT = readFileSync(join(DIST, 'console.js'));
+const PAGE = readFileSync(join(DIST, 'console/page.html'));
+const SCRIPT_NAMES = /data-scripts="([^"]+)"/.exec(PAGE.toString())?.[1]?.split(' ') ?? [];
+const SCRIPTS = SCRIPT_NAMES.map((name) => readFileSync(join(DIST, 'console', name)));
 /** Each file of the console has at most so many bytes before compression. */
 const FILE_BYTES_MAX = 90_000;
-const SCRIPT_PATH = `/console/${/data-second-script="([^"]+)"/.exec(PAGE.toString())?.[1]}`;
 const FILES = [
   { path: '/console', file: PAGE, mediaType: 'text/html; charset=utf-8' },
-  { path: SCRIPT_PATH, file: SCRIPT, mediaType: 'text/javascript; charset=utf-8' },
+  ...SCRIPT_NAMES.map((name, index) => ({
+    path: `/console/${name}`, file: SCRIPTS[index] ?? Buffer.of(),
+    mediaType: 'text/javascript; charset=utf-8',
+  })),
 ];
 
 async function withServer(
@@ -43,7 +46,7 @@ async function withServer(
 const decode: Readonly<Record<string, (body: Buffer) => Buffer>> =
   { br: brotliDecompressSync, gzip: gunzipSync };
 
-test('page and second script are small, and come in each encoding, once', () =>
+test('page and scripts are small, and come in each encoding, once', () =>
   withServer(async ({ url }) => {
     for (const file of FILES) await assertServed(url, file);
   }));
@@ -79,8 +82,8 @@ async function assertServed(
   assert.equal(tags.size, 3);
 }
 
-test('a second script of another name is of another release', () => withServer(async ({ url }) => {
-  for (const name of ['other.js', 'console.js', '']) {
+test('a script of another name is of another release', () => withServer(async ({ url }) => {
+  for (const name of ['books-0.js', 'page.html', '']) {
     const { status, text } = await ask(`${url}/console/${name}`);
     assert.equal(status, 404, name);
     if (name !== '') assert.match(JSON.parse(text).detail, /another release .* load it anew/);
@@ -91,9 +94,9 @@ test('its policy names its style and all scripts, and lets nothing else in', () 
   withServer(async ({ url }) => {
     const { headers, text } = await ask(`${url}/console`);
     const policy = String(headers['content-security-policy']);
-    // The theme before the first paint, the first script, and the one that runs in the page later.
+    // The theme before the first paint, the first script, and those that run in the page later.
     for (const [name, tag, count, more] of [
-      ['style-src', 'style', 1, []], ['script-src', 'script', 2, [SCRIPT]],
+      ['style-src', 'style', 1, []], ['script-src', 'script', 2, SCRIPTS],
     ] as const) {
       const found = [...text.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))]
         .map(([, content = '']) => content);
@@ -279,7 +282,7 @@ test('without one of its files the console says what to do', () => inFolder(asyn
     recursive: true, filter: (path) => !/\/dist\/bin/.test(path),
   });
   cpSync(resolve(import.meta.dirname, '../../package.json'), join(copy, 'package.json'));
-  rmSync(join(copy, 'dist/console.js'));
+  rmSync(join(copy, 'dist/console', SCRIPT_NAMES[0] ?? ''));
   const server = await startServer(['--data', data], {
     program: [process.execPath, join(copy, 'dist/main.js')],
   });

@@ -118,7 +118,7 @@ test('every route answers as the document says, when all is well and when it is 
       'getIcon',
     ]) await call(operationId);
     const { text: page } = await call('getConsole');
-    const [, script = ''] = /data-second-script="([^"]+)"/.exec(page) ?? [];
+    const [, script = ''] = /data-scripts="([^" ]+)/.exec(page) ?? [];
     await call('getConsoleScript', { key: script });
     await call('getConsoleScript', { key: 'other.js', status: 404 });
     await call('getIndex', { headers: { accept: 'text/html' }, status: 302 });

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, installed without the network and used as its users would. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
@@ -25,12 +25,14 @@ test('the package', async (t) => inFolder(async (folder) => {
     const names = listing.stdout.trim().split('\n').map((name) => name.replace(/^package\//, ''));
     const unexpected = names.filter((name) =>
       !/^(package\.json|README\.md|LICENSE)$/.test(name)
-      && !/^dist\/((main|index|chunks\/[\w-]+)\.js|types\/.+\.d\.ts|console\.(html|js))$/.test(name)
+      && !/^dist\/((main|index|(chunks|console)\/[\w-]+)\.js|types\/.+\.d\.ts)$/.test(name)
+      && name !== 'dist/console/page.html'
       && !/^data\/samples\/[^/]+$/.test(name)
       && !/^src\/manual\/[a-z-]+\.md$/.test(name));
     assert.deepEqual(unexpected, []);
     const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
-      'dist/types/index.d.ts', 'dist/console.html', 'dist/console.js', 'data/samples/books.json',
+      'dist/types/index.d.ts', 'data/samples/books.json',
+      ...readdirSync(join(ROOT, 'dist/console')).map((one) => `dist/console/${one}`),
       ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`),
     ].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);

@@ -1,12 +1,11 @@
-/** Screens of the second script, which is loaded when the first of them is opened. */
+/** Screens of a script that is loaded when the first of its screens is opened. */
 import { fill, h } from '../base/dom.ts';
 import { showFailureIn } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-import { loadSecondScript, type SecondScript } from './second-script-loader.ts';
 
-/** The screen of that name in `openers`. */
+/** `load` loads the script that has the screen's `open`. */
 export function screenOnDemand(
-  screen: Omit<Screen, 'open'> & { readonly name: keyof SecondScript['openers'] },
+  screen: Omit<Screen, 'open'>, load: () => Promise<Screen['open']>,
 ): Screen {
   return {
     ...screen,
@@ -15,10 +14,10 @@ export function screenOnDemand(
       let isClosed = false;
       const show = (): void => {
         fill(container, h('p.count', { role: 'status' }, 'Loading…'));
-        loadSecondScript().then(({ openers }) => {
+        load().then((open) => {
           if (isClosed) return;
           fill(container);
-          close = openers[screen.name](container, address);
+          close = open(container, address);
         }, (thrown: unknown) => showFailureIn(container, thrown, show));
       };
       show();

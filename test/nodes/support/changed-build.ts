@@ -27,9 +27,7 @@ export async function withBuild<T>(
   const dist = join(folder, 'dist');
   try {
     await buildProgram(dist, (text, path) => editsOf(path, edits).reduce(edited, text));
-    for (const name of ['console.html', 'console.js']) {
-      cpSync(join(ROOT, 'dist', name), join(dist, name));
-    }
+    cpSync(join(ROOT, 'dist/console'), join(dist, 'console'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     return await use(join(dist, 'main.js'));
   } finally {

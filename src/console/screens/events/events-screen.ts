@@ -8,7 +8,7 @@ import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import type { KeptEvent } from '../../../app/api-types.ts';
-import { loadSecondScript } from '../second-script-loader.ts';
+import { loadScript } from '../script-loader.ts';
 import { openEvent } from './event-view.ts';
 
 const SOURCES = ['catalog', 'api', 'command', 'action', 'own'];
@@ -53,7 +53,7 @@ export const eventsScreen: Screen = {
 
 function createEmitButton(container: HTMLElement, refresh: () => void): HTMLElement {
   return asyncButton('Emit an event…', async () => {
-    const { openEmitDialog } = await loadSecondScript();
+    const { openEmitDialog } = await loadScript('webhooks');
     await openEmitDialog(container, refresh);
   }, 'primary');
 }

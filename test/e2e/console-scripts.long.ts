@@ -1,4 +1,4 @@
-/** The second script of the console in a real browser: where it runs, and what keeps it away. */
+/** Fetched scripts of the console in a real browser: where they run, and what keeps them away. */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { test } from 'node:test';
@@ -9,12 +9,12 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
-/** The console's own files that the page has fetched: their paths, and whether they were sent. */
-const FETCHED_FILES = `return performance.getEntriesByType('resource')
-  .filter(({ name }) => name.includes('/console/'))
+/** The scripts that the page has fetched: name, and whether the server sent the text. */
+const FETCHED_SCRIPTS = `return performance.getEntriesByType('resource')
+  .filter(({ name }) => name.includes('/shelf/console/'))
   .map(({ name, transferSize, encodedBodySize }) =>
-    [new URL(name).pathname, transferSize > encodedBodySize]);`;
-/** Changes the second script on its way to the page until `letThrough` is called. */
+    [name.split('/').pop().split('-')[0], transferSize > encodedBodySize]);`;
+/** Changes fetched scripts on their way to the page until `letThrough` is called. */
 const CHANGE_SCRIPT = `const send = window.fetch;
   window.fetch = async (url, options) => {
     const response = await send(url, options);
@@ -36,28 +36,32 @@ function belowShelf(handler: RequestListener): RequestListener {
   };
 }
 
-test('below a prefix it is fetched at its first screen, once, and is not sent again', { skip },
+test('below a prefix each is fetched at its first screen, once, and is not sent again', { skip },
   async (context) => {
     const shelf = await openHookshelf(context);
     const { url } = await serveHandler(context, belowShelf(shelf.handler));
     await browser.visitAnew(`${url}/shelf/console#/requests`);
     await person.find('heading', 'Requests');
-    assert.deepEqual(await browser.evaluate(FETCHED_FILES), []);
-    for (const screen of ['Books', 'Incoming webhooks', 'Outgoing webhooks', 'Settings']) {
+    assert.deepEqual(await browser.evaluate(FETCHED_SCRIPTS), []);
+    const fetched: [string, boolean][] = [];
+    for (const [screen, names] of [
+      ['Books', ['common', 'books']], ['Incoming webhooks', ['webhooks']],
+      ['Outgoing webhooks', []], ['Settings', ['server']],
+    ] as const) {
       await person.click('link', screen.split(' ')[0] ?? '');
       await person.find('heading', screen);
+      fetched.push(...names.map((name): [string, boolean] => [name, true]));
+      assert.deepEqual(await browser.evaluate(FETCHED_SCRIPTS), fetched, screen);
     }
-    const path = await browser.evaluate(
-      "return '/shelf/console/' + document.documentElement.dataset.secondScript;");
-    assert.deepEqual(await browser.evaluate(FETCHED_FILES), [[path, true]]);
     await browser.visitAnew(`${url}/shelf/console#/books`);
     await person.find('heading', 'Books');
-    assert.deepEqual(await browser.evaluate(FETCHED_FILES), [[path, false]]);
+    assert.deepEqual(await browser.evaluate(FETCHED_SCRIPTS),
+      [['common', false], ['books', false]]);
     const complaints = (await browser.complaints()).filter((text) => text.includes('error'));
     assert.deepEqual(complaints, []);
   });
 
-test('the browser runs it as the server has it, or not at all', { skip }, () =>
+test('the browser runs them as the server has them, or not at all', { skip }, () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     try {
@@ -75,7 +79,7 @@ test('the browser runs it as the server has it, or not at all', { skip }, () =>
     }
   }));
 
-test('a screen of it opens when a server that was away is back', { skip }, () =>
+test('a screen of a script opens when a server that was away is back', { skip }, () =>
   inFolder(async (data) => {
     const first = await startServer(['--data', data]);
     await browser.visitAnew(`${first.url}/console#/requests`);
@@ -97,7 +101,7 @@ test('a page of another release is told to be loaded anew', { skip }, () =>
     try {
       await browser.visitAnew(`${server.url}/console#/requests`);
       await person.find('heading', 'Requests');
-      await browser.evaluate("document.documentElement.dataset.secondScript = 'other.js';");
+      await browser.evaluate("document.documentElement.dataset.scripts = 'books-0.js';");
       await person.click('link', 'Books');
       await person.sees('the page is of another release than the server: load it anew');
     } finally {

@@ -1,0 +1,2 @@
+/** The script of the book screens. */
+export { openBooksScreen } from './books/books-screen.ts';

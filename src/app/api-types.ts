@@ -171,6 +171,7 @@ type Routes = [
   ['GET', '/api/requests/{id}', null, typeof requestSchema],
   ['PATCH', '/api/requests/{id}', typeof pinSchema, typeof requestSchema],
   ['DELETE', '/api/requests/{id}', null, null],
+  ['POST', '/api/requests/{id}/restore', null, typeof requestSchema],
   ['POST', '/api/requests/replay', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
   ['POST', '/api/requests/{id}/replay', typeof replaySchema | null, typeof requestSchema],
   ['GET', '/api/jobs', null, ListOf<typeof JOB_SCHEMA>],
@@ -199,6 +200,7 @@ type ResourceRoutes<
   ['PUT', `${Path}/${Key}`, Input, Described],
   ['PATCH', `${Path}/${Key}`, SchemaOf<Patch<InputOf<Input>>>, Described],
   ['DELETE', `${Path}/${Key}`, null, null],
+  ['POST', `${Path}/${Key}/restore`, null, Described],
 ];
 
 type RequestBodyOf<Method, Path> =

@@ -12,15 +12,20 @@ import type { WriteOptions } from './repository.ts';
 /** What the log knows of a request. */
 type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
 
-/** Runs a write of one record, and logs its change once that is on disk. `kind` is its noun. */
+/**
+ * Runs a write of one record, and logs its change once that is on disk. `kind` is its noun;
+ * `isRestored`: the write puts a record back.
+ */
 export async function logWrite<T>(
   request: ChangeRequest, kind: string, write: (options: WriteOptions) => Promise<T>,
+  isRestored = false,
 ): Promise<T> {
   // Described inside the transaction: later the bytes may be others.
   const described: { last: DescribedChange | null } = { last: null };
   const result = await write({
     onStaged(change) {
       described.last = describeChange(kind, change);
+      if (isRestored) described.last = { ...described.last, verb: 'restored', members: null };
     },
   });
   if (described.last !== null) logChange(request, described.last);
@@ -30,10 +35,10 @@ export async function logWrite<T>(
 export type DescribedChange = {
   /** The noun of the record's kind. */
   readonly kind: string;
-  readonly verb: 'created' | 'changed' | 'deleted';
+  readonly verb: 'created' | 'changed' | 'deleted' | 'restored';
   readonly identifier: string;
   readonly name: string | null;
-  /** The members that differ; null of a record that is deleted. */
+  /** The members that differ; null of a record that is deleted or put back. */
   readonly members: readonly string[] | null;
 };
 

@@ -5,6 +5,7 @@
  * within it, as it depends on the stored record, which the caller's precondition is asked about.
  * `RecordStager` stages both.
  */
+import { assert } from '../base/assert.ts';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type {
@@ -13,10 +14,11 @@ import type {
 import { listCommittedIds } from '../store/find-record.ts';
 import { resolveKey } from './resolve-key.ts';
 import { notFoundError } from './not-found.ts';
-import { decodeRecord, putNextVersion } from './record.ts';
+import { decodeRecord, putNextVersion, readUpdatedMs } from './record.ts';
 import {
   RecordStager, type RecordBefore, type RecordVersion, type StagerOptions,
 } from './record-stager.ts';
+import { RemovedRecords, RemovingTransaction } from './removed-records.ts';
 import {
   createRepresentation, encodePublicRecord, getRepresentation, type PublicRecord,
   type Representation,
@@ -56,11 +58,14 @@ export class Repository {
   readonly stager: RecordStager;
   readonly #options: RepositoryOptions;
   readonly #records: Collection;
+  readonly #removedRecords: RemovedRecords;
 
   constructor(options: RepositoryOptions) {
+    const { store, clock, resource: { noun, collection } } = options;
     this.stager = new RecordStager(options);
     this.#options = options;
-    this.#records = options.store.collection(options.resource.collection.name);
+    this.#records = store.collection(collection.name);
+    this.#removedRecords = new RemovedRecords(noun, clock);
   }
 
   get size(): number {
@@ -183,15 +188,46 @@ export class Repository {
   ): Promise<void> {
     const { store, resource } = this.#options;
     const inputs = this.stager.createInputs(hops);
-    const removedId = await store.transact((transaction) => {
+    const { id, removedRecords } = await store.transact((transaction) => {
       const before = this.#getStaged(transaction, idOrName);
       precondition?.(createRepresentation(resource, before.id, before.bytes));
-      const change = this.stager.remove(transaction, before, inputs);
-      this.stager.check(transaction, change, inputs);
+      const removing = new RemovingTransaction(transaction);
+      const change = this.stager.remove(removing, before, inputs);
+      this.stager.check(removing, change, inputs);
       onStaged?.(change);
-      return before.id;
+      return { id: before.id, removedRecords: removing.removedRecords };
     });
-    await this.afterRemoved(removedId);
+    this.#removedRecords.add(id, removedRecords);
+    await this.afterRemoved(id);
+  }
+
+  /**
+   * Puts a record back that `remove` has removed here lately, as it was, with what went with it
+   * (removed-records.ts). Throws `not_found`, `conflict` when something has taken its place, and
+   * `invalid` when a record that it names is gone.
+   */
+  async restore(id: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
+    const { store, resource: { noun, collection: { name, key } } } = this.#options;
+    const inputs = this.stager.createInputs(hops);
+    const [removed, ...others] = this.#removedRecords.get(id);
+    assert(removed !== undefined);
+    const version = {
+      id, before: null, json: removed.bytes.toString(),
+      updatedMs: readUpdatedMs(key, id, removed.bytes),
+    };
+    const representation = await store.transact((transaction) => {
+      if (transaction.find(name, id) !== undefined) {
+        throw new AppError('conflict', `another ${noun} has the ${key} ${id} by now`);
+      }
+      const restored = this.#put(transaction, version, inputs, onStaged);
+      for (const other of others) {
+        if (transaction.find(other.collection, other.id) !== undefined) continue;
+        transaction.put(other.collection, other.id, other.bytes);
+      }
+      return restored;
+    });
+    this.#removedRecords.forget(id);
+    return representation;
   }
 
   /** Has to be awaited once a removal that the stager has staged is on disk. */

@@ -1,6 +1,6 @@
 /**
- * Makes the routes that every resource has from its description: get, add, replace, patch and
- * delete, with conditional requests. Its repository serves them.
+ * Makes the routes that every resource has from its description: get, add, replace, patch, delete
+ * and restore, with conditional requests. Its repository serves them.
  */
 import { CHAIN_HEADER, parseHops } from '../base/webhook-chain.ts';
 import type { StringSchema } from '../base/schema.ts';
@@ -19,6 +19,7 @@ import { notFoundError } from './not-found.ts';
 import type { Repository, WriteOptions } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
+import { pathParameter } from './route-specs.ts';
 import {
   ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation,
 } from './send-representation.ts';
@@ -53,7 +54,8 @@ export type RecordFormats = {
 
 type RecordEncoder = (bytes: Buffer) => EncodedRecord;
 
-type ItemRepository = Pick<Repository, 'find' | 'add' | 'replace' | 'patch' | 'remove'>;
+type ItemRepository =
+  Pick<Repository, 'find' | 'add' | 'replace' | 'patch' | 'remove' | 'restore'>;
 
 const JSON_MEDIA_TYPE = 'application/json';
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;
@@ -68,7 +70,7 @@ export function resourceRoutes(
   return [
     getRoute(resource, repository), postRoute(resource, repository, keys),
     putRoute(resource, repository), patchRoute(resource, repository),
-    deleteRoute(resource, repository),
+    deleteRoute(resource, repository), restoreRoute(resource, repository),
   ];
 }
 
@@ -217,6 +219,27 @@ function deleteRoute(resource: RoutedResource, repository: ItemRepository): Http
   };
 }
 
+function restoreRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+  const { schema, noun, access, collection } = resource;
+  return {
+    method: 'POST',
+    path: `${resource.path}/{${collection.key}}/restore`,
+    operationId: `restore${schema.name}`,
+    summary: `Put one ${noun} back that was deleted in the last minute, as it was`,
+    access: access?.write ?? 'write',
+    parameters: [pathParameter(collection.key, `Of the deleted ${noun}`)],
+    responses: [
+      recordResponse(resource, 200, `The ${noun} as it was`),
+      ...problemResponses(404, 409, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const representation = await write(exchange, resource, (options) =>
+        repository.restore(exchange.params[0] ?? '', options), true);
+      exchange.send(200, representation.headerText, representation.bytes);
+    },
+  };
+}
+
 function createBodySpec({ schema, example }: RoutedResource): BodySpec {
   return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
@@ -224,11 +247,12 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
 /** Runs a write. Who changes the configuration is logged: that is what admins alone may change. */
 function write<T>(
   exchange: Exchange, { noun, access }: RoutedResource, run: (options: WriteOptions) => Promise<T>,
+  isRestored = false,
 ): Promise<T> {
   const chain = exchange.request.headers[CHAIN_HEADER];
   const hops = chain === undefined ? 0 : parseHops(chain);
   if (access?.write !== 'admin') return run({ hops });
-  return logWrite(exchange, noun, (options) => run({ ...options, hops }));
+  return logWrite(exchange, noun, (options) => run({ ...options, hops }), isRestored);
 }
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };

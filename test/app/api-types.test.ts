@@ -19,6 +19,7 @@ function listRows(): Row[] {
   const lines = table.replace(RESOURCE, (_, path: string, key: string) => [
     `['GET', '${path}'`, `['POST', '${path}'`,
     ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => `['${method}', '${path}/${key}'`),
+    `['POST', '${path}/${key}/restore'`,
   ].join('\n  '));
   return [...lines.matchAll(ROW)].flatMap(([, method = '', paths = '']) =>
     paths.split(' | ').map((path): Row => [method, path.slice(1, -1)]));

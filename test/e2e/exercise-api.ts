@@ -213,6 +213,8 @@ async function exerciseRequests({ call }: Described): Promise<void> {
   const made = await call('replayRequest', { key: id, body: { as: 'new' }, status: 202 });
   await call('replayRequest', { key: id, body: { routes: ['none'] }, status: 422 });
   await call('deleteRequest', { key: id, status: 204 });
+  await call('restoreRequest', { key: id });
+  await call('restoreRequest', { key: id, status: 404 });
   assert.equal((JSON.parse(made.text) as { replayOf: string }).replayOf, id);
 }
 
@@ -236,7 +238,7 @@ async function exerciseJobs(described: Described): Promise<void> {
   }
 }
 
-/** Reads and writes one resource in every way but DELETE; its key. */
+/** Reads and writes one resource in every way, and leaves it there; its key. */
 export async function exerciseResource(
   { call }: Described, name: string, collection: string, body: object, patch: object,
 ): Promise<string> {
@@ -266,6 +268,9 @@ export async function exerciseResource(
     await call(operationId, { key: at, body: { nope: 1 }, status: 422 });
     await call(operationId, { key: at, body: { a: 'x'.repeat(1_100_000) }, status: 413 });
   }
+  await call(`delete${name}`, { key, status: 204 });
+  await call(`restore${name}`, { key });
+  await call(`restore${name}`, { key, status: 404 });
   return key;
 }
 

@@ -29,6 +29,7 @@ type ItemRepository = Parameters<typeof resourceRoutes>[1];
 /** Things in memory, each write a millisecond after the last. */
 class ThingService implements ItemRepository {
   readonly things = new Map<string, Representation>();
+  readonly #removed = new Map<string, Representation>();
   #writes = 0;
 
   find(id: string): Representation | undefined {
@@ -64,6 +65,14 @@ class ThingService implements ItemRepository {
     const current = this.#get(id);
     expect?.(current);
     this.things.delete(id);
+    this.#removed.set(id, current);
+  }
+
+  async restore(id: string): Promise<Representation> {
+    const restored = this.#removed.get(id);
+    if (restored === undefined) throw new AppError('not_found', `no thing ${id} was deleted`);
+    this.things.set(id, restored);
+    return restored;
   }
 
   #get(id: string): Representation {
@@ -188,10 +197,14 @@ test('writes answer with what is stored, where, and its tag', async () => {
     { 'Content-Type': 'application/merge-patch+json' });
   assert.deepEqual([patched.status, JSON.parse(patched.body).title], [200, 'four']);
   assert.equal((await send('PATCH', '/t1', '{"title":"five"}')).status, 200);
+  const last = await send('GET', '/t1');
   const deleted = await send('DELETE', '/t1');
   assert.deepEqual([deleted.status, deleted.body, deleted.headers['content-length']],
     [204, '', undefined]);
   assert.equal((await send('DELETE', '/t1')).status, 404);
+  const restored = await send('POST', '/t1/restore');
+  assert.deepEqual([restored.status, restored.body, restored.headers['etag']],
+    [200, last.body, last.headers['etag']]);
 });
 
 test('a write whose conditions do not hold is not done', async () => {

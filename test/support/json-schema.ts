@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 
 export type SchemaNode = { readonly [keyword: string]: unknown };
 
-const ANNOTATIONS = ['description', 'default', 'readOnly', 'writeOnly', 'format', 'title'];
+const ANNOTATIONS =
+  ['description', 'default', 'readOnly', 'writeOnly', 'format', 'title', 'x-form'];
 
 /**
  * Everything in `value` that breaks `schema`, as `/pointer: what`; empty when it is valid.

@@ -12,7 +12,7 @@ const resource = (
 ): readonly (readonly [string, Scope])[] => [
   [`GET ${path}`, 'read'], [`POST ${path}`, write], [`GET ${path}/{${key}}`, 'read'],
   [`PUT ${path}/{${key}}`, write], [`PATCH ${path}/{${key}}`, write],
-  [`DELETE ${path}/{${key}}`, write],
+  [`DELETE ${path}/{${key}}`, write], [`POST ${path}/{${key}}/restore`, write],
 ];
 
 export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
@@ -57,6 +57,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['POST /api/requests/{id}/replay', 'write'],
   ['PATCH /api/requests/{id}', 'write'],
   ['DELETE /api/requests/{id}', 'write'],
+  ['POST /api/requests/{id}/restore', 'write'],
   ['POST /api/requests/replay', 'write'],
   ['POST /api/deliveries/resend', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/backfill', 'write'],

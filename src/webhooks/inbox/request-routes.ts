@@ -134,6 +134,19 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
     },
   },
   {
+    method: 'POST', path: `${ITEM_PATH}/restore`, operationId: 'restoreRequest', access: 'write',
+    summary: 'Put one request back that was deleted in the last minute, as it was',
+    parameters: [pathParameter('id', 'Of the deleted request')],
+    responses: [
+      { ...jsonResponse('The request as it was', requestSchema), headers: ETAG_HEADER },
+      ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange, service) {
+      const representation = service.represent(await service.restore(exchange.params[0] ?? ''));
+      exchange.send(200, representation.headers, representation.bytes);
+    },
+  },
+  {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
     summary: 'Count what was accepted by what became of it, and find what has lost a part',
     commands: [{ name: 'request:reconcile', successMember: 'isReconciled' }],

@@ -3,11 +3,12 @@ import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
+import { RemovedRecords, RemovingTransaction } from '../../resources/removed-records.ts';
 import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Transaction } from '../../store/store-port.ts';
 import { changeItem, removeItems } from '../work/change-items.ts';
-import { addAccepted, readRemovals } from '../records/removals.ts';
+import { addAccepted, readRemovals, stageRemovals } from '../records/removals.ts';
 import type { WebhookDirectory } from '../members/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { SearchWalk } from '../records/searches.ts';
@@ -51,8 +52,10 @@ export class RequestService {
   readonly #context: RelayContext;
   readonly #parts: InboxParts;
   readonly #list: RequestList;
+  readonly #removedRecords: RemovedRecords;
 
   constructor(context: RelayContext, parts: InboxParts) {
+    this.#removedRecords = new RemovedRecords(requestResource.noun, context.clock);
     this.#context = context;
     this.#parts = parts;
     this.#list = new RequestList(context.store, parts.states, parts.rejected);
@@ -120,11 +123,39 @@ export class RequestService {
    * Deletes a request. Throws like `pin`, and `conflict` also for a pending request, because its
    * sender was told that it will be handled.
    */
-  remove(id: string, expect?: Precondition): Promise<void> {
-    return this.#change(id, expect, (transaction, { status }) => {
+  async remove(id: string, expect?: Precondition): Promise<void> {
+    const removedRecords = await this.#change(id, expect, (transaction, { status }) => {
       if (status === 'pending') throw stillPendingError(id);
-      removeItems(requestSpec, transaction, [id], 'deleted');
+      const removing = new RemovingTransaction(transaction);
+      removeItems(requestSpec, removing, [id], 'deleted');
+      return removing.removedRecords;
     });
+    this.#removedRecords.add(id, removedRecords);
+  }
+
+  /**
+   * Puts a request back that `remove` has removed here lately (removed-records.ts). Throws
+   * `not_found`, `conflict` when its event has come again, and `unavailable` when there is no room.
+   */
+  async restore(id: string): Promise<StoredRequest> {
+    const removedRecords = this.#removedRecords.get(id);
+    const { rejected, reserveRoom } = this.#parts;
+    const restored = await this.#context.store.transact((transaction) => {
+      const hasRecord = (record: (typeof removedRecords)[number]): boolean =>
+        transaction.find(record.collection, record.id) !== undefined;
+      if (removedRecords.some(hasRecord)) {
+        throw new AppError('conflict', `request ${id} is there, or its event has come again`);
+      }
+      for (const { collection, id: recordId, bytes } of removedRecords) {
+        transaction.put(collection, recordId, bytes);
+      }
+      stageRemovals(transaction, requestSpec.noun, 'deleted', -1);
+      const request = getStaged(transaction, id, rejected);
+      reserveRoom(transaction, request);
+      return request;
+    });
+    this.#removedRecords.forget(id);
+    return restored;
   }
 
   /**

@@ -43,6 +43,7 @@ const records: Parameters<typeof resourceRoutes>[1] = {
   replace: () => Promise.reject(new Error('not here')),
   patch: () => Promise.reject(new Error('not here')),
   remove: () => Promise.reject(new Error('not here')),
+  restore: () => Promise.reject(new Error('not here')),
 };
 
 function allRoutes(): readonly HttpRoute[] {
@@ -88,7 +89,8 @@ test('every route but those of the control socket is in the document', () => {
     'delete /api/things/{id}', 'delete /webhook/in/{rest}', 'get /', 'get /api/things/{id}',
     'get /healthz', 'get /metrics', 'get /openapi.json', 'get /readyz', 'get /webhook/in/{rest}',
     'patch /api/things/{id}', 'patch /webhook/in/{rest}', 'post /api/things',
-    'post /webhook/in/{rest}', 'put /api/things/{id}', 'put /webhook/in/{rest}',
+    'post /api/things/{id}/restore', 'post /webhook/in/{rest}', 'put /api/things/{id}',
+    'put /webhook/in/{rest}',
   ]);
 });
 

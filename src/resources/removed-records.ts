@@ -1,0 +1,137 @@
+/**
+ * The records that were removed in the last minute, so that a removal can be taken back. They are
+ * put back byte for byte: with the identifier, the times and the secrets, which no caller could
+ * write.
+ *
+ * - What the removal deleted comes back: the record itself, and what was deleted beside it, such as
+ *   the health and statistics of a webhook, or the body and the routes of a request.
+ * - What it changed stays changed: deliveries and runs that were pending for a webhook have ended.
+ *   What was only in memory is gone, as after a crash: the last seconds of a webhook's health, the
+ *   last minute of its statistics.
+ * - Nothing comes back once another record has its key or one of its unique values.
+ *
+ * They are in the memory of this process alone, and no response has them. A restart forgets them,
+ * and of several nodes only the one that removed a record can put it back.
+ */
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { quote } from '../base/text/error-message.ts';
+import type { Operation, StoredRecord, Transaction } from '../store/store-port.ts';
+
+type RemovedRecord = {
+  readonly collection: string; readonly id: string; readonly bytes: Buffer;
+};
+
+type RemovedRecordSet = {
+  readonly records: readonly RemovedRecord[]; readonly bytes: number; readonly untilMs: number;
+};
+
+const RESTORABLE_MS = 60_000;
+/** Of each kind of records. The last removal is held whatever its size. */
+const REMOVALS_MAX = 100;
+const BYTES_MAX = 4 << 20;
+
+/** The removals of one kind of records, by the id of the record that was asked for. */
+export class RemovedRecords {
+  readonly #noun: string;
+  readonly #clock: Pick<Clock, 'now'>;
+  /** The oldest comes first. */
+  readonly #removals = new Map<string, RemovedRecordSet>();
+  #bytes = 0;
+
+  constructor(noun: string, clock: Pick<Clock, 'now'>) {
+    this.#noun = noun;
+    this.#clock = clock;
+  }
+
+  /** Holds a record and what was removed with it, once that is on disk. */
+  add(id: string, records: readonly RemovedRecord[]): void {
+    this.forget(id);
+    // Copied, so that no more memory stays than these bytes.
+    const copies = records.map((record) => ({ ...record, bytes: Buffer.from(record.bytes) }));
+    const bytes = copies.reduce((sum, record) => sum + record.bytes.length, 0);
+    this.#removals.set(id, {
+      records: copies, bytes, untilMs: this.#clock.now() + RESTORABLE_MS,
+    });
+    this.#bytes += bytes;
+    this.#forgetOld();
+  }
+
+  /** Throws `not_found` for a record that was not removed here in the last minute. */
+  get(id: string): readonly RemovedRecord[] {
+    this.#forgetOld();
+    const removal = this.#removals.get(id);
+    if (removal !== undefined) return removal.records;
+    throw new AppError('not_found', `no ${this.#noun} ${quote(id)} was deleted here in the last `
+      + `${RESTORABLE_MS / 1000} s: only such a one can be put back, by its identifier`);
+  }
+
+  /** Forgets a removal, as once it is taken back. */
+  forget(id: string): void {
+    this.#bytes -= this.#removals.get(id)?.bytes ?? 0;
+    this.#removals.delete(id);
+  }
+
+  #forgetOld(): void {
+    const nowMs = this.#clock.now();
+    for (const [id, { untilMs }] of this.#removals) {
+      const isAboveLimits = this.#removals.size > 1
+        && (this.#removals.size > REMOVALS_MAX || this.#bytes > BYTES_MAX);
+      if (untilMs > nowMs && !isAboveLimits) return;
+      this.forget(id);
+    }
+  }
+}
+
+/** A transaction that notes which records it removes. */
+export class RemovingTransaction implements Transaction {
+  readonly #transaction: Transaction;
+  /** By collection and id. */
+  readonly #removed = new Map<string, RemovedRecord>();
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction;
+  }
+
+  /** In the order of their removal: the record that was asked for comes first. */
+  get removedRecords(): readonly RemovedRecord[] {
+    return [...this.#removed.values()];
+  }
+
+  find(collection: string, id: string): Buffer | undefined {
+    return this.#transaction.find(collection, id);
+  }
+
+  findId(collection: string, name: string): string | undefined {
+    return this.#transaction.findId(collection, name);
+  }
+
+  listIds(collection: string, prefix?: string): readonly string[] {
+    return this.#transaction.listIds(collection, prefix);
+  }
+
+  listStaged(collection: string): Iterable<Operation> {
+    return this.#transaction.listStaged(collection);
+  }
+
+  put(
+    collection: string, id: string, json: string | Buffer, isImplied?: boolean,
+  ): StoredRecord {
+    this.#removed.delete(`${collection} ${id}`);
+    return this.#transaction.put(collection, id, json, isImplied);
+  }
+
+  delete(collection: string, id: string): boolean {
+    const bytes = this.#transaction.find(collection, id);
+    if (bytes !== undefined) this.#removed.set(`${collection} ${id}`, { collection, id, bytes });
+    return this.#transaction.delete(collection, id);
+  }
+
+  reserve(resource: string, amount: number): void {
+    this.#transaction.reserve(resource, amount);
+  }
+
+  countReserved(resource: string): number {
+    return this.#transaction.countReserved(resource);
+  }
+}

@@ -32,6 +32,7 @@ import { encodeLatex } from '../src/books/transfer/grammars/latex.ts';
 import { bibtexCodec } from '../src/books/transfer/sources/bibtex.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { createAuthorKey } from '../src/books/query/author-key.ts';
+import { NO_CONDITIONS } from '../src/books/query/book-filter.ts';
 import { ID_SORT } from '../src/books/query/book-sort.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
 import { parseBookQuery } from '../src/books/query/parse-query.ts';
@@ -183,7 +184,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'fields=': (text) => parseBookQuery(`fields=${encodeURIComponent(text)}`),
   'publishedFrom=': parsePartialDate,
   'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),
-  'cursor=': (text) => decodeCursor(text, '', ID_SORT, []),
+  'cursor=': (text) => decodeCursor(text, '', ID_SORT, NO_CONDITIONS),
   JSON: (text) => parseJson(Buffer.from(text)),
   'JSON, a string': (text) => parseJson(Buffer.from(`{"a":"${text}`)),
   'JSON without names twice': (text) => parseJsonStrictly(Buffer.from(`[${text}`)),

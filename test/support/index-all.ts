@@ -22,7 +22,7 @@ export function createOftenCompleteIndexes(options: HostOptions): IndexHost {
 export function indexAll(indexes: IndexHost): void {
   indexes.openWords(parseBookQuery('q=nothing').filter);
   // Corrections come from the complete index alone.
-  runAll(indexes.findCorrections(['nothing']));
+  runAll(indexes.findCorrections(['nothing'], 'anyText'));
 }
 
 class OftenCompleteIndexes extends IndexHost {

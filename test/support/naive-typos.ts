@@ -25,22 +25,26 @@ export function naiveDistance(from: string, to: string): number {
   return distance(left.length, right.length);
 }
 
-/** The words of a book that `q` looks at, in scripts with spaces. */
-function listWords({ title, subtitle, authors, keywords, isbn }: NaiveBook): Set<string> {
-  const texts = [title, subtitle, isbn, ...keywords ?? [], ...authors.map(({ name }) => name)];
+/** The words of a book that `q` looks at, or `author`, in scripts with spaces. */
+function listWords(
+  { title, subtitle, authors, keywords, isbn }: NaiveBook, condition: 'q' | 'author',
+): Set<string> {
+  const names = authors.map(({ name }) => name);
+  const texts = condition === 'author' ? names
+    : [title, subtitle, isbn, ...keywords ?? [], ...names];
   return new Set(texts.flatMap((text) => naiveWords(text ?? '')));
 }
 
-/** The corrections of the words of `q`, which are letters and spaces. */
+/** The corrections of the words of a condition, which are letters and spaces. */
 export function naiveCorrections(
-  books: readonly NaiveBook[], q: string,
+  books: readonly NaiveBook[], text: string, condition: 'q' | 'author' = 'q',
 ): ReadonlyMap<string, string> {
   const bookCounts = new Map<string, number>();
-  for (const word of books.flatMap((book) => [...listWords(book)])) {
+  for (const word of books.flatMap((book) => [...listWords(book, condition)])) {
     bookCounts.set(word, (bookCounts.get(word) ?? 0) + 1);
   }
   const corrections = new Map<string, string>();
-  for (const word of naiveFold(q).split(' ')) {
+  for (const word of naiveFold(text).split(' ')) {
     const { length } = [...word];
     if (length < 4 || /\d/.test(word)) continue;
     if ([...bookCounts.keys()].some((other) => other.startsWith(word))) continue;

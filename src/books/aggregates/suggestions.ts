@@ -11,7 +11,7 @@ import type { IndexHost } from '../index/index-host.ts';
 import { narrowSearch } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/match-search.ts';
 import type { SearchDeps } from '../list/search-books.ts';
-import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
+import { createWordsFilter, searchClausesOf } from '../query/book-filter.ts';
 import { cutTitleStart } from '../query/book-values.ts';
 import type { BookValue } from '../query/book-values.ts';
 import { parseTypos } from '../query/parse-query.ts';
@@ -55,9 +55,9 @@ export async function sendSuggestions(deps: SearchDeps, exchange: Exchange): Pro
   const { indexes } = deps;
   const columns = findColumns(indexes, COLUMN_NAMES);
   // Every book with a suggestion matches all words.
-  await answerMatches(deps, exchange, { filter: createSearchFilter(words), mayCorrect },
-    (search) => findSuggestions(search, joinWords(text, search.query.corrections), indexes,
-      columns),
+  await answerMatches(deps, exchange, { filter: createWordsFilter(words), mayCorrect },
+    (search) => findSuggestions(search,
+      joinWords(text, search.query.corrections.get('anyText')), indexes, columns),
     ({ length }) => length === 0);
 }
 

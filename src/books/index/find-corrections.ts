@@ -13,11 +13,12 @@ import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import { correctionDistanceMax } from '../query/corrections.ts';
-import type { Corrections } from '../query/corrections.ts';
-import { AUTHOR, TEXT } from './memtable.ts';
+import type { WordCorrections } from '../query/corrections.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
-import { AFTER_PREFIX, findInMemtable, findInSegment, intersect } from './search-plan.ts';
+import {
+  AFTER_PREFIX, PLACE_TAGS, findInMemtable, findInSegment, intersect,
+} from './search-plan.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { Segment } from './segment.ts';
 
@@ -37,17 +38,22 @@ type NearWord = {
   readonly bookCount: number;
 };
 
-const TAGS = [TEXT, AUTHOR];
 const TAG_BYTES = 1;
 const TERMS_PER_YIELD = 256;
 const PAIRS_PER_YIELD = 2048;
 
-/** Words that begin a word of the catalog, and those to which nothing is near, have none. */
-export function* findCorrections(words: readonly string[], parts: IndexParts): Steps<Corrections> {
+/**
+ * The corrections of words by those that books have in the place. Words that begin such a word, and
+ * those to which nothing is near, have none.
+ */
+export function* findCorrections(
+  words: readonly string[], place: keyof typeof PLACE_TAGS, parts: IndexParts,
+): Steps<WordCorrections> {
+  const tags = PLACE_TAGS[place];
   const corrections = new Map<string, string>();
   for (const word of words) {
-    if (yield* beginsTerm(word, parts)) continue;
-    const nearest = yield* findNearest(word, parts);
+    if (yield* beginsTerm(word, tags, parts)) continue;
+    const nearest = yield* findNearest(word, tags, parts);
     if (nearest !== null) corrections.set(word, decodeByteString(nearest.word));
   }
   return corrections;
@@ -55,9 +61,9 @@ export function* findCorrections(words: readonly string[], parts: IndexParts): S
 
 /** Whether a book has a word that begins with this one. */
 function* beginsTerm(
-  word: string, { memtables, segments, slotBound }: IndexParts,
+  word: string, tags: readonly string[], { memtables, segments, slotBound }: IndexParts,
 ): Steps<boolean> {
-  const prefixes = TAGS.map((tag) => tag + encodeByteString(word));
+  const prefixes = tags.map((tag) => tag + encodeByteString(word));
   const groups = [[[{ prefixes, isWholeTerm: false }]]];
   const plan: SearchPlan = { groups, excluded: null, isExact: true };
   const slots = new BitSet(slotBound);
@@ -70,14 +76,16 @@ function* beginsTerm(
   return slots.next(0) >= 0;
 }
 
-function* findNearest(word: string, { memtables, segments }: IndexParts): Steps<NearWord | null> {
+function* findNearest(
+  word: string, tags: readonly string[], { memtables, segments }: IndexParts,
+): Steps<NearWord | null> {
   const matcher = new NearTermMatcher(word);
   const bookCounts = new Map<string, NearWord>();
   for (const segment of segments) {
-    const terms = yield* findNearTerms(segment, matcher);
+    const terms = yield* findNearTerms(segment, tags, matcher);
     yield* countInSegment(segment, terms, bookCounts);
   }
-  for (const memtable of memtables) yield* countInMemtable(memtable, matcher, bookCounts);
+  for (const memtable of memtables) yield* countInMemtable(memtable, tags, matcher, bookCounts);
   let nearest: NearWord | null = null;
   for (const nearWord of bookCounts.values()) {
     if (nearest === null || compareNearWords(nearWord, nearest) < 0) nearest = nearWord;
@@ -95,11 +103,11 @@ type NearTerms = { readonly distance: number; readonly terms: number[] };
 
 /** The near words of a segment, also those whose books are gone. */
 function* findNearTerms(
-  segment: Segment, matcher: NearTermMatcher,
+  segment: Segment, tags: readonly string[], matcher: NearTermMatcher,
 ): Steps<ReadonlyMap<string, NearTerms>> {
   const near = new Map<string, NearTerms>();
   let looks = 0;
-  for (const tag of TAGS) {
+  for (const tag of tags) {
     const end = segment.lowerBound(tag + AFTER_PREFIX);
     let term = segment.lowerBound(tag);
     while (term < end) {
@@ -138,14 +146,15 @@ function* countInSegment(
 }
 
 function* countInMemtable(
-  { terms, postings, live }: Memtable, matcher: NearTermMatcher, bookCounts: Map<string, NearWord>,
+  { terms, postings, live }: Memtable, tags: readonly string[], matcher: NearTermMatcher,
+  bookCounts: Map<string, NearWord>,
 ): Steps<void> {
   const words = new Map<number, { word: string; distance: number }>();
-  const tags = TAGS.map((tag) => tag.charCodeAt(0));
+  const tagBytes = tags.map((tag) => tag.charCodeAt(0));
   for (let term = 0; term < terms.count; term += 1) {
     if (term % TERMS_PER_YIELD === 0) yield;
     const start = terms.start(term);
-    if (!tags.includes(terms.bytes[start] ?? 0)) continue;
+    if (!tagBytes.includes(terms.bytes[start] ?? 0)) continue;
     const distance = matcher.match(terms.bytes, start + TAG_BYTES, terms.end(term));
     if (distance > matcher.distanceMax) continue;
     const word = terms.bytes.toString('latin1', start + TAG_BYTES, terms.end(term));

@@ -29,8 +29,7 @@ import type { BookIndex } from '../engine/book-index.ts';
 import { SlotOrder } from '../engine/slot-order.ts';
 import { ValueColumn } from '../engine/value-column.ts';
 import type { SortOrder } from '../query/book-sort.ts';
-import { NO_CORRECTIONS } from '../query/corrections.ts';
-import type { Corrections } from '../query/corrections.ts';
+import type { CorrectedPlace, WordCorrections } from '../query/corrections.ts';
 import { justifiesWordIndex, usesWordIndex } from '../query/book-filter.ts';
 import type { BookFilter } from '../query/book-filter.ts';
 import { COLUMN_ROWS } from '../query/book-values.ts';
@@ -174,20 +173,21 @@ export class IndexHost {
   }
 
   /**
-   * The corrections of those words that begin no word of the catalog. It has the word index
-   * finished, and told of all changes until now: a word that is missing from a part of the catalog
-   * is not mistyped. There are none without an index.
+   * The corrections of those words that begin no word of the catalog in the place. It has the word
+   * index finished, and told of all changes until now: a word that is missing from a part of the
+   * catalog is not mistyped. There are none without an index.
    */
-  * findCorrections(words: readonly string[]): Steps<Corrections> {
+  * findCorrections(words: readonly string[], place: CorrectedPlace): Steps<WordCorrections> {
+    const none: WordCorrections = new Map();
     const entry = this.#entries.get('words');
-    if (!(entry?.index instanceof WordIndex)) return NO_CORRECTIONS;
+    if (!(entry?.index instanceof WordIndex)) return none;
     yield* this.#advance(entry.group);
     yield* this.settle();
-    if (!this.#keeps(entry)) return NO_CORRECTIONS;
+    if (!this.#keeps(entry)) return none;
     const { index } = entry;
     const { slotBound } = this.#options.collection;
-    return (yield* this.attempt([index], () => index.findCorrections(words, slotBound)))
-      ?? NO_CORRECTIONS;
+    return (yield* this.attempt([index], () => index.findCorrections(words, place, slotBound)))
+      ?? none;
   }
 
   /** The slots in the order of a key; null while there is no such index. */

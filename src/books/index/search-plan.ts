@@ -50,7 +50,7 @@ export function planSearch(filter: BookFilter): SearchPlan {
     const expansion = others.length === 0 ? { clauses, isExact: true } : expandClauses(wanted);
     isExact &&= expansion.isExact;
     for (const clause of expansion.clauses) {
-      const group = createGroup(clause, TAGS[place]);
+      const group = createGroup(clause, PLACE_TAGS[place]);
       isExact &&= group.isExact;
       // A clause that any book may meet, such as one of signs, narrows nothing.
       if (!group.alternatives.some(({ length }) => length === 0)) groups.push(group.alternatives);
@@ -70,7 +70,8 @@ export function planSearch(filter: BookFilter): SearchPlan {
   return { groups, excluded, isExact };
 }
 
-const TAGS: Readonly<Record<Exclude<WordsPlace, 'review'>, readonly string[]>> = {
+/** The tags of the terms of each place. */
+export const PLACE_TAGS: Readonly<Record<Exclude<WordsPlace, 'review'>, readonly string[]>> = {
   anyText: [TEXT, AUTHOR], author: [AUTHOR], publisher: [PUBLISHER],
 };
 

@@ -9,7 +9,7 @@
  *
  * `index-host.ts` has it made, tells it of changes, and drops it where it is too large.
  */
-import type { Corrections } from '../query/corrections.ts';
+import type { CorrectedPlace, WordCorrections } from '../query/corrections.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { BookIndex } from '../engine/book-index.ts';
@@ -137,9 +137,11 @@ export class WordIndex implements BookIndex {
     return slots;
   }
 
-  /** The corrections of those words that begin no word of the books that have been added. */
-  findCorrections(words: readonly string[], slotBound: number): Steps<Corrections> {
-    return findCorrections(words, { ...this.#parts, slotBound });
+  /** The corrections of those words that begin no word in the place of the books added so far. */
+  findCorrections(
+    words: readonly string[], place: CorrectedPlace, slotBound: number,
+  ): Steps<WordCorrections> {
+    return findCorrections(words, place, { ...this.#parts, slotBound });
   }
 
   /**

@@ -19,7 +19,7 @@ import { prepareWriter } from './prepare-writer.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { assertWanted, createExchangeCaller, searchBooks } from './search-books.ts';
 import type { SearchCaller, SearchDeps } from './search-books.ts';
-import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader, listPairs } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
@@ -39,7 +39,10 @@ export type BookListing<Item = Book> = {
   readonly total: number;
   /** The cursor of the next page; null when there is none. */
   readonly cursor: string | null;
-  /** The words looked for in the place of mistyped words of `q`, which are the keys; folded. */
+  /**
+   * The words looked for in the place of mistyped words of `q` and `author`, which are the keys;
+   * folded.
+   */
   readonly corrections: Readonly<Record<string, string>>;
 };
 
@@ -105,7 +108,7 @@ export function createBookList(options: SearchDeps & ExplainOptions): BookList {
       const result = await answerQuery(deps, query, EMBEDDING_PROGRAM);
       try {
         const books = await deps.turns.run(decodeAll(readBooks(deps, query, result)));
-        const corrections = Object.fromEntries(result.corrections);
+        const corrections = Object.fromEntries(listPairs(result.corrections));
         return { books: books ?? [], total: result.total, cursor: result.cursor, corrections };
       } finally {
         result.close();

@@ -9,9 +9,9 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
-import { findCorrectableWords } from '../query/corrections.ts';
-import type { Corrections } from '../query/corrections.ts';
-import { createSearchFilter, searchClausesOf } from '../query/book-filter.ts';
+import { CORRECTED_PLACES, findCorrectableWords } from '../query/corrections.ts';
+import type { CorrectedPlace, Corrections, WordCorrections } from '../query/corrections.ts';
+import { createWordsFilter } from '../query/book-filter.ts';
 import { correctQuery } from '../query/parse-query.ts';
 import type { BookQuery, CorrectableQuery } from '../query/parse-query.ts';
 import type { IndexHost } from '../index/index-host.ts';
@@ -91,19 +91,31 @@ export async function searchBooks<Query extends SearchedQuery, Result, Found>(
   }
 }
 
+function* findCorrections(
+  deps: SearchDeps, indexes: IndexHost, { filter }: SearchedQuery, changes: ConcurrentChanges,
+): Steps<Corrections> {
+  const corrections = new Map<CorrectedPlace, WordCorrections>();
+  for (const place of CORRECTED_PLACES) {
+    const words = findCorrectableWords(filter, place);
+    const found = words.length === 0
+      ? null : yield* findWordCorrections(deps, indexes, words, place, changes);
+    if (found !== null && found.size > 0) corrections.set(place, found);
+  }
+  return corrections;
+}
+
 /**
  * The corrections but those of words that changed books have: a book that changed while the index
  * was asked may have been in no part of it.
  */
-function* findCorrections(
-  { collection }: SearchDeps, indexes: IndexHost, { filter }: SearchedQuery,
+function* findWordCorrections(
+  { collection }: SearchDeps, indexes: IndexHost, words: readonly string[], place: CorrectedPlace,
   { changedSlots }: ConcurrentChanges,
-): Steps<Corrections> {
-  const words = findCorrectableWords(searchClausesOf(filter));
-  const corrections = new Map(words.length === 0 ? [] : yield* indexes.findCorrections(words));
+): Steps<WordCorrections> {
+  const corrections = new Map(yield* indexes.findCorrections(words, place));
   if (corrections.size === 0) return corrections;
   const checks = [...corrections.keys()].map((text) => ({
-    text, hasWord: createBookCheck(createSearchFilter([[[{ text, isUnspaced: false }]]])),
+    text, hasWord: createBookCheck(createWordsFilter([[[{ text, isUnspaced: false }]]], place)),
   }));
   for (const slot of changedSlots) {
     const bytes = collection.bytesAt(slot);

@@ -1,6 +1,6 @@
 /** The conditions of a query, and whether a stored book meets them. Pure. */
 import type { BookValue } from './book-values.ts';
-import type { ValueRow, WordsRow } from './conditions.ts';
+import type { ValueRow, WordsPlace, WordsRow } from './conditions.ts';
 import {
   REVIEW_ROW, SEARCH_ROW, VALUE_ROWS, WORDS_ROWS, parsePlace, placeParameter,
 } from './conditions.ts';
@@ -58,9 +58,12 @@ export function parseFilter(values: QueryValues): BookFilter {
   return { words, values: valueConditions };
 }
 
-/** The filter for books that have all of these words. */
-export function createSearchFilter(clauses: readonly Clause[]): BookFilter {
-  return { words: [{ row: SEARCH_ROW, wanted: [clauses] }], values: [] };
+/** The filter for books that have all of these words in the place. */
+export function createWordsFilter(
+  clauses: readonly Clause[], place: WordsPlace = 'anyText',
+): BookFilter {
+  const rows = WORDS_ROWS.filter((row) => row.place === place);
+  return { words: rows.map((row) => ({ row, wanted: [clauses] })), values: [] };
 }
 
 /** The conditions whose rows are selected. */

@@ -1,13 +1,20 @@
 /**
  * The corrections of a query: which of its mistyped words are taken for which words of the catalog.
- * `index/find-corrections.ts` finds them. Pure.
+ * The words of `author` are corrected among those of authors. `index/find-corrections.ts` finds the
+ * corrections. Pure.
  */
 import type { Word } from '../../base/text/words.ts';
 import { tokenizeFolded } from '../../base/text/words.ts';
+import type { BookFilter } from './book-filter.ts';
 import type { Clause } from './words.ts';
 
-/** The words of the catalog that replace words of `q`, which are the keys; both folded. */
-export type Corrections = ReadonlyMap<string, string>;
+/** The conditions whose words are corrected, by where these are looked for. */
+export const CORRECTED_PLACES = ['anyText', 'author'] as const;
+export type CorrectedPlace = (typeof CORRECTED_PLACES)[number];
+
+/** The words of the catalog that replace words of a condition, which are the keys; both folded. */
+export type WordCorrections = ReadonlyMap<string, string>;
+export type Corrections = ReadonlyMap<CorrectedPlace, WordCorrections>;
 
 export const NO_CORRECTIONS: Corrections = new Map();
 
@@ -17,12 +24,15 @@ const LONG_WORD_LETTERS = 8;
 const LETTERS = /^[\p{L}\p{M}]+$/u;
 
 /**
- * The words of `q` that may be corrected. A number is none of them: its neighbour is another
- * number, not what was meant. Nor is a name with signs, nor a word of a script without spaces,
- * which the index has in pairs.
+ * The words looked for in the place that may be corrected. A number is none of them: its neighbour
+ * is another number, not what was meant. Nor is a name with signs, nor a word of a script without
+ * spaces, which the index has in pairs.
  */
-export function findCorrectableWords(clauses: readonly Clause[]): readonly string[] {
-  const texts = clauses.flat(2).filter(isCorrectable).map(({ text }) => text);
+export function findCorrectableWords(
+  { words }: Pick<BookFilter, 'words'>, place: CorrectedPlace,
+): readonly string[] {
+  const clauses = words.filter(({ row }) => row.place === place).flatMap(({ wanted }) => wanted);
+  const texts = clauses.flat(3).filter(isCorrectable).map(({ text }) => text);
   return [...new Set(texts)];
 }
 
@@ -33,9 +43,8 @@ export function correctionDistanceMax(word: string): number {
 
 /** The clauses with the corrections in the place of the words. */
 export function correctClauses(
-  clauses: readonly Clause[], corrections: Corrections,
+  clauses: readonly Clause[], corrections: WordCorrections,
 ): readonly Clause[] {
-  if (corrections.size === 0) return clauses;
   const correctWord = (word: Word): Word => {
     const text = word.isUnspaced ? undefined : corrections.get(word.text);
     return text === undefined ? word : { ...word, text };
@@ -46,21 +55,48 @@ export function correctClauses(
 /** The header `X-Search-Corrected`, as names and values in turn; none without corrections. */
 export function formatCorrectionHeader(corrections: Corrections): readonly string[] {
   if (corrections.size === 0) return [];
-  const pairs = [...corrections].map((pair) => pair.map(encodeURIComponent).join('='));
-  return ['X-Search-Corrected', pairs.join(', ')];
+  const pairs = listPairs(corrections).map((pair) => pair.map(encodeURIComponent).join('='));
+  // Two conditions may have the same word.
+  return ['X-Search-Corrected', [...new Set(pairs)].join(', ')];
+}
+
+/** Each corrected word with its correction, those of `q` first. */
+export function listPairs(
+  corrections: Corrections,
+): readonly (readonly [word: string, correction: string])[] {
+  return CORRECTED_PLACES.flatMap((place) => [...corrections.get(place) ?? []]);
+}
+
+/** The corrections as a cursor has them; see `parseCorrections`. */
+export function toCursorMember(corrections: Corrections): readonly unknown[] {
+  return [...corrections].map(([place, words]) => [place, ...words]);
 }
 
 /**
- * The corrections that `[...corrections]` became in a cursor; null when they are not those of a
- * query with these clauses.
+ * The corrections that `toCursorMember` made a member of a cursor; null when they are not those of
+ * a query with this filter.
  */
 export function parseCorrections(
-  value: unknown, clauses: readonly Clause[],
+  value: unknown, filter: Pick<BookFilter, 'words'>,
 ): Corrections | null {
   if (!Array.isArray(value)) return null;
-  const correctable = findCorrectableWords(clauses);
+  const corrections = new Map<CorrectedPlace, WordCorrections>();
+  for (const member of value) {
+    const [name, ...pairs]: readonly unknown[] = Array.isArray(member) ? member : [];
+    const place = CORRECTED_PLACES.find((one) => one === name);
+    const words = place === undefined
+      ? null : parsePairs(pairs, findCorrectableWords(filter, place));
+    if (place === undefined || words === null) return null;
+    corrections.set(place, words);
+  }
+  return corrections;
+}
+
+function parsePairs(
+  pairs: readonly unknown[], correctable: readonly string[],
+): WordCorrections | null {
   const corrections = new Map<string, string>();
-  for (const pair of value) {
+  for (const pair of pairs) {
     const [word, correction]: readonly unknown[] = Array.isArray(pair) ? pair : [];
     if (typeof word !== 'string' || !correctable.includes(word)) return null;
     if (typeof correction !== 'string' || !isSpacedWord(correction)) return null;

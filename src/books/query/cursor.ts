@@ -4,21 +4,22 @@
  * never expires.
  *
  * Format: base64url of one byte and the JSON array [fingerprint, value…, id], with a value for
- * each order of the sort. When words of the query were corrected, an array of the pairs
- * [word, correction] follows, so that later pages have the same corrections. The byte is 0 when
- * the JSON is plain and 1 when it is deflated (long titles, to fit the limits of a URL). A value
- * is text for a title or an author, a number for times, and null for a book without it.
+ * each order of the sort. When words of the query were corrected, an array follows, so that later
+ * pages have the same corrections: for each place that words are looked for in, an array of its
+ * name and the pairs [word, correction]. The byte is 0 when the JSON is plain and 1 when it is
+ * deflated (long titles, to fit the limits of a URL). A value is text for a title or an author, a
+ * number for times, and null for a book without it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import { foreignQueryError, malformed } from '../../server/query.ts';
+import type { BookFilter } from './book-filter.ts';
 import type { BookPosition, BookSort, SortOrder } from './book-sort.ts';
-import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
+import { NO_CORRECTIONS, parseCorrections, toCursorMember } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
 import { SORT_ROWS } from './sort-keys.ts';
 import type { SortValue } from './sort-keys.ts';
-import type { Clause } from './words.ts';
 
 const PLAIN_BYTES_MAX = 200;
 // A title of 1000 characters can fold to 18 times as many; we never write more.
@@ -31,7 +32,7 @@ export function encodeCursor(
   const { sortValues, id } = position;
   const values = sortValues.map((value) =>
     typeof value === 'string' ? decodeByteString(value) : value);
-  const tail = corrections.size === 0 ? [id] : [id, [...corrections]];
+  const tail = corrections.size === 0 ? [id] : [id, toCursorMember(corrections)];
   const json = Buffer.from(JSON.stringify([fingerprint, ...values, ...tail]));
   const isPlain = json.length <= PLAIN_BYTES_MAX;
   const body = isPlain ? json : deflateRawSync(json, { level: 9 });
@@ -42,18 +43,18 @@ export function encodeCursor(
 type DecodedCursor = { readonly position: BookPosition; readonly corrections: Corrections };
 
 /**
- * `clauses` are those of `q` as it was given. Throws `malformed` when it is not a cursor or
+ * `filter` is that of the query as it was given. Throws `malformed` when it is not a cursor or
  * belongs to another query.
  */
 export function decodeCursor(
-  text: string, fingerprint: string, { orders }: BookSort, clauses: readonly Clause[],
+  text: string, fingerprint: string, { orders }: BookSort, filter: Pick<BookFilter, 'words'>,
 ): DecodedCursor {
   const members = decodeMembers(text);
   if (members === null) throw foreignCursor();
   const [ownerFingerprint, ...position] = members;
   if (ownerFingerprint !== fingerprint) throw foreignQueryError();
   const corrections = Array.isArray(position.at(-1))
-    ? parseCorrections(position.pop(), clauses) : NO_CORRECTIONS;
+    ? parseCorrections(position.pop(), filter) : NO_CORRECTIONS;
   const id = position.pop();
   const isSound = typeof id === 'string' && ID.test(id) && position.length === orders.length;
   if (!isSound || corrections === null) throw foreignCursor();

@@ -42,12 +42,13 @@ export const bookFilterParameters: readonly ParameterSpec[] =
 // No condition, and no member of a query that a program passes: `books.explain` is for that.
 const EXPLAIN = 'explain';
 
-/** The parameter of routes that take `q`: whether it is corrected. */
+/** The parameter of routes that take words: whether these are corrected. */
 export const typosParameter: ParameterSpec = {
   name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
-  option: { help: 'off: words of --q that no book has are not corrected' },
-  description: 'Whether a word of `q` of four letters and more that begins no word of the '
-    + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
+  option: { help: 'off: words of --q and --author that no book has are not corrected' },
+  description: 'Whether a word of `q` or `author` of four letters and more that begins no word of '
+    + 'the catalog (of its authors) is taken for the nearest one; `X-Search-Corrected` tells. '
+    + 'Default: on.',
 };
 
 /** The parameters of the route that counts books by facets. */
@@ -74,8 +75,8 @@ export const statisticsParameters: readonly ParameterSpec[] = [
 
 /** The header of their answers. */
 export const correctionHeaders = {
-  'X-Search-Corrected': 'The words of `q` that were taken for others, `hary=harry`: folded, '
-    + 'percent-encoded, several by `, `; absent when there are none',
+  'X-Search-Corrected': 'The words of `q` and `author` that were taken for others, `hary=harry`: '
+    + 'folded, percent-encoded, several by `, `; absent when there are none',
 };
 
 /** Published in the OpenAPI document. A query may have no other parameters. */

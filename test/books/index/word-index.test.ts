@@ -79,10 +79,10 @@ test('corrections come from the complete index, which they have made', () => {
   collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedral' });
   index.openWords(parseBookQuery('q=cathedrla').filter);
   // No other turn is taken.
-  assert.deepEqual(runAll(index.findCorrections(['cathedrla'])),
+  assert.deepEqual(runAll(index.findCorrections(['cathedrla'], 'anyText')),
     new Map([['cathedrla', 'cathedral']]));
   collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedralx' });
-  assert.deepEqual(runAll(index.findCorrections(['cathedrla'])),
+  assert.deepEqual(runAll(index.findCorrections(['cathedrla'], 'anyText')),
     new Map([['cathedrla', 'cathedralx']]));
 });
 
@@ -91,8 +91,8 @@ test('whoever waits for corrections no more leaves the rest to others', async ()
   collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedral' });
   index.openWords(parseBookQuery('q=cathedrla').filter);
   let isWanted = true;
-  const left = manual.turns.run(index.findCorrections(['cathedrla']), () => isWanted);
-  const kept = manual.turns.run(index.findCorrections(['cathedrla']));
+  const left = manual.turns.run(index.findCorrections(['cathedrla'], 'anyText'), () => isWanted);
+  const kept = manual.turns.run(index.findCorrections(['cathedrla'], 'anyText'));
   await manual.takeTurns(8);
   isWanted = false;
   assert.equal(await manual.runUntil(left), null);
@@ -181,7 +181,7 @@ test('closed indexes let go of the collection, and of whoever waits for them', a
   }
   const { filter } = parseBookQuery('q=the');
   index.openWords(filter);
-  const waiting = turns.run(index.findCorrections(['rivre']));
+  const waiting = turns.run(index.findCorrections(['rivre'], 'anyText'));
   await someTurns(1);
   index.close();
   index.close();

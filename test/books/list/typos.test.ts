@@ -46,6 +46,64 @@ test('a mistyped word becomes the nearest word of the catalog, as a naive model 
   assert.ok(corrected > 15 * SEEDS, `${corrected} words were corrected`);
 });
 
+test('words of authors are corrected among those of authors, beside those of q', async () => {
+  let corrected = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    const { collection, list } = createCatalog();
+    const books = new Map<string, NaiveBook>();
+    for (let round = 0; round < 60; round += 1) {
+      change(random, collection, books, below(random, 40));
+      const word = (): string => mistype(random, pick(random, WORDS), below(random, 3));
+      const query = { ...random() < 0.3 ? { q: word() } : {}, author: [word(), word()] };
+      const told = `seed ${seed}, round ${round}: ${JSON.stringify(query)}`;
+      const search = [...query.q === undefined ? [] : [`q=${encodeURIComponent(query.q)}`],
+        ...query.author.map((text) => `author=${encodeURIComponent(text)}`)].join('&');
+      const answer = await getList(list, search);
+      const { correctedQuery, pairs } = correctNaively([...books.values()], query);
+      assert.deepEqual(answer.headers['x-search-corrected'], pairs, told);
+      assert.deepEqual(answer.books, naiveList([...books.values()], correctedQuery), told);
+      if (pairs !== undefined) corrected += 1;
+    }
+  }
+  assert.ok(corrected > 10 * SEEDS, `${corrected} queries were corrected`);
+});
+
+type AuthorQuery = { readonly q?: string; readonly author: readonly string[] };
+
+/** Nothing is corrected where books match. */
+function correctNaively(
+  books: readonly NaiveBook[], query: AuthorQuery,
+): { readonly correctedQuery: AuthorQuery; readonly pairs: string | undefined } {
+  if (naiveList(books, query).length > 0) return { correctedQuery: query, pairs: undefined };
+  const { q, author } = query;
+  const ofWords = naiveCorrections(books, q ?? '');
+  const ofAuthors = naiveCorrections(books, author.join(' '), 'author');
+  const pairs = [...ofWords, ...ofAuthors].map((pair) => pair.map(encodeURIComponent).join('='));
+  return {
+    correctedQuery: {
+      ...q === undefined ? {} : { q: ofWords.get(naiveFold(q)) ?? q },
+      author: author.map((text) => ofAuthors.get(naiveFold(text)) ?? text),
+    },
+    pairs: pairs.length === 0 ? undefined : [...new Set(pairs)].join(', '),
+  };
+}
+
+test('a word that begins one of a title is a mistyped author all the same', async () => {
+  const { collection, list } = createCatalog();
+  put(collection, 'a', 'Tolstoi', { authors: [{ name: 'Leo Tolstoy' }] });
+  put(collection, 'b', 'Tolstoi', { authors: [{ name: 'Henri Troyat' }] });
+  const { books, headers } = await getList(list, 'q=tolstoi&author=tolstoi');
+  assert.deepEqual([books.map(({ id }) => id), headers['x-search-corrected']],
+    [['a'], 'tolstoi=tolstoy']);
+  assert.equal((await getList(list, 'author=tolstoi&typos=off')).total, 0);
+  assert.equal((await getList(list, 'publisher=tolstoi')).total, 0);
+  const first = await getList(list, 'author=tolstoi&author=troiat&limit=1');
+  assert.deepEqual([first.total, first.headers['x-search-corrected']],
+    [2, 'tolstoi=tolstoy, troiat=troyat']);
+  assert.deepEqual((await walkPages(list, first.next ?? '')).map(({ id }) => id), ['b']);
+});
+
 test('a word of seven letters has one mistake, of eight two; of three letters none', async () => {
   const { collection, list } = createCatalog();
   put(collection, 'a', 'warlock mountain sea');

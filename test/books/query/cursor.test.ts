@@ -6,10 +6,9 @@ import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/sort-keys.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { parseSort } from '../../../src/books/query/book-sort.ts';
-import { parseClauses } from '../../../src/books/query/words.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const CLAUSES = parseClauses('hary potter 19845', '`q`');
+const { filter: FILTER } = parseBookQuery('q=hary+potter+19845&author=hary&author=tolkein');
 const ID = '0190f2a4-7c3b-7000-8000-000000000001';
 
 const POSITIONS: readonly (readonly [sort: string, ...sortValues: SortValue[]])[] = [
@@ -34,9 +33,9 @@ for (const [sort, ...sortValues] of POSITIONS) {
   test(`a cursor gives back its place by ${sort}: ${String(sortValues).slice(0, 20)}`, () => {
     const cursor = encodeCursor({ sortValues, id: ID }, 'print');
     assert.match(cursor, /^[A-Za-z0-9_-]+$/);
-    assert.deepEqual(decodeCursor(cursor, 'print', parseSort(sort), CLAUSES),
+    assert.deepEqual(decodeCursor(cursor, 'print', parseSort(sort), FILTER),
       { position: { sortValues, id: ID }, corrections: new Map() });
-    assert.throws(() => decodeCursor(cursor, 'other', parseSort(sort), CLAUSES),
+    assert.throws(() => decodeCursor(cursor, 'other', parseSort(sort), FILTER),
       { message: /another query/ });
   });
 }
@@ -65,24 +64,31 @@ test('what no cursor is, is refused', () => {
     [forge(['print', null, ID]), 'createdAt'], [forge(['print', 5, ID]), 'author'],
     [forge(['print', 'x', ID]), 'title,author'], [forge(['print', 'x', 'y', ID]), 'title'],
     [forge(['print', 'x', ['y'], ID]), 'title,author'],
-    [forge(['print', ID, ['hary', 'harry']]), 'id'], [forge(['print', ID, [['hary']]]), 'id'],
-    [forge(['print', ID, [['harry', 'hary']]]), 'id'], [forge(['print', ID, [['hary', 7]]]), 'id'],
-    [forge(['print', ID, [['hary', 'Harry']]]), 'id'], [forge(['print', ID, 'hary']), 'id'],
-    [forge(['print', ID, [['hary', 'a b']]]), 'id'], [forge(['print', ID, [['hary', '']]]), 'id'],
-    [forge(['print', ID, [['hary', '東京']]]), 'id'], [forge(['print', [['hary', 'harry']]]), 'id'],
-    [forge(['print', ID, [['19845', '19846']]]), 'id'],
+    [forge(['print', ID, ['anyText', ['hary', 'harry']]]), 'id'],
+    [forge(['print', ID, 'hary']), 'id'],
+    [forge(['print', [['anyText', ['hary', 'harry']]]]), 'id'],
+    [forge(['print', ID, [['hary', 'harry']]]), 'id'],
+    [forge(['print', ID, [['review', ['hary', 'harry']]]]), 'id'],
+    [forge(['print', ID, [['anyText', ['tolkein', 'tolkien']]]]), 'id'],
+    [forge(['print', ID, [['author', ['potter', 'potters']]]]), 'id'],
+    ...[['hary'], ['harry', 'hary'], ['hary', 7], ['hary', 'Harry'], ['hary', 'a b'], ['hary', ''],
+      ['hary', '東京'], ['19845', '19846'], 'hary', 7].map((pair) =>
+      [forge(['print', ID, [['anyText', pair]]]), 'id'] as const),
   ];
   for (const [cursor, sort] of cases) {
-    assert.throws(() => decodeCursor(cursor, 'print', parseSort(sort), CLAUSES),
+    assert.throws(() => decodeCursor(cursor, 'print', parseSort(sort), FILTER),
       { code: 'malformed' }, cursor);
   }
 });
 
 test('a cursor gives back the corrections of its query', () => {
-  const corrections = new Map([['hary', 'harry'], ['potter', 'поттер']]);
+  const corrections = new Map([
+    ['author', new Map([['tolkein', 'tolkien']])],
+    ['anyText', new Map([['hary', 'harry'], ['potter', 'поттер']])],
+  ] as const);
   const position = { sortValues: ['a'], id: ID };
   const cursor = encodeCursor(position, 'print', corrections);
-  assert.deepEqual(decodeCursor(cursor, 'print', parseSort('title'), CLAUSES),
+  assert.deepEqual(decodeCursor(cursor, 'print', parseSort('title'), FILTER),
     { position, corrections });
 });
 

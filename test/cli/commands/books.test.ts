@@ -144,6 +144,9 @@ for (const way of WAYS) {
     const corrected = await place.run(['book:list', '--q', 'peoms', '--fields', 'title']);
     assert.match(corrected.stdout, /Poems/i);
     assert.match(corrected.stderr, /searched for "poems" instead of "peoms"; --typos off/);
+    const named = await place.run(['book:list', '--author', 'austin', '--fields', 'title']);
+    assert.match(named.stdout, /Emma/);
+    assert.match(named.stderr, /searched for "austen" instead of "austin"; --typos off/);
     const verbatim = await place.run(['book:list', '--q', 'peoms', '--typos', 'off']);
     assert.deepEqual([verbatim.stdout, verbatim.stderr], ['no books\n', '']);
     assert.equal((await place.run(['book:list', '--has-isbn', 'perhaps'])).code, 2);

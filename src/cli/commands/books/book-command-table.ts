@@ -36,7 +36,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title',
       'hookshelf book:list --keyword crime --keyword poetry --sort=author,-title',
-      'hookshelf book:list --q tolstoi --typos off',
+      'hookshelf book:list --author tolstoi --typos off',
       'hookshelf book:list --status read --rating-from 4 --finished-to 2024 --sort=-rating',
       'hookshelf book:list --has-isbn false --fields title,publisher',
       'hookshelf book:list --q war --sort title --explain',

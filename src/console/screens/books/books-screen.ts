@@ -15,7 +15,7 @@ import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
 import { ChosenFilters } from './chosen-filters.ts';
 import { openDuplicates } from './duplicates-screen.ts';
-import { correctText, parseCorrections } from './search-corrections.ts';
+import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
 type ListedBook = Pick<Book,
@@ -137,10 +137,13 @@ class CatalogList {
         onclick: () => this.#searchAgain(''),
       }, 'correct typing mistakes'));
     }
-    return corrections.length === 0 ? null
-      : h('p.note', 'Showing results for ', h('em', correctedText), ' – ', h('button.inline', {
-        onclick: () => this.#searchAgain('off'),
-      }, 'search instead for ', h('em', text)));
+    if (corrections.length === 0) return null;
+    // Words of an author are none of the text.
+    const [typed, searched] = correctedText === text ? joinCorrections(corrections)
+      : [text, correctedText];
+    return h('p.note', 'Showing results for ', h('em', searched), ' – ', h('button.inline', {
+      onclick: () => this.#searchAgain('off'),
+    }, 'search instead for ', h('em', typed)));
   }
 
   #searchAgain(typos: string): void {

@@ -21,6 +21,14 @@ export function correctText(text: string, corrections: readonly SearchCorrection
   return text.replace(WORDS, (word) => replacements.get(foldWord(word)) ?? word);
 }
 
+/** The words that were typed, and those that they were taken for. */
+export function joinCorrections(
+  corrections: readonly SearchCorrection[],
+): readonly [typed: string, searched: string] {
+  return [corrections.map(([word]) => word).join(' '),
+    corrections.map(([, replacement]) => replacement).join(' ')];
+}
+
 /** Nearly as the server folds words. A word that is folded otherwise stays as it was typed. */
 function foldWord(word: string): string {
   return word.normalize('NFKD').replace(MARKS, '').toLowerCase().normalize('NFC');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  correctText, parseCorrections,
+  correctText, joinCorrections, parseCorrections,
 } from '../../../../src/console/screens/books/search-corrections.ts';
 
 test('the pairs of the header are decoded, and without one there are none', () => {
@@ -11,6 +11,11 @@ test('the pairs of the header are decoded, and without one there are none', () =
   assert.deepEqual(parseCorrections('%D1%82%D0%BE%D0%BB%D1%81=%D1%82%D0%BE%D0%BB'),
     [['толс', 'тол']]);
   assert.deepEqual(parseCorrections(null), []);
+});
+
+test('the words of an author are told by themselves', () => {
+  assert.deepEqual(joinCorrections([['tolstoi', 'tolstoy'], ['leoo', 'leo']]),
+    ['tolstoi leoo', 'tolstoy leo']);
 });
 
 test('words are replaced whatever their case and accents, and the rest stays as it was typed',

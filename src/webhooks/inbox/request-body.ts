@@ -66,6 +66,50 @@ function decodeBody(member: Buffer): Buffer {
   return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
 }
 
+const START_LENGTH = 80;
+/** A character is at most four bytes in UTF-8, and six where JSON escapes it. */
+const START_BYTES = START_LENGTH * 6;
+/** What stands before the text of a body: in its record also the id. */
+const TEXT_MARK = Buffer.from('"bodyText":"');
+const MARK_BYTES_MAX = 200;
+
+/**
+ * Reads the first 80 characters of a body, and no more of it than they need; null of a body that is
+ * no text, or is gone. `stored` is the body as it was received, or its member or record as stored.
+ */
+export function readBodyStart(stored: InlineBody | undefined): string | null {
+  if (stored === undefined) return null;
+  const { bytes, isEncoded } = stored;
+  if (!isEncoded) return decodeStart(bytes.subarray(0, START_BYTES));
+  const markAt = bytes.subarray(0, MARK_BYTES_MAX).indexOf(TEXT_MARK);
+  if (markAt === -1) return null;
+  const textAt = markAt + TEXT_MARK.length;
+  const json = bytes.toString('utf8', textAt, textAt + START_BYTES);
+  return String(JSON.parse(`"${json.slice(0, findStartEnd(json, true))}"`));
+}
+
+/** Decodes the beginning of a text, which may end within a character; null: it is not UTF-8. */
+function decodeStart(bytes: Buffer): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+      .decode(bytes, { stream: true });
+    return text.slice(0, findStartEnd(text, false));
+  } catch {
+    return null;
+  }
+}
+
+/** Where the first 80 characters end, in a text or, `isJson`, within a JSON string. */
+function findStartEnd(text: string, isJson: boolean): number {
+  let end = 0;
+  for (let count = 0; count < START_LENGTH && end < text.length; count += 1) {
+    if (isJson && text[end] === '"') break;
+    if (isJson && text[end] === '\\') end += text[end + 1] === 'u' ? 6 : 2;
+    else end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return end;
+}
+
 /**
  * Returns the body of a request. `findBodyRecord` looks up its record of its own. Throws `damaged`
  * when a body that should have a record has none.

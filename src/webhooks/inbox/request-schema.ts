@@ -34,8 +34,9 @@ export const requestSchema = objectSchema('Request', {
   id: TEXT, hook: TEXT,
   hookName: [TEXT, 'What people call the webhook; null without a name'],
   receivedAt: TIME, method: TEXT, path: TEXT, query: TEXT,
-  headers: HEADER_PAIRS, bodyBytes: COUNT, bodySha256: TEXT, client: TEXT,
-  event: TEXT, eventId: TEXT, eventIdReused: FLAG, verdict: VERDICT,
+  headers: HEADER_PAIRS, bodyBytes: COUNT,
+  bodyStart: [TEXT, 'The first 80 characters of the body; null where it is no text'],
+  bodySha256: TEXT, client: TEXT, event: TEXT, eventId: TEXT, eventIdReused: FLAG, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
   answered: objectSchema('RequestAnswer', { status: COUNT, afterMs: COUNT }),
   duplicateOf: TEXT, replayOf: TEXT, pinned: FLAG,
@@ -52,7 +53,8 @@ export const requestSchema = objectSchema('Request', {
   ],
 }, {
   nullable: [
-    'hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf', 'fittingBodyFormat',
+    'hookName', 'bodyStart', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf',
+    'fittingBodyFormat',
   ],
   optional: ['unparsed', 'fittingBodyFormat', 'unparsedReason'],
 });
@@ -98,10 +100,13 @@ export type PublicRequest = AnswerOf<typeof requestSchema>;
 export type RequestReconciliation = AnswerOf<typeof reconciliationSchema>;
 
 /**
- * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
- * of the webhook.
+ * Returns the request as callers see it, with its signatures masked, the present name of its
+ * webhook, and the beginning of its body.
  */
-export function toPublicRequest(request: StoredRequest, hookName: string | null): PublicRequest {
+export function toPublicRequest(
+  request: StoredRequest,
+  { hookName, bodyStart }: Pick<PublicRequest, 'hookName' | 'bodyStart'>,
+): PublicRequest {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
     eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
@@ -111,7 +116,7 @@ export function toPublicRequest(request: StoredRequest, hookName: string | null)
   return {
     id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
-    bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
+    bodyBytes, bodyStart, bodySha256, client, event, eventId, eventIdReused, verdict, status,
     routes: request.deliveries.map((delivery) => ({
       name: routeNameOf(delivery), status: shownStatusOf(delivery), attempts: delivery.attempts,
       nextAttemptAt: delivery.nextAttemptAt,

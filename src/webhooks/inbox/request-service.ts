@@ -12,7 +12,7 @@ import { addAccepted, readRemovals, stageRemovals } from '../records/removals.ts
 import type { WebhookDirectory } from '../members/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { SearchWalk } from '../records/searches.ts';
-import { getRequestBody } from './request-body.ts';
+import { getRequestBody, readBodyStart } from './request-body.ts';
 import {
   decodeRequestHead, decodeRequest, findCommittedRequest, requestCollection,
 } from './request-codec.ts';
@@ -27,7 +27,7 @@ import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
 import {
-  requestBodyCollection, withUpdatedAt, type StoredRequest,
+  requestBodyCollection, withUpdatedAt, type InlineBody, type StoredRequest,
 } from '../incoming/stored-request.ts';
 import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
@@ -82,7 +82,10 @@ export class RequestService {
 
   /** Returns the request as callers see it, with its webhook's present name. */
   toPublic(request: StoredRequest): PublicRequest {
-    return toPublicRequest(request, this.#parts.webhooks.find(request.hook)?.name ?? null);
+    return toPublicRequest(request, {
+      hookName: this.#parts.webhooks.find(request.hook)?.name ?? null,
+      bodyStart: readBodyStart(request.inlineBody ?? this.#findBodyApart(request)),
+    });
   }
 
   /** Returns the request as callers see it, with its version. */
@@ -210,6 +213,16 @@ export class RequestService {
 
   close(): void {
     this.#list.close();
+  }
+
+  /** Finds the stored body of a request that is not in its record. */
+  #findBodyApart({ id, status }: StoredRequest): InlineBody | undefined {
+    if (status === 'rejected') {
+      const body = this.#parts.rejected.find(id)?.body;
+      return body && { bytes: body, isEncoded: false };
+    }
+    const bytes = this.#context.store.collection(requestBodyCollection.name).findBytes(id);
+    return bytes && { bytes, isEncoded: true };
   }
 
   #change<T>(

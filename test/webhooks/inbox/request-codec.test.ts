@@ -197,13 +197,15 @@ describe('a stored request', () => {
   });
 });
 
+const UNKNOWN = { hookName: null, bodyStart: null };
+
 test('says of a body that no payload could be made of it, and what would fit', () => {
   for (const fittingFormat of ['form', null] as const) {
     const request = makeStoredRequest({ given: { unparsed: { fittingFormat }, isReplay: true } });
     const decoded = decodeAgain(request);
     assert.deepEqual([decoded.unparsed, decoded.isReplay], [{ fittingFormat }, true]);
-    const shown = { ...toPublicRequest(decoded, null), fittingBodyFormat: fittingFormat };
-    assert.deepEqual(toPublicRequest(decoded, null), { ...shown, unparsed: true });
+    const shown = { ...toPublicRequest(decoded, UNKNOWN), fittingBodyFormat: fittingFormat };
+    assert.deepEqual(toPublicRequest(decoded, UNKNOWN), { ...shown, unparsed: true });
   }
 });
 
@@ -212,11 +214,11 @@ test('shows the members of the contract and hides signatures', () => {
     headers: [['X-Sig', 'abc'], ['Accept', '*/*']], signatures: ['x-sig', 's'], query: 'a=1&s=2',
   };
   const body = Buffer.from('x');
-  const shown = toPublicRequest(makeStoredRequest({ body, given }), null);
+  const shown = toPublicRequest(makeStoredRequest({ body, given }), UNKNOWN);
   assert.deepEqual(Object.keys(shown), [
     'id', 'hook', 'hookName', 'receivedAt', 'method', 'path', 'query', 'headers', 'bodyBytes',
-    'bodySha256', 'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status', 'routes',
-    'answered', 'duplicateOf', 'replayOf', 'pinned',
+    'bodyStart', 'bodySha256', 'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status',
+    'routes', 'answered', 'duplicateOf', 'replayOf', 'pinned',
   ]);
   assert.deepEqual({ ...shown }, {
     ...shown, headers: [['X-Sig', '***'], ['Accept', '*/*']], query: 'a=1&s=***', bodyBytes: 1,

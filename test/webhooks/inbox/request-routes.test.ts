@@ -121,15 +121,36 @@ test('shows one request with its tag, and 304 for that tag', async () => {
   const shown = await one(id);
   assert.equal(shown.status, 200);
   assert.deepEqual(Object.keys(shown.json), ['id', 'hook', 'hookName', 'receivedAt', 'method',
-    'path', 'query', 'headers', 'bodyBytes', 'bodySha256', 'client', 'event', 'eventId',
-    'eventIdReused', 'verdict', 'status', 'routes', 'answered', 'duplicateOf', 'replayOf',
-    'pinned']);
+    'path', 'query', 'headers', 'bodyBytes', 'bodyStart', 'bodySha256', 'client', 'event',
+    'eventId', 'eventIdReused', 'verdict', 'status', 'routes', 'answered', 'duplicateOf',
+    'replayOf', 'pinned']);
   assert.deepEqual(shown.json['headers'], [['X-A', '1'], ['x-sig', '***']]);
   const etag = String(shown.headers['etag']);
   assert.equal((await one(id, { 'If-None-Match': etag })).status, 304);
   assert.equal((await one(id, { 'If-None-Match': '"x"' })).status, 200);
   assert.equal((await one('none')).status, 404);
 });
+
+const FACE = '\u{1f600}';
+const STARTS: readonly (readonly [string, Buffer, string | null])[] = [
+  ['a short text', Buffer.from('{"a":"ü"}'), '{"a":"ü"}'],
+  ['control characters', Buffer.from('{"a":"\\\n\t\u0000\u202e"}'), '{"a":"\\\n\t\u0000\u202e"}'],
+  ['no body', Buffer.alloc(0), ''],
+  ['bytes that are no text', Buffer.from([0, 255, 254]), null],
+  ['100 wide characters', Buffer.from(FACE.repeat(100)), FACE.repeat(80)],
+  ['100 escaped characters', Buffer.from('\n'.repeat(100)), '\n'.repeat(80)],
+  ['nothing but control characters', Buffer.alloc(100, 1), null],
+  ['a text with a record of its own', Buffer.from('é"'.repeat(10_000)), 'é"'.repeat(40)],
+  ['bytes with a record of their own', Buffer.alloc(40_000, 255), null],
+];
+for (const [name, body, bodyStart] of STARTS) {
+  test(`shows where a body begins: ${name}`, async () => {
+    const id = await keep(0, {}, body);
+    assert.equal((await one(id)).json['bodyStart'], bodyStart);
+    const [listed] = JSON.parse((await list('')).text) as { bodyStart: string | null }[];
+    assert.equal(listed?.bodyStart, bodyStart);
+  });
+}
 
 const BODIES = [
   ['text', Buffer.from('{"a":"ü"}')], ['bytes', Buffer.from([0, 255, 254])],

@@ -106,7 +106,8 @@ export class InboxSimulation extends Simulation {
   states(id: string): readonly string[] {
     const request = this.request(id);
     if (request === undefined) return [];
-    return [request.status, ...toPublicRequest(request, null).routes.map(({ status }) => status)];
+    const { routes } = toPublicRequest(request, { hookName: null, bodyStart: null });
+    return [request.status, ...routes.map(({ status }) => status)];
   }
 
   nextId(): string {

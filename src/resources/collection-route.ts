@@ -9,7 +9,7 @@ import { problemResponses } from '../server/problem.ts';
 import { PAGE_LIMIT_MAX, readQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import {
-  decodeSortCursor, encodeSortCursor, type SortPosition,
+  decodeIdCursor, encodeIdCursor, type PageParameters, type SortPosition,
 } from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
 import type { Repository } from './repository.ts';
@@ -108,9 +108,10 @@ async function sendCollection(
 ): Promise<void> {
   const query = readQuery(exchange.search, [...PAGE_PARAMETERS, ...parameters]);
   const { limit, cursor, ...values } = query;
-  const sort = String(values['sort'] ?? '');
+  const pageParameters: PageParameters = Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : [[name, String(value)]]);
   const { count, next, positionOf } =
-    await openListing(repository, view, values, sort, decodeSortCursor(cursor, sort));
+    await openListing(repository, view, values, decodeIdCursor(cursor, pageParameters));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -128,11 +129,9 @@ async function sendCollection(
   const last = page.at(-1);
   if (current !== null && last !== undefined) {
     const link = new URLSearchParams();
-    for (const [name, value] of Object.entries(values)) {
-      if (value !== null) link.set(name, String(value));
-    }
+    for (const [name, value] of pageParameters) link.set(name, value);
     link.set('limit', String(limit));
-    link.set('cursor', encodeSortCursor(positionOf(last.id), sort));
+    link.set('cursor', encodeIdCursor(positionOf(last.id), pageParameters));
     headers.push('Link', `<${exchange.linkTo(`${path}?${link}`)}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));
@@ -140,8 +139,9 @@ async function sendCollection(
 
 async function openListing(
   repository: ListRepository, { filters, sorts = {} }: CollectionView,
-  values: Readonly<Record<string, unknown>>, sort: string, after: SortPosition | null,
+  values: Readonly<Record<string, unknown>>, after: SortPosition | null,
 ): Promise<Listing> {
+  const sort = String(values['sort'] ?? '');
   const matchers = filters.flatMap(({ parameter: { name }, select }) => {
     const value = values[name] ?? null;
     return value === null ? [] : [select(String(value))];

@@ -1,38 +1,45 @@
 /**
- * Cursors of lists, in base64url: the last key of a page. In a sorted list the sort and the text
- * that placed that record follow, a space before each.
+ * Cursors of lists, in base64url: the last key of a page. In a list with parameters their checksum
+ * and the text that placed that record, if it is sorted, follow, a space before each.
  */
+import { crc32 } from 'node:zlib';
 import { AppError } from '../base/errors.ts';
 import { foreignQueryError } from '../server/query.ts';
 
-export function encodeIdCursor(id: string): string {
-  return Buffer.from(id).toString('base64url');
-}
-
-/** The key after which the next page begins; null without a cursor. Throws `malformed`. */
-export function decodeIdCursor(cursor: string | null): string | null {
-  if (cursor === null) return null;
-  const id = Buffer.from(cursor, 'base64url').toString();
-  if (/^[A-Za-z0-9._~-]{1,128}$/.test(id)) return id;
-  throw new AppError('malformed', '`cursor` is not one that this service gave');
-}
+/** The parameters that all pages of a list have: names and values, as they came. */
+export type PageParameters = readonly (readonly [string, string])[];
 
 /** The place of a record in a list: '' in one in key order. */
 export type SortPosition = { readonly id: string; readonly sortText: string };
 
-/** `sort` is '' in a list in key order. */
-export function encodeSortCursor({ id, sortText }: SortPosition, sort: string): string {
-  return encodeIdCursor(sort === '' ? id : `${id} ${sort} ${sortText}`);
+export function encodeIdCursor(
+  { id, sortText }: SortPosition, parameters: PageParameters,
+): string {
+  const text = parameters.length === 0 ? id
+    : `${id} ${computeChecksum(parameters)} ${sortText}`;
+  return Buffer.from(text).toString('base64url');
 }
 
 /**
  * The place after which the next page begins; null without a cursor. Throws `malformed`, also for
- * the cursor of another sort.
+ * the cursor of a list with other parameters.
  */
-export function decodeSortCursor(cursor: string | null, sort: string): SortPosition | null {
+export function decodeIdCursor(
+  cursor: string | null, parameters: PageParameters,
+): SortPosition | null {
   if (cursor === null) return null;
-  const [id = '', ownSort = '', ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
-  decodeIdCursor(encodeIdCursor(id));
-  if (ownSort !== sort) throw foreignQueryError();
+  const [id = '', checksum = '', ...rest] =
+    Buffer.from(cursor, 'base64url').toString().split(' ');
+  if (!/^[A-Za-z0-9._~-]{1,128}$/.test(id)) {
+    throw new AppError('malformed', '`cursor` is not one that this service gave');
+  }
+  if (checksum !== computeChecksum(parameters)) throw foreignQueryError();
   return { id, sortText: rest.join(' ') };
+}
+
+/** The same in whatever order the parameters came; '' without parameters. */
+function computeChecksum(parameters: PageParameters): string {
+  if (parameters.length === 0) return '';
+  const texts = parameters.map((parameter) => JSON.stringify(parameter)).sort();
+  return crc32(texts.join()).toString(36);
 }

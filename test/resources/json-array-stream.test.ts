@@ -58,15 +58,28 @@ test('pieces are framed with the marks that are asked for', () => {
   assert.equal(textOf(frameArray(marks)(null)), '[]\n');
 });
 
-test('a cursor leads back to the key that it was made from', () => {
+test('a cursor leads back to the place that it was made of', () => {
   for (const id of ['a', '018f-x', 'A.b_c~-9', 'x'.repeat(128)]) {
-    assert.equal(decodeIdCursor(encodeIdCursor(id)), id);
+    for (const [parameters, sortText] of [[[], ''], [[['q', 'a']], ''], [[['sort', 'b']], ' c ']] as
+      const) {
+      const place = { id, sortText };
+      assert.deepEqual(decodeIdCursor(encodeIdCursor(place, parameters), parameters), place);
+    }
   }
-  assert.equal(decodeIdCursor(null), null);
+  assert.equal(decodeIdCursor(null, []), null);
+});
+
+test('a cursor belongs to the parameters that it was given with, in whatever order', () => {
+  const cursor = encodeIdCursor({ id: 'a', sortText: '' }, [['q', 'a'], ['state', 'off']]);
+  assert.equal(decodeIdCursor(cursor, [['state', 'off'], ['q', 'a']])?.id, 'a');
+  for (const parameters of [[], [['q', 'a']], [['q', 'b'], ['state', 'off']]] as const) {
+    assert.throws(() => decodeIdCursor(cursor, parameters), /`cursor` belongs to another query/);
+  }
 });
 
 test('refuses a cursor that names no key', () => {
-  for (const cursor of ['', '!', encodeIdCursor('a b'), encodeIdCursor('x'.repeat(129))]) {
-    assert.throws(() => decodeIdCursor(cursor), { code: 'malformed' }, cursor);
+  const long = encodeIdCursor({ id: 'x'.repeat(129), sortText: '' }, []);
+  for (const cursor of ['', '!', Buffer.from('a\nb').toString('base64url'), long]) {
+    assert.throws(() => decodeIdCursor(cursor, []), { code: 'malformed' }, cursor);
   }
 });

@@ -64,10 +64,15 @@ export function markAcknowledged(webhook: JsonObject, nowMs: number): JsonObject
 
 /** The stored webhook, switched off now. */
 export function markDisabled(
+  { acknowledgedAt: _, ...webhook }: JsonObject, disabledReason: DisabledReason, nowMs: number,
+): JsonObject {
+  return addDisabledMembers(webhook, disabledReason, nowMs);
+}
+
+function addDisabledMembers(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
-  const { acknowledgedAt: _, ...rest } = webhook;
-  return { ...rest, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
+  return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
 }
 
 /** The stored webhook, switched on. */
@@ -86,7 +91,7 @@ export function keepServiceMembers(
 ): JsonObject {
   const { health: _, disabledReason: __, disabledAt: ___, ...rest } = body;
   if (rest['enabled'] !== false) return rest;
-  if (current?.['enabled'] !== false) return markDisabled(rest, 'manual', nowMs);
+  if (current?.['enabled'] !== false) return addDisabledMembers(rest, 'manual', nowMs);
   const { disabledReason = null, disabledAt = null, acknowledgedAt } = current;
   const webhook = { ...rest, disabledReason, disabledAt };
   return acknowledgedAt === undefined ? webhook : { ...webhook, acknowledgedAt };

@@ -54,11 +54,17 @@ export function textField<Item>(
     parameters: {
       [name]: { description, schema: { kind: 'string', minLength: 1, maxLength }, option },
     },
-    parse: (query) => query.get(name) ?? null,
+    parse: (query) => parseTextOf(query, name),
     isMet: (text, item) => read(item) === text,
     createColumn: (itemAt) =>
       isRare ? new RareTextColumn(itemAt, read) : new SharedTextColumn(read),
   };
+}
+
+function parseTextOf(query: FieldQuery, name: string): string | null {
+  const value = query.get(name);
+  if (value !== '') return value ?? null;
+  throw new AppError('malformed', `\`${name}\` must not be empty: leave it out`);
 }
 
 /** One of some texts. */

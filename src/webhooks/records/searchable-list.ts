@@ -9,7 +9,9 @@
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
-import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
+import {
+  decodeIdCursor, encodeIdCursor, type PageParameters,
+} from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT, pagedListResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -107,17 +109,14 @@ export async function sendSearchableList<Item, Filter>(
   exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
 ): Promise<void> {
   const search = splitSearchParameters(exchange.search);
-  const query = parseListQuery(search.rest, list);
+  const query = parseListQuery(search, list);
   const isSearch = search.text !== '' || search.conditions.length > 0;
   return isSearch ? sendSearch(exchange, list, searches, search, query)
     : sendList(exchange, list, query);
 }
 
-type Parameters = readonly (readonly [string, string])[];
-
 type ListQuery<Filter> = {
-  /** The parameters that all pages of the list have. */
-  readonly parameters: Parameters;
+  readonly parameters: PageParameters;
   readonly filter: Filter;
   readonly order: typeof ORDERS[number] | null;
   readonly limit: number | null;
@@ -126,18 +125,19 @@ type ListQuery<Filter> = {
 
 /** Parses the raw query of a list. Throws `malformed`. */
 function parseListQuery<Item, Filter>(
-  search: string, { fields, resolve, hasOrder = false }: SearchableList<Item, Filter>,
+  search: SearchParameters, { fields, resolve, hasOrder = false }: SearchableList<Item, Filter>,
 ): ListQuery<Filter> {
   const names = [...listParameterNames(fields), ...hasOrder ? ['order'] : []];
-  const query = parseQuery(search, [...names, ...PAGE_PARAMETERS.map(({ name }) => name)]);
+  const query = parseQuery(search.rest, [...names, ...PAGE_PARAMETERS.map(({ name }) => name)]);
   const filter = parseFilter(fields, query);
   const { order, limit, cursor } = readParameters(query, [ORDER_PARAMETER, ...PAGE_PARAMETERS]);
+  const parameters = [...names.flatMap((name): [string, string][] => {
+    const value = query.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }), ...search.parameters];
   return {
-    parameters: names.flatMap((name) => {
-      const value = query.get(name);
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-    filter: resolve?.(filter) ?? filter, order, limit, from: decodeIdCursor(cursor),
+    parameters, filter: resolve?.(filter) ?? filter, order, limit,
+    from: decodeIdCursor(cursor, parameters)?.id ?? null,
   };
 }
 
@@ -180,18 +180,18 @@ async function sendSearch<Item, Filter>(
   ];
   if (stoppedAt !== null) {
     headers.push('X-Search-Until', stoppedAt.at, 'Link', formatNextLink(
-      exchange, list.path, limit, [...parameters, ...search.parameters], stoppedAt.id));
+      exchange, list.path, limit, parameters, stoppedAt.id));
   }
   return exchange.sendStream(200, headers, pullPage(list, items));
 }
 
 /** The `Link` to the page that begins behind the record of the id `lastId`. */
 function formatNextLink(
-  exchange: Exchange, path: string, limit: number, parameters: Parameters, lastId: string,
+  exchange: Exchange, path: string, limit: number, parameters: PageParameters, lastId: string,
 ): string {
   const next = new URLSearchParams({ limit: String(limit) });
   for (const [name, value] of parameters) next.append(name, value);
-  next.set('cursor', encodeIdCursor(lastId));
+  next.set('cursor', encodeIdCursor({ id: lastId, sortText: '' }, parameters));
   return `<${exchange.linkTo(`${path}?${next}`)}>; rel="next"`;
 }
 

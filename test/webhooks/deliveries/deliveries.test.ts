@@ -142,8 +142,9 @@ test('a list says how many match, on all its pages, to HEAD as well', async () =
     const whole = await list(`?${filter}`);
     const count = String(idsOf(whole).length);
     const page = await list(`?${filter}&limit=1`);
-    const cursor = Buffer.from(down).toString('base64url');
-    const later = await list(`?${filter}&limit=1&cursor=${cursor}`);
+    const cursor = /cursor=([\w-]+)/.exec(String(page.headers['link']))?.[1];
+    const later = cursor === undefined ? page
+      : await list(`?${filter}&limit=1&cursor=${cursor}`);
     const head = await relay.ask('HEAD', `/api/deliveries?${filter}&limit=1`);
     assert.deepEqual([whole, page, later, head].map(({ headers }) => headers['x-total-count']),
       [count, count, count, count], filter);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listUnhealthyWebhooks } from '../../../src/webhooks/health/health-monitor.ts';
 import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
-import { startRelayFor, type Answer } from '../relay.ts';
+import { assertRefused, startRelayFor, type Answer } from '../relay.ts';
 
 const OUTGOING = '/api/outgoing-webhooks';
 const INCOMING = '/api/incoming-webhooks';
@@ -47,6 +47,16 @@ test('who switches a webhook off by hand is told so, of both kinds, until it is 
   const born = await relay.ask('POST', OUTGOING,
     { targetUrl: 'http://a.example/', enabled: false, disabledReason: 'failing' });
   assert.deepEqual(disablingIn(born), OFF);
+});
+
+test('an incoming webhook takes no acknowledgement, also while it is switched off', async (c) => {
+  const relay = await startRelayFor(c);
+  const { json } = await relay.hook({ actionType: 'log' });
+  for (const enabled of [true, false]) {
+    const refused = await relay.ask('PATCH', `${INCOMING}/${String(json['identifier'])}`,
+      { enabled, acknowledgedAt: '2026-01-01T00:00:00.000Z' });
+    assertRefused(refused, '/acknowledgedAt');
+  }
 });
 
 test('a 410 switches a webhook off with a reason, a time and one warning', async (context) => {

@@ -77,3 +77,40 @@ test('the fifth search at once is answered 503 with Retry-After', async (context
   for (const { status } of await Promise.all(searches)) assert.equal(status, 200);
   assert.equal((await relay.ask('GET', '/api/events?q=rare')).status, 200);
 });
+
+test('a page goes on with its own parameters alone, and none of them is empty', async (context) => {
+  const relay = await startRelayFor(context);
+  for (let count = 0; count < 3; count += 1) {
+    await relay.ask('POST', '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.*' });
+  }
+  for (const name of ['order.paid', 'order.sent']) {
+    await relay.ask('POST', '/api/events', { name, payload: { note: 'rare' } });
+  }
+  const tell = async (path: string): Promise<string> => {
+    const { json } = await relay.ask('GET', path);
+    return String(json['detail']);
+  };
+  for (const [path, own] of [
+    ['/api/deliveries', 'status=pending'], ['/api/deliveries', 'order=newest'],
+    ['/api/deliveries', 'where=payload.note=rare'], ['/api/events', 'q=rare'], ['/api/events', ''],
+  ] as const) {
+    const page = await relay.ask('GET', `${path}?${own}&limit=1`);
+    const [, next = '', cursor = ''] = /<([^>]+cursor=([\w-]+))>/
+      .exec(String(page.headers['link'])) ?? [];
+    assert.equal((await relay.ask('GET', next)).status, 200, next);
+    for (const other of ['', 'status=pending', 'source=api', 'q=rare', 'q=other']) {
+      const isTaken = path === '/api/events' || !other.startsWith('source');
+      if (other === own || !isTaken || (path === '/api/events' && other.startsWith('status'))) {
+        continue;
+      }
+      assert.match(await tell(`${path}?${other}&cursor=${cursor}`),
+        /^`cursor` belongs to another query/, `${path}?${own} ${other}`);
+    }
+  }
+  for (const path of ['/api/deliveries?hook=', '/api/events?hook=', '/api/requests?hook=',
+    '/api/events?key=', '/api/requests?event=']) {
+    const [, name = ''] = /\?(\w+)=/.exec(path) ?? [];
+    assert.equal(await tell(path), `\`${name}\` must not be empty: leave it out`);
+  }
+});

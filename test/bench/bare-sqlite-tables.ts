@@ -22,14 +22,27 @@ type StoredBook = {
   readonly inLanguage?: string;
   readonly bookFormat?: string;
   readonly keywords?: readonly string[];
+  readonly series?: readonly { readonly name: string; readonly position?: number }[];
+  readonly reading?: Reading;
+};
+
+type Reading = {
+  readonly status?: string;
+  readonly rating?: number;
+  readonly finishedOn?: string;
+  readonly shelves?: readonly string[];
+  readonly owned?: boolean;
 };
 
 const TABLES = `
   CREATE TABLE books (
     n INTEGER PRIMARY KEY, title TEXT NOT NULL, author TEXT, published INTEGER,
     updated TEXT NOT NULL, language TEXT, format TEXT, decade TEXT, publisher TEXT,
-    book TEXT NOT NULL
+    series TEXT, status TEXT, rating REAL, finished INTEGER, owned INTEGER, book TEXT NOT NULL
   );
+  CREATE TABLE shelves (
+    shelf TEXT NOT NULL, n INTEGER NOT NULL, spelling TEXT NOT NULL, PRIMARY KEY (shelf, n)
+  ) WITHOUT ROWID;
   CREATE TABLE keywords (
     keyword TEXT NOT NULL, n INTEGER NOT NULL, spelling TEXT NOT NULL, PRIMARY KEY (keyword, n)
   ) WITHOUT ROWID;
@@ -50,6 +63,12 @@ const INDEXES = `
   CREATE INDEX books_by_format ON books (format);
   CREATE INDEX books_by_decade ON books (decade);
   CREATE INDEX books_by_publisher ON books (publisher);
+  CREATE INDEX books_by_series ON books (series);
+  CREATE INDEX books_by_status ON books (status);
+  CREATE INDEX books_by_rating ON books (rating);
+  CREATE INDEX books_by_finished ON books (finished);
+  CREATE INDEX books_by_owned ON books (owned);
+  CREATE INDEX shelves_by_book ON shelves (n);
   CREATE INDEX keywords_by_book ON keywords (n);
   CREATE INDEX authors_by_book ON authors (n);
   INSERT INTO words (words) VALUES ('optimize');
@@ -58,6 +77,7 @@ const INDEXES = `
 // No name has it, and it sorts before every character of one. SQLite's own functions end a text at
 // the NUL that our keys have in its place.
 const SEPARATOR = '\x01';
+const POSITION_WIDTH = 10;
 
 /** A database in memory with the books of a file of JSON Lines, which stand in order of ids. */
 export async function loadTables(path: string): Promise<DatabaseSync> {
@@ -83,26 +103,38 @@ export function encodeDate(date: string, rest: '0' | '9'): number {
   return Number(date.replaceAll('-', '').padEnd(8, rest));
 }
 
+/** The name of a series and the place in it as one text that sorts as we sort them, rising. */
+export function encodeSeries(name: string, position: number | undefined): string {
+  const place = position === undefined ? '~' : position.toFixed(3).padStart(POSITION_WIDTH, '0');
+  return `${fold(name)}${SEPARATOR}${place}`;
+}
+
 function prepareInsert(database: DatabaseSync): (n: number, line: string) => void {
-  const toBooks = database.prepare(`INSERT INTO books VALUES (${'?, '.repeat(9)}?)`);
+  const toBooks = database.prepare(`INSERT INTO books VALUES (${'?, '.repeat(14)}?)`);
   const toKeywords = database.prepare('INSERT OR IGNORE INTO keywords VALUES (?, ?, ?)');
+  const toShelves = database.prepare('INSERT OR IGNORE INTO shelves VALUES (?, ?, ?)');
   const toAuthors = database.prepare('INSERT OR IGNORE INTO authors VALUES (?, ?)');
   const toWords = database.prepare('INSERT INTO words (rowid, texts, authors) VALUES (?, ?, ?)');
   return (n, line) => {
     const book: StoredBook = JSON.parse(line);
     const { title, authors, isbn = '', publisher, datePublished, keywords = [] } = book;
+    const { series = [], reading: { status, rating, finishedOn, shelves = [], owned } = {} } = book;
     const [author] = authors;
+    const [firstSeries] = series;
     const names = authors.map(({ name }) => name);
     toBooks.run(n, fold(title),
       author === undefined ? null : Buffer.from(createAuthorKey(author), 'latin1').toString()
         .replace('\0', SEPARATOR),
       datePublished === undefined ? null : encodeDate(datePublished, '0'),
       book.updatedAt, book.inLanguage ?? null, book.bookFormat ?? null,
-      datePublished === undefined ? null : `${datePublished.slice(0, 3)}0`,
-      publisher ?? null, line);
+      datePublished === undefined ? null : `${datePublished.slice(0, 3)}0`, publisher ?? null,
+      firstSeries === undefined ? null : encodeSeries(firstSeries.name, firstSeries.position),
+      status ?? null, rating ?? null, finishedOn === undefined ? null : encodeDate(finishedOn, '0'),
+      owned === undefined ? null : Number(owned), line);
     for (const keyword of keywords) toKeywords.run(foldCase(keyword), n, keyword);
+    for (const shelf of shelves) toShelves.run(foldCase(shelf), n, shelf);
     for (const name of names) toAuthors.run(name, n);
-    toWords.run(n, listWords([title, ...keywords, isbn].join(' ')).join(' '),
-      listWords(names.join(' ')).join(' '));
+    const texts = [title, ...keywords, ...series.map(({ name }) => name), ...shelves, isbn];
+    toWords.run(n, listWords(texts.join(' ')).join(' '), listWords(names.join(' ')).join(' '));
   };
 }

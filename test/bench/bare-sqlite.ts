@@ -26,11 +26,14 @@ type Answer = { readonly headers: OutgoingHttpHeaders; readonly body: string };
 
 const BOOKS: Source = { table: 'books b', number: 'b.n' };
 const KEYWORDS: Source = { table: 'keywords k', number: 'k.n' };
+const SHELVES: Source = { table: 'shelves s', number: 's.n' };
 const WORDS: Source = { table: 'words', number: 'words.rowid' };
 const SORT_COLUMNS: Readonly<Record<string, string>> = {
   title: 'b.title', author: 'b.author', datePublished: 'b.published', updatedAt: 'b.updated',
+  rating: 'b.rating', finishedOn: 'b.finished', series: 'b.series',
 };
 const VALUES_MAX = 20;
+const FOLDED_FACETS = ['keyword', 'shelf'];
 const FACETS: Readonly<Record<string, Facet>> = {
   author: { source: 'authors v', value: 'v.name', own: ['author'] },
   keyword: { source: 'keywords v', value: 'v.keyword', own: ['keyword'] },
@@ -38,6 +41,8 @@ const FACETS: Readonly<Record<string, Facet>> = {
   publisher: { source: 'books v', value: 'v.publisher', own: [] },
   decade: { source: 'books v', value: 'v.decade', own: ['publishedFrom', 'publishedTo'] },
   bookFormat: { source: 'books v', value: 'v.format', own: ['bookFormat'] },
+  status: { source: 'books v', value: 'v.status', own: ['status'] },
+  shelf: { source: 'shelves v', value: 'v.shelf', own: ['shelf'] },
 };
 
 const database = await loadTables(process.env['BOOKS_PATH'] ?? '');
@@ -95,7 +100,25 @@ function selectBooks(search: URLSearchParams): Selection {
   if (from !== null) add(BOOKS, 'b.published >= ?', encodeDate(from, '0'));
   const to = search.get('publishedTo');
   if (to !== null) add(BOOKS, 'b.published <= ?', encodeDate(to, '9'));
+  selectByReading(search, add);
   return { sources: [...sources], conditions };
+}
+
+function selectByReading(
+  search: URLSearchParams, add: (source: Source, sql: string, value: SqlValue) => void,
+): void {
+  const shelf = search.get('shelf');
+  if (shelf !== null) add(SHELVES, 's.shelf = ?', foldCase(shelf));
+  const status = search.get('status');
+  if (status !== null) add(BOOKS, 'b.status = ?', status);
+  const ratingFrom = search.get('ratingFrom');
+  if (ratingFrom !== null) add(BOOKS, 'b.rating >= ?', Number(ratingFrom));
+  const finishedFrom = search.get('finishedFrom');
+  if (finishedFrom !== null) add(BOOKS, 'b.finished >= ?', encodeDate(finishedFrom, '0'));
+  const finishedTo = search.get('finishedTo');
+  if (finishedTo !== null) add(BOOKS, 'b.finished <= ?', encodeDate(finishedTo, '9'));
+  const owned = search.get('owned');
+  if (owned !== null) add(BOOKS, 'b.owned = ?', Number(owned === 'true'));
 }
 
 function countBooks(selection: Selection): number {
@@ -171,7 +194,9 @@ function decodeCursor(text: string | null): { key: SqlValue; n: number } | null 
 }
 
 function answerFacets(search: URLSearchParams): Answer {
-  const facets = Object.entries(FACETS).map(([name, facet]) =>
+  const wanted = search.get('by')?.split(',') ?? [];
+  const asked = Object.entries(FACETS).filter(([name]) => wanted.includes(name));
+  const facets = asked.map(([name, facet]) =>
     [name, countValues(name, facet, search)]);
   const total = countBooks(selectBooks(search));
   return { headers: {}, body: JSON.stringify({ total, facets: Object.fromEntries(facets) }) };
@@ -183,7 +208,7 @@ function countValues(
   const rest = new URLSearchParams(search);
   for (const parameter of own) rest.delete(parameter);
   const selection = selectBooks(rest);
-  const shown = name === 'keyword' ? 'MIN(v.spelling)' : value;
+  const shown = FOLDED_FACETS.includes(name) ? 'MIN(v.spelling)' : value;
   const order = `GROUP BY ${value} ORDER BY 2 DESC, 1 LIMIT ${VALUES_MAX}`;
   const columns = `${shown} AS value, COUNT(*) AS count`;
   if (selection.conditions.length === 0) {

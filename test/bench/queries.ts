@@ -19,7 +19,7 @@ import { ResponseReader } from './load.ts';
 import { printIndexes, printPosts, readIndexMetrics } from './query-indexes.ts';
 import { listRows } from './query-rows.ts';
 import type { QueryRow } from './query-rows.ts';
-import { WORDS_BY_FREQUENCY, makeVariedBook } from './varied-books.ts';
+import { COMMON_SHELF, WORDS_BY_FREQUENCY, makeVariedBook } from './varied-books.ts';
 
 const SIZES = (process.env['QUERIES_BOOKS'] ?? '10000,100000').split(',').map(Number);
 const CLIENTS = [1, 16];
@@ -84,7 +84,7 @@ async function compareAt(size: number, node: string): Promise<void> {
 
 async function prepareRows({ ours: server, sqlite }: Pair): Promise<readonly PreparedRow[]> {
   const rows: PreparedRow[] = [];
-  for (const row of listRows(await findRareWord(sqlite))) {
+  for (const row of listRows(await findRareWord(sqlite), COMMON_SHELF)) {
     const { text, total: listTotal } = await ask(server, row.path);
     const total = listTotal ?? /^\{"total":(\d+)/.exec(text)?.[1] ?? '';
     const { path, sqlitePath } = row.isMiddle ? await findMiddle(sqlite, row.path, Number(total))

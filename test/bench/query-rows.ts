@@ -17,6 +17,7 @@ export type QueryRow = {
 const LIST = '/api/books?limit=20';
 const FACETS =
   '/api/books/facets?by=author,keyword,inLanguage,publisher,decade,bookFormat';
+const READ_FACETS = `${FACETS},status,shelf&status=read`;
 const LEAST = { isMiddle: false, isOursAlone: false, isForOneClient: false };
 
 const ORDERED = ['1.2 ×', '1.2 ×', '1.2 ×'] as const;
@@ -29,15 +30,20 @@ const PUBLISHED = 'publishedFrom=1990&publishedTo=1994';
 const LANGUAGE = 'inLanguage=fr';
 const FORMAT = 'bookFormat=EBook';
 const KEYWORD = 'keyword=poetry';
+const READ = 'status=read';
+const FINISHED = 'finishedFrom=2023&finishedTo=2024';
+const SORTS = [
+  'title', 'datePublished', 'author', '-updatedAt', 'rating', '-finishedOn', 'series',
+];
 const Q_COMMON = 'q=winter';
 const Q_WORDS = 'q=silent+riv';
 
-/** `rareWord` stands in a thousand books at most. */
-export function listRows(rareWord: string): readonly QueryRow[] {
+/** `rareWord` stands in a thousand books at most; `shelf` is one of many. */
+export function listRows(rareWord: string, shelf: string): readonly QueryRow[] {
   return [
     list('page by id', '', ORDERED),
     middle('page by id', '', ORDERED),
-    ...['title', 'datePublished', 'author', '-updatedAt'].flatMap((key) => [
+    ...SORTS.flatMap((key) => [
       list(`sort=${key}`, `sort=${key}`, ORDERED), middle(`sort=${key}`, `sort=${key}`, ORDERED),
     ]),
     list('published from–to', PUBLISHED, FILTERED),
@@ -50,6 +56,14 @@ export function listRows(rareWord: string): readonly QueryRow[] {
     list('published, keyword, sort=-updatedAt', `${PUBLISHED}&${KEYWORD}&sort=-updatedAt`,
       COMBINED),
     list('author', 'author=ursula+marsh', FILTERED),
+    list('read', READ, FILTERED),
+    list('rated 4 and more', 'ratingFrom=4', FILTERED),
+    list('finished from–to', FINISHED, FILTERED),
+    list('shelf', `shelf=${shelf}`, FILTERED),
+    list('owned', 'owned=true', FILTERED),
+    list('read, language', `${READ}&${LANGUAGE}`, COMBINED),
+    list('read, sort=-rating', `${READ}&sort=-rating`, COMBINED),
+    list('finished, shelf, sort=title', `${FINISHED}&shelf=${shelf}&sort=title`, COMBINED),
     list('q, one word', Q_COMMON, FILTERED),
     list('q, two words', Q_WORDS, FILTERED),
     list('q, one word, sort=title', `${Q_COMMON}&sort=title`, FILTERED),
@@ -66,6 +80,14 @@ export function listRows(rareWord: string): readonly QueryRow[] {
     {
       ...LEAST, title: 'all six facets of ≤ 1,000', path: `${FACETS}&q=${rareWord}`,
       isForOneClient: true, aims: ['–', '–', '10 ms'],
+    },
+    {
+      ...LEAST, title: 'eight facets of those read', path: READ_FACETS, isForOneClient: true,
+      aims: ['–', '–', '–'],
+    },
+    {
+      ...LEAST, title: 'statistics by year', path: '/api/books/statistics?by=year',
+      isOursAlone: true, isForOneClient: true, aims: ['–', '20 ms', '–'],
     },
     {
       ...LEAST, title: 'suggestions for har', path: '/api/books/suggest?q=har',

@@ -48,13 +48,21 @@ const LANGUAGES: Shares = [
 const FORMATS: Shares = [
   ['Paperback', 0.5], ['Hardcover', 0.8], ['EBook', 0.95], ['AudiobookFormat', 1],
 ];
+const STATUSES: Shares = [
+  ['read', 0.6], ['to-read', 0.85], ['reading', 0.9], ['abandoned', 0.97], ['paused', 1],
+];
+const READ_YEARS = 15;
 const TITLE_WORDS = [...NOUNS, ...makeWords(4000, 3)];
 const TITLE_ADJECTIVES = [...ADJECTIVES, ...makeWords(1000, 2)];
 const ALL_FIRST_NAMES = [...FIRST_NAMES, ...makeWords(300, 2)];
 const ALL_FAMILY_NAMES = [...FAMILY_NAMES, ...makeWords(3000, 3)];
 const PUBLISHERS = makeWords(400, 2).map((name) => `${name} Press`);
+const SHELVES = makeWords(80, 2).map((word) => word.toLowerCase());
+const SERIES = makeWords(5000, 3).map((word) => `${word} Cycle`);
 const ALL_KEYWORDS = [...KEYWORDS, ...makeWords(600, 3).map((word) => word.toLowerCase())];
 
+/** A shelf of many books. */
+export const COMMON_SHELF = SHELVES[1] ?? '';
 /** Words of titles, those of most books first. */
 export const WORDS_BY_FREQUENCY: readonly string[] = TITLE_WORDS;
 
@@ -77,6 +85,8 @@ export function makeVariedBook(n: number): object {
     bookFormat: random() < 0.05 ? undefined : pickByShare(random, FORMATS),
     keywords: makeKeywords(random),
     description: makeDescription(random),
+    series: random() < 0.25 ? makeSeries(random) : undefined,
+    reading: random() < 0.7 ? makeReading(random) : undefined,
   };
 }
 
@@ -132,6 +142,26 @@ function makeDescription(random: Random): string {
   const words = Array.from({ length: 8 + below(random, 16) }, () =>
     pickSkewed(random, TITLE_WORDS).toLowerCase());
   return `A story of ${words.join(' ')}.`;
+}
+
+function makeSeries(random: Random): readonly object[] {
+  const position = random() < 0.9 ? 1 + below(random, 12) : undefined;
+  return [{ name: pickSkewed(random, SERIES), position }];
+}
+
+function makeReading(random: Random): object {
+  const status = pickByShare(random, STATUSES);
+  const isRead = status === 'read';
+  const year = YEAR_MAX - below(random, READ_YEARS);
+  const month = String(1 + below(random, 12)).padStart(2, '0');
+  const day = String(1 + below(random, 28)).padStart(2, '0');
+  return {
+    status,
+    rating: isRead && random() < 0.8 ? (1 + below(random, 10)) / 2 : undefined,
+    finishedOn: isRead && random() < 0.9 ? `${year}-${month}-${day}` : undefined,
+    shelves: random() < 0.5 ? [pickSkewed(random, SHELVES)] : undefined,
+    owned: random() < 0.4 ? random() < 0.7 : undefined,
+  };
 }
 
 /** The item at index `i` comes about as often as 1 / (i + 3): so do words in a language. */

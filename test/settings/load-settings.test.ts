@@ -227,7 +227,7 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
   ['a blank title', fromFile({ console: { title: '  ' } }),
     /`console\.title` must be 1 to 60 characters on one line, not only spaces, not "  "/],
   ['a title of two lines', fromFile({ console: { title: 'a\nb' } }), /`console\.title` must be 1/],
-  ['a title of two lines', fromFile({ console: { title: 'a\nb' } }),
+  ['a title of 61 characters', fromFile({ console: { title: 'é'.repeat(61) } }),
     /`console\.title` must be 1/],
   ['a title that is no text', fromFile({ console: { title: 7 } }), /`console\.title` must be/],
   ...['#fff', 'red', '0b6e4f', '#0b6e4f00', '#gggggg', ' #0b6e4f', ''].map((accent) => [

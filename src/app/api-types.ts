@@ -22,8 +22,8 @@ import type {
   sentDeliverySchema,
 } from '../webhooks/deliveries/delivery-schema.ts';
 import type {
-  examplesSchema, matchSchema, receivedRequestSchema, requestToMatchSchema, sampleRequestSchema,
-  sampleSchema,
+  examplesSchema, matchSchema, outgoingExamplesSchema, receivedRequestSchema, requestToMatchSchema,
+  sampleRequestSchema, sampleSchema,
 } from '../webhooks/diagnostics/diagnostic-schema.ts';
 import type { durableSendingSchema, eventSchema } from '../webhooks/events/emit-schema.ts';
 import type {
@@ -121,6 +121,7 @@ type Routes = [
   ['GET', '/api/books/duplicates', null, ListOf<AnySchema>],
   ...ResourceRoutes<'/api/books', '{id}', typeof bookSchema>,
   ['GET', '/api/incoming-webhooks/{identifier}/examples', null, typeof examplesSchema],
+  ['GET', '/api/outgoing-webhooks/{identifier}/examples', null, typeof outgoingExamplesSchema],
   ['POST', '/api/incoming-webhooks/{identifier}/sample', typeof sampleRequestSchema,
     typeof sampleSchema],
   ['GET', '/api/verification-presets', null, ListOf<typeof presetSchema>],

@@ -52,6 +52,7 @@ import { Jobs } from './bulk/jobs.ts';
 import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
+import { receiverRoute } from './diagnostics/diagnostic-routes.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import { checkSendOptions, type SendOptions, type SendResult } from './outgoing/send-options.ts';
 import {
@@ -180,7 +181,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
       store, records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...emitRoutes(context, events, deliveries, keys),
+    receiverRoute(store, indexes.outgoing), ...emitRoutes(context, events, deliveries, keys),
     ...deliveryRoutes(deliveries, directories, keys, searches),
     ...eventRoutes(keptEvents, directories.outgoing, searches),
     ...requestRoutes(requests, directories.incoming, keys, searches),

@@ -95,6 +95,8 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('getOutgoingWebhookStatistics', { key: outgoing, query: '?window=7d' });
   await call('getOutgoingWebhookStatistics', { key: outgoing, query: '?window=2d', status: 400 });
   await call('getOutgoingWebhookStatistics', { status: 404 });
+  await call('getOutgoingWebhookExamples', { key: outgoing });
+  await call('getOutgoingWebhookExamples', { status: 404 });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
   await exerciseConfiguration(described);

@@ -35,6 +35,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/acknowledge', 'write'],
   ['GET /api/outgoing-webhooks/{identifier}/statistics', 'read'],
+  ['GET /api/outgoing-webhooks/{identifier}/examples', 'read'],
   ['POST /api/outgoing-webhooks/{identifier}/deliveries', 'write'],
   ['POST /api/events', 'emit'],
   ['GET /api/events', 'read'],

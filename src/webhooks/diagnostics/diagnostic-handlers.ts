@@ -5,11 +5,13 @@ import { sendList } from '../../resources/route-specs.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { describePresets } from '../senders/presets/describe-presets.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
+import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import {
   receivedRequestSchema, requestToMatchSchema, sampleRequestSchema, type SampleCall,
 } from './diagnostic-schema.ts';
 import { explainMatches } from './explain-matches.ts';
 import { makeSample } from './make-sample.ts';
+import { buildOutgoingExamples } from './outgoing-examples.ts';
 import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
 import { buildWebhookExamples } from './webhook-examples.ts';
 
@@ -19,6 +21,10 @@ export function sendExamples(exchange: Exchange, sources: DiagnosisSources): voi
   const url = `${sources.baseUri()}/webhook/in/${pathSegment}`;
   exchange.sendJson(200,
     { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) });
+}
+
+export function sendOutgoingExamples(exchange: Exchange, webhook: ReadyOutgoingWebhook): void {
+  exchange.sendJson(200, buildOutgoingExamples(webhook));
 }
 
 export function sendPresets(exchange: Exchange): void {

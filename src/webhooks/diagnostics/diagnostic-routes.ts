@@ -1,19 +1,23 @@
 /**
  * Routes that help to set up an incoming webhook: its examples, the senders known by name, a sample
- * request, and why a request is refused, or which routes it would run. What answers them is loaded
- * with the first call.
+ * request, and why a request is refused, or which routes it would run; and one that helps who
+ * receives what an outgoing webhook sends. What answers them is loaded with the first call.
  */
 import { lazyImport } from '../../base/lazy-import.ts';
 import { JSON_TYPE, jsonResponse, listResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
+import type { Store } from '../../store/store-port.ts';
 import { diagnosisSchema } from '../senders/diagnosis/diagnosis-report.ts';
 import { presetSchema } from '../senders/presets/preset-schema.ts';
 import { incomingResource } from '../incoming/incoming-resource.ts';
+import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import {
-  examplesSchema, matchSchema, receivedRequestSchema, requestToMatchSchema, sampleRequestSchema,
-  sampleSchema,
+  examplesSchema, matchSchema, outgoingExamplesSchema, receivedRequestSchema, requestToMatchSchema,
+  sampleRequestSchema, sampleSchema,
 } from './diagnostic-schema.ts';
 import type { DiagnosisSources } from './run-diagnosis.ts';
 
@@ -37,6 +41,24 @@ function examplesRoute(sources: DiagnosisSources): HttpRoute {
     parameters: [createKeyParameter(incomingResource)],
     responses: [jsonResponse('The examples', examplesSchema), ...problemResponses(404)],
     handle: (exchange) => loadHandlers(({ sendExamples }) => sendExamples(exchange, sources)),
+  };
+}
+
+/** Gives code to the receiver of an outgoing webhook. */
+export function receiverRoute(
+  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>,
+): HttpRoute {
+  return {
+    method: 'GET', path: `${outgoingResource.path}/{identifier}/examples`, access: 'read',
+    operationId: 'getOutgoingWebhookExamples',
+    summary: 'Code that verifies the requests of one outgoing webhook, and a call to try it with; '
+      + 'the secret is in neither',
+    parameters: [createKeyParameter(outgoingResource)],
+    responses: [jsonResponse('The examples', outgoingExamplesSchema), ...problemResponses(404)],
+    async handle(exchange) {
+      const webhook = await getNamedWebhook(store, webhooks, exchange.params[0] ?? '');
+      await loadHandlers(({ sendOutgoingExamples }) => sendOutgoingExamples(exchange, webhook));
+    },
   };
 }
 

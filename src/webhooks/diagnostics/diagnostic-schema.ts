@@ -1,4 +1,4 @@
-/** What the routes that help to set up an incoming webhook take and answer. */
+/** What the routes that help to set up a webhook take and answer. */
 import { isIP } from 'node:net';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, JsonSchema } from '../../base/schema.ts';
@@ -53,6 +53,21 @@ export const examplesSchema = objectSchema('IncomingWebhookExamples', {
     canSign: [FLAG, 'false: the secret is a public key, so that only the sender can sign'],
   }, { nullable: ['unconfirmed'] }),
 }, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] });
+
+const NO_CODE = 'null: see `obstacle`';
+
+export const outgoingExamplesSchema = objectSchema('OutgoingWebhookExamples', {
+  identifier: TEXT,
+  preset: [TEXT, 'As whom it signs; null: by a scheme of its own, or not at all'],
+  node: [TEXT, `JavaScript for Node.js that verifies its requests; ${NO_CODE}`],
+  php: [TEXT, NO_CODE], python: [TEXT, NO_CODE],
+  obstacle: [TEXT, 'Why there is no such code; null: there is'],
+  curl: [TEXT, 'A call to try a receiver with, signed as the requests are; null: see '
+    + '`curlObstacle`'],
+  curlObstacle: [TEXT, 'Why there is no such call; null: there is one'],
+}, { nullable: ['preset', 'node', 'php', 'python', 'obstacle', 'curl', 'curlObstacle'] });
+
+export type OutgoingWebhookExamples = AnswerOf<typeof outgoingExamplesSchema>;
 
 export type IncomingWebhookExamples = AnswerOf<typeof examplesSchema>;
 

@@ -4,6 +4,7 @@
  */
 import { shellQuote } from '../../base/text/shell-quote.ts';
 import { hasRequestBody } from '../members/target-rules.ts';
+import { phpQuote } from '../senders/signing/verification-example.ts';
 
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
@@ -54,9 +55,4 @@ export function formatPhp(url: string, method: string, hasSecret: boolean): stri
     ']);',
     'echo curl_exec($request), "\\n";',
   ].join('\n');
-}
-
-/** A PHP single-quoted string literal. */
-function phpQuote(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -1,6 +1,5 @@
 /** Deliveries in the dialects of senders, which our own verifier of the same preset must accept. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { PRESETS } from '../../../src/webhooks/senders/presets/preset-table.ts';
 import { listSigningPresets } from '../../../src/webhooks/outgoing/signing-member.ts';
@@ -8,68 +7,9 @@ import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
 import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
+import { ECDSA, RSA, SCHEMES, SECRETS, WHSK, scheme, type Scheme } from './signings.ts';
 
-const SEED = Buffer.from('a seed of thirty-two bytes, or so').subarray(0, 32);
-const WHSEC = `whsec_${Buffer.from('thirty-two bytes of a secret key').toString('base64')}`;
-const ECDSA = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-  .export({ format: 'pem', type: 'pkcs8' }).toString();
-const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-  .export({ format: 'pem', type: 'pkcs8' }).toString();
-const WHSK = `whsk_${SEED.toString('base64')}`;
-const SECRETS: Readonly<Record<string, string>> = {
-  standard: WHSEC, svix: WHSEC, gitlab: WHSEC, discord: WHSK, sendgrid: ECDSA,
-  basic: 'user:p\u00e4ssword',
-};
 const REFUSED = ['mailgun', 'microsoft-graph', 'linear', 'paypal', 'custom'];
-
-type Scheme = Readonly<Record<string, unknown>>;
-const scheme = (algorithm: string, key: string, more: Scheme = {}): Scheme => ({
-  algorithm, key, content: '{id}|{timestamp}|{body}',
-  signature: { from: { header: 'X-Acme-Signature' }, encoding: 'base64' },
-  timestamp: { from: { header: 'X-Acme-Time' }, unit: 'ms', tolerance: 60 },
-  id: { header: 'X-Acme-Id' }, event: { header: 'X-Acme-Event' }, ...more,
-});
-
-/** The signing, its secret, and how the receiver verifies it. */
-const SCHEMES: readonly (readonly [string, Scheme, string])[] = [
-  ['an HMAC of SHA-512', scheme('hmac-sha512', 'hex'), 'ab'.repeat(32)],
-  ['an HMAC of SHA-1 and base64', scheme('hmac-sha1', 'base64'), SEED.toString('base64')],
-  ['Ed25519 in hex', scheme('ed25519', 'hex'), WHSK],
-  ['Ed25519 in base64', scheme('ed25519', 'base64'), WHSK],
-  ['Ed25519 as SPKI', scheme('ed25519', 'spki'), WHSK],
-  ['Ed25519 as PEM', scheme('ed25519', 'pem'), WHSK],
-  ['ECDSA as PEM', scheme('ecdsa-p256', 'pem'), ECDSA],
-  ['RSA as PEM', scheme('rsa-sha256', 'pem'), RSA],
-  ['ECDSA as PEM without line ends', scheme('ecdsa-p256', 'spki'), ECDSA.replaceAll('\n', '')],
-  ['RSA as SPKI', scheme('rsa-sha256', 'spki'), RSA],
-  ['ISO times', scheme('hmac-sha256', 'utf8', {
-    timestamp: { from: { header: 'X-Acme-Time' }, unit: 'iso', tolerance: 60 },
-  }), 's\u00e9cret'],
-  ['HTTP dates', scheme('hmac-sha256', 'utf8', {
-    timestamp: { from: { header: 'Date' }, unit: 'http-date', tolerance: 60 },
-  }), 'secret'],
-  ['pairs with a prefix', scheme('hmac-sha256', 'utf8', {
-    signature: {
-      from: { header: 'X-Acme-Signature' }, param: 'v1', split: ' ', prefix: 'a~',
-      encoding: 'hex',
-    },
-    timestamp: { param: 't', unit: 's', tolerance: 60 },
-  }), 'secret'],
-  ['a signature in the query', scheme('hmac-sha256', 'utf8', {
-    signature: { from: { query: 'acme sig' }, encoding: 'base64' },
-    timestamp: { from: { query: 'at' }, unit: 's', tolerance: 60 },
-    id: { query: 'id' },
-  }), 'secret'],
-  ['a token in the query', {
-    algorithm: 'token', key: 'utf8', signature: { from: { query: 'acme' }, encoding: 'utf8' },
-    id: { header: 'X-Acme-Id' },
-  }, 'planted+t\u00f6ken'],
-  ['a token under a name of its own', {
-    algorithm: 'token', key: 'utf8',
-    signature: { from: { header: 'X-Acme' }, prefix: 'Key ', encoding: 'utf8' },
-    id: { header: 'X-Acme-Id' },
-  }, 'planted-t\u00f6ken'],
-];
 
 async function start(context: TestContext): Promise<Relay> {
   const relay = await startRelayFor(context);

@@ -1,0 +1,63 @@
+/**
+ * Builds the examples of one outgoing webhook for its receiver: code that verifies its requests,
+ * and a call that is signed as they are. The secret is in none of them.
+ */
+import { loadCrypto } from '../../base/node-modules.ts';
+import { FORM_TYPE, parseMediaType } from '../../base/text/parse-form.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
+import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import { getDialect } from '../outgoing/signing-member.ts';
+import { findPreset, getPreset } from '../senders/presets/preset-table.ts';
+import { findShellObstacle, formatShellExample } from '../senders/signing/shell-example.ts';
+import type { Scheme } from '../senders/scheme/scheme.ts';
+import { createSigningKey } from '../senders/signing/signing-key.ts';
+import {
+  findVerificationObstacle, formatVerificationExample,
+} from '../senders/signing/verification-example.ts';
+import { makeCustomSample } from './custom-sample.ts';
+import type { OutgoingWebhookExamples } from './diagnostic-schema.ts';
+
+/** How the requests of a webhook without `signing` are signed. */
+const DEFAULT_SIGNING = { preset: 'standard' };
+
+export function buildOutgoingExamples(webhook: StoredOutgoingWebhook): OutgoingWebhookExamples {
+  const { identifier, secret, signing = DEFAULT_SIGNING, targetUrl, httpMethod } = webhook;
+  const none = { node: null, php: null, python: null };
+  const preset = signing.preset ?? null;
+  const why = secret === undefined ? 'its requests are not signed: it has no secret'
+    : preset !== null && findPreset(preset) === undefined
+      ? 'this version does not know the preset' : null;
+  if (secret === undefined || why !== null) {
+    return { identifier, preset: null, obstacle: why, ...none, curl: null, curlObstacle: why };
+  }
+  const { scheme, quirk } = getDialect(signing);
+  const url = hideUrlSecrets(targetUrl);
+  const signingKey = createSigningKey(scheme, secret);
+  const privateKey = typeof signingKey === 'string' ? null : signingKey.privateKey;
+  const publicKey = privateKey === null ? null : loadCrypto().createPublicKey(privateKey);
+  const input = { scheme, publicKey, url };
+  // A quirk that picks the signed bytes does so in a form.
+  const isForm = parseMediaType(webhook.contentType ?? '') === FORM_TYPE;
+  const obstacle = quirk.body !== undefined && isForm ? 'the signature covers a field of the form'
+    : findVerificationObstacle(scheme);
+  const curlObstacle = publicKey === null ? findShellObstacle(scheme, httpMethod)
+    : 'the private key signs, which a receiver has not';
+  return {
+    identifier, preset, obstacle, curlObstacle,
+    ...obstacle !== null ? none : {
+      node: formatVerificationExample('node', input),
+      php: formatVerificationExample('php', input),
+      python: formatVerificationExample('python', input),
+    },
+    curl: curlObstacle === null ? formatCall(scheme, preset, url, httpMethod) : null,
+  };
+}
+
+/** A call to try the receiver with: the sample of the sender, or one made of the scheme. */
+function formatCall(scheme: Scheme, preset: string | null, url: string, method: string): string {
+  const sample = preset === null ? makeCustomSample(scheme) : getPreset(preset).sample;
+  const { body, contentType, headers = {} } = sample;
+  return formatShellExample({
+    scheme, settings: { url }, method, body, contentType, headers, url,
+  });
+}

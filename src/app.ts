@@ -423,7 +423,7 @@ function composeRoutes(
   };
   const apiRoutes = [...books.routes, ...webhooks.routes];
   const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
-    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, state),
+    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, state),
     ...maintenanceRoutes(store), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({

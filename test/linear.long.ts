@@ -165,7 +165,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Forwarded, with for': (text) =>
     clientAddress(requestWith('forwarded', `for=${text}`), '127.0.0.1'),
   Authorization: (text) =>
-    checkToken(requestWith('authorization', `Bearer ${text}`), createFixedVerifier(['t']), 'read'),
+    checkToken(requestWith('authorization', `Bearer ${text}`), createFixedVerifier(['t']),
+      { access: 'read' }),
   'If-Match': (text) => evaluateConditions({ 'if-match': text }, version, false),
   'If-None-Match': (text) => evaluateConditions({ 'if-none-match': text }, version, true),
   'If-Modified-Since': (text) => evaluateConditions({ 'if-modified-since': text }, version, true),

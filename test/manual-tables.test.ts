@@ -12,8 +12,8 @@ import { openHookshelf } from './support/embedded.ts';
 import { parseExposition } from './support/exposition.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
-  TABLE_HEADS, commandRows, endpointRows, listMetrics, metricRows, senderRows, settingRows,
-  type TableRows,
+  TABLE_HEADS, commandRows, customerRows, endpointRows, listMetrics, metricRows, senderRows,
+  settingRows, type TableRows,
 } from './support/manual-tables.ts';
 import { hasProgram } from './support/shell.ts';
 import { createTemporaryFolder } from './support/temporary-folder.ts';
@@ -43,6 +43,7 @@ test('the manual lists every endpoint with its scope', async (context) => {
   const { url } = await shelf.listen({ port: 0 });
   const document = JSON.parse(await fetchText(`${url}/openapi.json`));
   check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
+  check('src/manual/customers.md', TABLE_HEADS.customers, customerRows(document.paths));
 });
 
 test('the manual lists every metric with its labels', async (context) => {

@@ -80,11 +80,12 @@ function createAdmission(
         return respondToWebhookPreflight(exchange);
       }
     }
-    const access = hasRoute ? exchange.route.access : accessToUnrouted(path);
+    const { access, bound } = hasRoute ? exchange.route
+      : { access: accessToUnrouted(path), bound: undefined };
     // The control socket alone has the `control` routes, and its callers may call everything.
     if (access === 'public' || access === 'control') return 'admitted';
     if (!tokens.isRequired && access !== ALWAYS_REQUIRED) return 'admitted';
-    exchange.grant = checkToken(request, tokens, access);
+    exchange.grant = checkToken(request, tokens, { access, bound });
     return 'admitted';
   };
 }

@@ -1,16 +1,19 @@
 /** Scopes of tokens, and which of them includes which. */
+import { BOUND_SCOPES, type BoundScope } from '../server/http-route.ts';
 
-export const SCOPES = ['emit', 'read', 'write', 'admin', 'follow'] as const;
+export const SCOPES = ['emit', 'read', 'resend', 'write', 'admin', 'follow'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * By scope of a token, the scopes of the routes that it may call. No other scope includes `follow`,
- * which reads the secrets that all others only write.
+ * By scope of a token that is not bound to webhooks, the scopes of the routes that it may call. No
+ * other scope includes `follow`, which reads the secrets that all others only write. `resend` is of
+ * bound tokens alone, which `mayCallBound` is asked about.
  */
 const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
   emit: ['emit'],
   read: ['read'],
+  resend: [],
   write: ['emit', 'read', 'write'],
   admin: ['emit', 'read', 'write', 'admin'],
   follow: ['follow'],
@@ -18,6 +21,17 @@ const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
 
 export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
+}
+
+/** Whether a bound token may call what is for such tokens of the scope `requiredScope`. */
+export function mayCallBound(grantedScope: Scope, requiredScope: BoundScope): boolean {
+  return isBoundScope(grantedScope)
+    && BOUND_SCOPES.indexOf(grantedScope) >= BOUND_SCOPES.indexOf(requiredScope);
+}
+
+/** Whether a token of that scope can be bound to webhooks. */
+export function isBoundScope(scope: unknown): scope is BoundScope {
+  return BOUND_SCOPES.some((name) => name === scope);
 }
 
 /** The scope whose routes need a token even while the API is open to everybody. */

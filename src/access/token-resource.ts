@@ -10,6 +10,7 @@ export const tokenResource: ListedResource = {
     { title: 'NAME', member: 'name', widthMin: 16 },
     { title: 'SCOPE', member: 'scope', fit: 'whole' },
     { title: 'EVENTS', member: 'events', importance: 4 },
+    { title: 'WEBHOOKS', member: 'webhooks', importance: 4 },
     { title: 'CREATED', member: 'createdAt', form: 'time', importance: 1 },
     { title: 'EXPIRES', member: 'expiresAt', form: 'time', importance: 3 },
     { title: 'LAST USED', member: 'lastUsedAt', form: 'time', importance: 2 },

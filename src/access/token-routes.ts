@@ -2,19 +2,15 @@
 import { AppError } from '../base/errors.ts';
 import { logWrite } from '../resources/change-log.ts';
 import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
-import type { Access, HttpRoute } from '../server/http-route.ts';
+import type { Access, Grant, HttpRoute } from '../server/http-route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
 import { tokenResource } from './token-resource.ts';
-import { scopeSchema, TOKEN_MODEL } from './token.ts';
-import { findCurrentScope } from './token-verifier.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import { accessSchema, TOKEN_MODEL } from './token.ts';
 import { TOKENS_MAX } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
 
-export function tokenRoutes(
-  tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
-): readonly HttpRoute[] {
+export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly HttpRoute[] {
   return [
     {
       method: 'GET',
@@ -22,10 +18,12 @@ export function tokenRoutes(
       operationId: 'getAccess',
       summary: 'What the caller may do',
       access: 'read',
+      bound: { scope: 'read' },
       responses: [{
-        status: 200, description: 'The scope', schema: scopeSchema, mediaType: 'application/json',
+        status: 200, description: 'The scope, and whose it is', schema: accessSchema,
+        mediaType: 'application/json',
       }],
-      handle: (exchange) => exchange.sendJson(200, { scope: findCurrentScope(exchange, verifier) }),
+      handle: (exchange) => exchange.sendJson(200, describeGrant(exchange.grant)),
     },
     {
       method: 'GET', path: ACCESS_STATE_PATH, operationId: 'getAccessState',
@@ -64,6 +62,12 @@ export function tokenRoutes(
       },
     },
   ];
+}
+
+/** Who needs no token may do everything. */
+function describeGrant(grant: Grant | null): object {
+  const { scope, name, binding } = grant ?? { scope: 'admin', name: null };
+  return { scope, name, ...binding === undefined ? {} : { webhooks: binding.webhooks } };
 }
 
 /** The list is on the control socket, where commands need it, and in the API. */

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { Exchange, Grant } from '../server/http-route.ts';
-import { ALWAYS_REQUIRED, includesScope, type Scope } from './scope.ts';
+import type { BoundRule, Exchange, Grant } from '../server/http-route.ts';
+import { ALWAYS_REQUIRED, includesScope, mayCallBound, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
   /**
@@ -48,9 +48,16 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
   };
 }
 
-/** Throws `unauthorized` without a valid token, `forbidden` when its scope is too small. */
+/** What a route asks of a token: a scope, and of one that is bound to webhooks its own rule. */
+type TokenRequirement = { readonly access: Scope; readonly bound?: BoundRule | undefined };
+
+/**
+ * Throws `unauthorized` without a valid token, `forbidden` when its scope is too small, or when it
+ * is bound to webhooks and the route is not for such tokens.
+ */
 export function checkToken(
-  request: IncomingMessage, verifier: TokenVerifier, requiredScope: Scope,
+  request: IncomingMessage, verifier: TokenVerifier,
+  { access: requiredScope, bound }: TokenRequirement,
 ): Grant {
   // Credentials of another scheme count as none (RFC 6750 §3.1).
   if (!/^bearer /i.test(request.headers.authorization ?? '')) {
@@ -62,12 +69,26 @@ export function checkToken(
       challenge: 'Bearer error="invalid_token"',
     });
   }
-  if (!includesScope(grant.scope, requiredScope)) {
+  if (grant.binding !== undefined) {
+    checkBoundScope(grant.scope, bound);
+  } else if (!includesScope(grant.scope, requiredScope)) {
     throw new AppError('forbidden',
       `this needs a token of scope ${describeScope(requiredScope)}, not ${grant.scope}`,
       { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
   }
   return grant;
+}
+
+/** Says the same of routes that there are, and of those that there are not. */
+function checkBoundScope(grantedScope: Scope, bound: BoundRule | undefined): void {
+  if (bound === undefined) {
+    throw new AppError('forbidden', 'this token is for some webhooks alone, and this is not for it',
+      { challenge: 'Bearer error="insufficient_scope"' });
+  }
+  if (mayCallBound(grantedScope, bound.scope)) return;
+  throw new AppError('forbidden',
+    `this needs a token of scope ${bound.scope}, not ${grantedScope}`,
+    { challenge: `Bearer error="insufficient_scope", scope="${bound.scope}"` });
 }
 
 /** Few know the scope that is for emitting alone. */
@@ -83,28 +104,22 @@ export function checkCurrentScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
   requiredScope: Scope,
 ): void {
-  if (!isControl && verifier.isRequired) checkToken(request, verifier, requiredScope);
+  if (!isControl && verifier.isRequired) checkToken(request, verifier, { access: requiredScope });
 }
 
 /**
- * The scope that a caller has now, perhaps long after its request began; null: none any more.
- * Callers on the control socket have the scope admin.
+ * Whether a caller may still call the route that has let him in, which asks for `requiredScope`,
+ * perhaps long after his request began.
  */
-export function findCurrentScope(
-  { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
-): Scope | null {
-  if (isControl || !verifier.isRequired) return 'admin';
-  return findCallerGrant(request, verifier)?.scope ?? null;
-}
-
-/** Whether a caller still has a scope, perhaps long after his request began. */
 export function hasScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
   requiredScope: Scope,
 ): boolean {
   if (isControl || (!verifier.isRequired && requiredScope !== ALWAYS_REQUIRED)) return true;
   const grant = findCallerGrant(request, verifier);
-  return grant !== null && includesScope(grant.scope, requiredScope);
+  if (grant === null) return false;
+  // The scope and the binding of a token never change.
+  return grant.binding !== undefined || includesScope(grant.scope, requiredScope);
 }
 
 /** What the caller's token lets him do; null without a valid one. */

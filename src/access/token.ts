@@ -1,18 +1,31 @@
 /**
  * The model of an API token. Only its SHA-256 is stored, so that nobody who reads the data
  * directory can use it. As a token has 256 random bits, a fast hash is as good as a slow one.
+ *
+ * A stored token is one JSON object: `{"identifier", "createdAt", "updatedAt", "name", "scope",
+ * "events"?, "expiresAt"?, "lastUsedAt"?, "revokedAt"?, "hash"?, "isConfigured"?}`. One that is
+ * bound to webhooks has `"webhooks"`, its scope in `"boundScope"` and its hash in `"boundHash"`,
+ * and `"scope"` is `read`: a program from before there were such tokens finds no hash, and takes it
+ * for one that is revoked, never for one that is bound to nothing.
  */
 import { AppError, type FieldError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { JsonObject } from '../base/schema.ts';
+import type { JsonObject, Schema } from '../base/schema.ts';
 import { describeObject, type RecordOf } from '../base/schema-types.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../base/event-name.ts';
 import { parseTime } from '../base/time.ts';
+import { BINDING_ENTRIES_MAX, explainInvalidBinding } from '../base/webhook-binding.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
 import type { Collection } from '../store/store-port.ts';
-import { SCOPES, includesScope } from './scope.ts';
+import type { Grant } from '../server/http-route.ts';
+import { SCOPES, includesScope, isBoundScope } from './scope.ts';
 
 const EVENTS_MAX = 50;
+
+const webhooksSchema = {
+  kind: 'array', maxItems: BINDING_ENTRIES_MAX,
+  items: { kind: 'string', minLength: 1, maxLength: 128 },
+} as const satisfies Schema;
 
 export const TOKEN_MODEL = describeObject({
   kind: 'object',
@@ -45,6 +58,17 @@ export const TOKEN_MODEL = describeObject({
         help: 'with --scope emit: it may emit this event, or with order.* all below it; repeatable',
       },
     },
+    webhooks: {
+      schema: webhooksSchema,
+      description: 'With the scope `read`, `resend` or `write`: the outgoing webhooks that it is '
+        + 'for, and nothing else is: names, identifiers, or beginnings of names as `acme-*`; '
+        + 'absent: all',
+      option: {
+        name: 'webhook', placeholder: '<name>',
+        help: 'with --scope read, resend or write: for this outgoing webhook alone, by name or '
+          + 'identifier, or with acme-* for all whose names begin so; repeatable',
+      },
+    },
     expiresAt: {
       schema: {
         kind: 'string',
@@ -62,13 +86,23 @@ export const TOKEN_MODEL = describeObject({
     lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
     revokedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
   },
-  check: findEventsProblems,
+  check: (token) => [...findEventsProblems(token), ...findWebhooksProblems(token)],
 });
 
 /** What a caller may do. */
-export const scopeSchema = describeObject({
+export const accessSchema = describeObject({
   kind: 'object', name: 'Access',
-  members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
+  members: {
+    scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true },
+    name: {
+      schema: { kind: 'string' }, isRequired: true, isNullable: true,
+      description: 'Of the token; null without one',
+    },
+    webhooks: {
+      schema: webhooksSchema, isAlwaysPresent: false,
+      description: 'The outgoing webhooks that the token is for; absent: all that there is',
+    },
+  },
 });
 
 function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[] {
@@ -81,7 +115,21 @@ function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[
     : [{ pointer: '/events', detail: 'must name an event; leave it out for all events' }];
 }
 
-/** A stored token. `hash` is absent once it is revoked. */
+/** What is wrong with the webhooks of a new token, or with its scope for what it is bound to. */
+export function findWebhooksProblems({ scope, webhooks }: JsonObject): readonly FieldError[] {
+  if (!Array.isArray(webhooks)) {
+    return scope !== 'resend' ? [] : [{
+      pointer: '/scope', detail: 'resend is for tokens of some webhooks alone: name these in '
+        + '`webhooks`, or take write',
+    }];
+  }
+  const detail = isBoundScope(scope) ? explainInvalidBinding(webhooks)
+    : `are for the scopes read, resend and write: a token of scope ${String(scope)} is bound to no `
+      + 'webhooks';
+  return detail === null ? [] : [{ pointer: '/webhooks', detail }];
+}
+
+/** A token. `hash` is absent once it is revoked. */
 export type Token = Omit<RecordOf<typeof TOKEN_MODEL>, 'lastUsedAt' | 'revokedAt'> & {
   readonly lastUsedAt?: string;
   readonly revokedAt?: string;
@@ -122,13 +170,26 @@ export function parseExpiry(expiresAt: string, nowMs: number): string {
 }
 
 export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Token): string {
-  return encodeRecord('identifier', identifier, { createdAt, updatedAt }, fields);
+  const timestamps = { createdAt, updatedAt };
+  if (fields.webhooks === undefined) {
+    return encodeRecord('identifier', identifier, timestamps, fields);
+  }
+  const { scope: boundScope, hash: boundHash, ...others } = fields;
+  return encodeRecord('identifier', identifier, timestamps, {
+    ...others, scope: 'read', boundScope, ...boundHash === undefined ? {} : { boundHash },
+  });
 }
+
+type StoredToken = Token & { readonly boundScope?: Token['scope']; readonly boundHash?: string };
 
 /** Throws TypeError for bytes that are no stored token. */
 export function decodeToken(bytes: Buffer): Token {
-  return decodeRecordAs<Token>(bytes, ({ identifier, scope }) =>
-    typeof identifier === 'string' && SCOPES.some((name) => name === scope));
+  const { boundScope, boundHash, ...token } = decodeRecordAs<StoredToken>(bytes,
+    ({ identifier, scope, webhooks, boundScope }) =>
+      typeof identifier === 'string' && SCOPES.some((name) => name === scope)
+      && Array.isArray(webhooks) === isBoundScope(boundScope));
+  if (boundScope === undefined) return token;
+  return { ...token, scope: boundScope, ...boundHash === undefined ? {} : { hash: boundHash } };
 }
 
 /** All tokens of the collection. */
@@ -142,14 +203,27 @@ export function decodeTokens(collection: Collection): Token[] {
   return tokens;
 }
 
-/** Whether callers can use the token: not revoked, not expired, and not the settings' record. */
-export function isUsable({ hash, expiresAt }: Token, nowMs: number): boolean {
-  return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
+/**
+ * Whether callers can use the token: not revoked, not expired, and not the settings' record. A
+ * program from before there were bound tokens leaves the hash of one that it revokes.
+ */
+export function isUsable({ hash, expiresAt, revokedAt }: Token, nowMs: number): boolean {
+  return hash !== undefined && revokedAt === undefined
+    && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 }
 
-/** Whether callers can use the token to look at the service. */
+/** Whether callers can use the token to look at the service, and not at some webhooks alone. */
 export function mayRead(token: Token, nowMs: number): boolean {
-  return isUsable(token, nowMs) && includesScope(token.scope, 'read');
+  return isUsable(token, nowMs) && token.webhooks === undefined
+    && includesScope(token.scope, 'read');
+}
+
+/** What a token lets its holder do. */
+export function createGrant({ identifier, scope, name, events, webhooks }: Token): Grant {
+  return {
+    scope, name, ...events === undefined ? {} : { events },
+    ...webhooks === undefined ? {} : { binding: { tokenId: identifier, webhooks } },
+  };
 }
 
 /** A token as callers see it: without its hash. */

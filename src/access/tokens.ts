@@ -18,8 +18,8 @@ import type { WriteOptions } from '../resources/repository.ts';
 import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES } from './scope.ts';
 import {
-  TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken, hashToken,
-  isUsable, mayRead, toPublicToken,
+  TOKEN_MODEL, createGrant, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken,
+  hashToken, isUsable, mayRead, toPublicToken,
 } from './token.ts';
 import type { Token } from './token.ts';
 
@@ -96,8 +96,7 @@ export class Tokens implements TokenVerifier {
     const nowMs = this.#clock.now();
     if (!isUsable(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
-    const { scope, name, events } = token;
-    return { scope, name, ...events === undefined ? {} : { events } };
+    return createGrant(token);
   }
 
   list(): JsonObject[] {
@@ -109,7 +108,7 @@ export class Tokens implements TokenVerifier {
   async create(body: unknown, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
-    const { expiresAt, name, scope, events } = parseObject(TOKEN_MODEL, body);
+    const { expiresAt, name, scope, events, webhooks } = parseObject(TOKEN_MODEL, body);
     const text = generateToken();
     const token: Token = {
       identifier: this.#makeId(),
@@ -118,6 +117,7 @@ export class Tokens implements TokenVerifier {
       name: String(name),
       scope: SCOPES.find((name) => name === scope) ?? 'read',
       ...Array.isArray(events) ? { events: events.map(String) } : {},
+      ...Array.isArray(webhooks) ? { webhooks: webhooks.map(String) } : {},
       ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };

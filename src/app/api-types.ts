@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonSchema, JsonValue, ObjectSchema } from '../base/schema.ts';
 import type { AnswerOf, InputOf, SchemaOf } from '../base/schema-types.ts';
-import type { scopeSchema, TOKEN_MODEL } from '../access/token.ts';
+import type { accessSchema, TOKEN_MODEL } from '../access/token.ts';
 import type { bookSchema } from '../books/book.ts';
 import type {
   logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
@@ -178,7 +178,7 @@ type Routes = [
   ['GET', '/api/jobs', null, ListOf<typeof JOB_SCHEMA>],
   ['GET', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
   ['DELETE', '/api/jobs/{id}', null, typeof JOB_SCHEMA],
-  ['GET', '/api/access', null, typeof scopeSchema],
+  ['GET', '/api/access', null, typeof accessSchema],
   ['GET', '/api/tokens', null, ListOf<typeof TOKEN_MODEL>],
   ['GET', '/api/stream', null, TextSchema],
   ['GET', '/api/nodes', null, ListOf<typeof nodeSchema>],

@@ -116,6 +116,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'what is guaranteed, retries, crashes, chains of webhooks',
   },
   {
+    name: 'customers', title: 'Tokens for customers',
+    summary: 'each sees, and repairs, what is his: tokens that are bound to webhooks',
+  },
+  {
     name: 'run-command', title: 'Hooks that run programs',
     summary: 'a script that runs when a webhook comes in: its arguments, limits and result',
   },

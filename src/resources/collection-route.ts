@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StringSchema } from '../base/schema.ts';
 import { problemResponses } from '../server/problem.ts';
 import { PAGE_LIMIT_MAX, readQuery } from '../server/query.ts';
-import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import type { BoundRule, Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import {
   decodeIdCursor, encodeIdCursor, type PageParameters, type SortPosition,
 } from './id-cursor.ts';
@@ -34,6 +34,19 @@ export type CollectionView = {
    * key.
    */
   readonly sorts?: Readonly<Record<string, (id: string) => string>>;
+  /** Absent: no token that is bound to webhooks may call the route. */
+  readonly bound?: {
+    readonly rule: BoundRule;
+    /** What the caller sees of the list; null: all of it. */
+    readonly findView: (exchange: Exchange) => ListedView | null;
+  };
+};
+
+/** The part of a list that a caller sees. */
+export type ListedView = {
+  readonly sees: (id: string) => boolean;
+  /** A record as he sees it. */
+  readonly show: (bytes: Buffer) => Buffer;
 };
 
 const PAGE_PARAMETERS = [
@@ -82,6 +95,7 @@ export function collectionRoute(
     operationId: `list${schema.name}s`,
     summary: `Every ${noun}, ${order}`,
     access: access?.read ?? 'read',
+    ...view.bound === undefined ? {} : { bound: view.bound.rule },
     parameters: [...parameters, ...PAGE_PARAMETERS],
     responses: [
       pagedListResponse(`Every ${noun}`, schema,
@@ -110,8 +124,10 @@ async function sendCollection(
   const { limit, cursor, ...values } = query;
   const pageParameters: PageParameters = Object.entries(values).flatMap(([name, value]) =>
     value === null ? [] : [[name, String(value)]]);
-  const { count, next, positionOf } =
-    await openListing(repository, view, values, decodeIdCursor(cursor, pageParameters));
+  const listed = view.bound?.findView(exchange) ?? null;
+  const { count, next, positionOf } = await openListing(
+    listed === null ? repository : viewRepository(repository, listed), view, values,
+    decodeIdCursor(cursor, pageParameters));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
@@ -135,6 +151,33 @@ async function sendCollection(
     headers.push('Link', `<${exchange.linkTo(`${path}?${link}`)}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));
+}
+
+/** The part of a repository that the view shows, of which the whole list is made. */
+function viewRepository(
+  repository: ListRepository, { sees, show }: ListedView,
+): ListRepository {
+  const ids = (): string[] => repository.ids().filter(sees);
+  const view = (record: PublicRecord | null): PublicRecord | null =>
+    record && { ...record, bytes: show(record.bytes) };
+  return {
+    get size() {
+      return ids().length;
+    },
+    ids,
+    findListed: (id) => sees(id) ? view(repository.findListed(id)) : null,
+    walk(after) {
+      const rest = ids().filter((id) => after === null || id > after).values();
+      return () => {
+        // A record may be removed, or go out of sight, while a long list is sent.
+        for (const id of rest) {
+          const record = sees(id) ? repository.findListed(id) : null;
+          if (record !== null) return view(record);
+        }
+        return null;
+      };
+    },
+  };
 }
 
 async function openListing(

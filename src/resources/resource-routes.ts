@@ -8,7 +8,7 @@ import { formatHeaders } from '../server/exchange/header-text.ts';
 import { parseJsonBody } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import type {
-  ResponseSpec, BodySpec, Exchange, Handler, OtherMediaType, ParameterSpec, HttpRoute,
+  BodySpec, BoundRule, Exchange, Handler, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
 } from '../server/http-route.ts';
 import { logWrite } from './change-log.ts';
 import { createPrecondition } from './conditional-request.ts';
@@ -33,6 +33,13 @@ export type RoutedResource = Pick<Resource,
     /** In which other media types than JSON a caller may have a record. */
     readonly formats?: RecordFormats;
   };
+
+/** What the routes of a resource are for tokens that are bound to webhooks. */
+type BoundAccess = {
+  readonly read: BoundRule;
+  /** What the caller may see of a record; null: all of it. */
+  readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
+};
 
 type MemberSelection = {
   readonly parameter: ParameterSpec;
@@ -63,18 +70,24 @@ const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as c
 const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
 const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
 
-/** With `keys`, a POST takes an `Idempotency-Key`. */
+/**
+ * With `keys`, a POST takes an `Idempotency-Key`. Without `bound`, no token that is bound to
+ * webhooks may call any of the routes.
+ */
 export function resourceRoutes(
   resource: RoutedResource, repository: ItemRepository, keys: IdempotencyKeys | null = null,
+  bound: BoundAccess | null = null,
 ): readonly HttpRoute[] {
   return [
-    getRoute(resource, repository), postRoute(resource, repository, keys),
+    getRoute(resource, repository, bound), postRoute(resource, repository, keys),
     putRoute(resource, repository), patchRoute(resource, repository),
     deleteRoute(resource, repository), restoreRoute(resource, repository),
   ];
 }
 
-function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
+function getRoute(
+  resource: RoutedResource, repository: ItemRepository, bound: BoundAccess | null,
+): HttpRoute {
   const { schema, noun, access, selection, formats } = resource;
   const moreHeaders = formats === undefined ? '' : VARY_BY_ACCEPT;
   const send = (exchange: Exchange, encode: RecordEncoder | null): void => {
@@ -85,7 +98,8 @@ function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
     const { bytes } = representation;
-    const selected = select === undefined ? bytes : select(bytes);
+    const view = bound?.findView(exchange) ?? select;
+    const selected = view === undefined ? bytes : view(bytes);
     if (encode === null) sendRepresentation(exchange, noun, representation, selected, moreHeaders);
     else sendEncoded(exchange, noun, representation, encode(selected));
   };
@@ -99,6 +113,7 @@ function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
     operationId: `get${schema.name}`,
     summary: `One ${noun}`,
     access: access?.read ?? 'read',
+    ...bound === null ? {} : { bound: bound.read },
     parameters: [
       createKeyParameter(resource), ...selection === undefined ? [] : [selection.parameter],
       ...formats === undefined ? [] : [formats.parameter], ...READ_CONDITIONS,

@@ -14,13 +14,43 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'public' | 'emit' | 'read' | 'write' | 'admin' | 'follow' | 'control';
 
+/**
+ * The scopes of tokens that are bound to webhooks, each with those before it. What such a token may
+ * call, routes say in `bound`, and not in `access`.
+ */
+export const BOUND_SCOPES = ['read', 'resend', 'write'] as const;
+
+export type BoundScope = (typeof BOUND_SCOPES)[number];
+
+/** What a route is for the holders of tokens that are bound to webhooks. */
+export type BoundRule = {
+  /** The least scope of a token that may call it. */
+  readonly scope: BoundScope;
+  /**
+   * What the first parameter of the path names: a caller who does not see it is answered that there
+   * is none, before anything else of his request is looked at.
+   */
+  readonly subject?: BoundSubject;
+};
+
+export type BoundSubject = 'webhook' | 'delivery' | 'event' | 'job';
+
 /** What the token of a caller lets him do. */
 export type Grant = {
-  readonly scope: Exclude<Access, 'public' | 'control'>;
+  readonly scope: Exclude<Access, 'public' | 'control'> | BoundScope;
   /** The name of the token. */
   readonly name: string;
   /** The only events that may be emitted, by name or pattern; absent: all. */
   readonly events?: readonly string[];
+  /** The outgoing webhooks that the token is for, and nothing else is; absent: it is not bound. */
+  readonly binding?: Binding;
+};
+
+/** See base/webhook-binding.ts. */
+export type Binding = {
+  /** The identifier of the token. */
+  readonly tokenId: string;
+  readonly webhooks: readonly string[];
 };
 
 export type HttpRoute = {
@@ -31,6 +61,8 @@ export type HttpRoute = {
   readonly operationId: string;
   readonly summary: string;
   readonly access: Access;
+  /** Absent: tokens that are bound to webhooks may not call it, unless it is public. */
+  readonly bound?: BoundRule;
   readonly parameters?: readonly ParameterSpec[];
   readonly body?: BodySpec;
   readonly responses: readonly ResponseSpec[];

@@ -4,6 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
+import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -25,6 +26,7 @@ import { lateDeliveryCollection } from './deliveries/late-deliveries.ts';
 import { eventCollection } from './deliveries/event-record.ts';
 import { delayedEventCollection } from './deliveries/delayed-events.ts';
 import { emitRoutes } from './events/emit-routes.ts';
+import { checkBoundSubjects } from './bound-subjects.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { fanOutCollection } from './deliveries/delivery-changes.ts';
@@ -59,6 +61,7 @@ import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
 import type { WebhookDirectories } from './members/directory.ts';
+import { createVisibilityFinder, type FindVisibility } from './members/visibility.ts';
 import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection } from './incoming/stored-request.ts';
@@ -100,6 +103,8 @@ export interface Webhooks {
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
   readonly directories: WebhookDirectories;
+  /** Finds what a caller sees whose token is bound to webhooks. */
+  readonly findVisibility: FindVisibility;
   /**
    * The name of a webhook of either direction, and the host and path of an outgoing one's target.
    */
@@ -159,10 +164,11 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
-  const { sender, deliveries, keptEvents, findHostWait, listHostWaits, statistics } = outgoing;
+  const { sender, deliveries, findHostWait, listHostWaits, statistics } = outgoing;
   const { requests } = incoming;
   const searches = new Searches(context);
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
+  const findVisibility = createVisibilityFinder(indexes.outgoing);
   const jobs = new Jobs(context, createJobKinds(context, {
     ...eventParts, ...outgoing, requests, findSearched: lookup.findSearched,
     webhooks: indexes.outgoing,
@@ -177,19 +183,17 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
       requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri,
     }),
     ...createActionEndpoints(actions, resources.configurations),
-    ...outgoingRoutes({
-      store, records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
-      send: (...input) => sender.sendText(...input),
+    ...createOutgoingEndpoints(context, outgoing, {
+      records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs, keys, searches,
+      findVisibility,
     }),
-    receiverRoute(store, indexes.outgoing), ...emitRoutes(context, events, deliveries, keys),
-    ...deliveryRoutes(deliveries, directories, keys, searches),
-    ...eventRoutes(keptEvents, directories.outgoing, searches),
+    ...emitRoutes(context, events, deliveries, keys),
     ...requestRoutes(requests, directories.incoming, keys, searches),
-    ...jobRoutes(jobs, store, { keys, webhooks: indexes }),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, directories, listHostWaits,
+    routes, resources, actions, deliveries, requests, events, directories, findVisibility,
+    listHostWaits,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
@@ -210,6 +214,32 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
+}
+
+/** The routes of what is sent. Tokens that are bound to webhooks may call some of them. */
+function createOutgoingEndpoints(
+  { store }: RelayContext, { sender, deliveries, keptEvents }: ReturnType<typeof composeOutgoing>,
+  parts: {
+    readonly records: WebhookResources['outgoing'];
+    readonly webhooks: {
+      readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
+    };
+    readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys | null;
+    readonly searches: Searches; readonly findVisibility: FindVisibility;
+  },
+): readonly HttpRoute[] {
+  const { records, webhooks, health, jobs, keys, searches, findVisibility } = parts;
+  const routes = [
+    ...outgoingRoutes({
+      store, records, webhooks: webhooks.outgoing, health, findVisibility,
+      send: (...input) => sender.sendText(...input),
+    }),
+    receiverRoute(store, webhooks.outgoing),
+    ...deliveryRoutes(deliveries, webhooks, keys, searches),
+    ...eventRoutes(keptEvents, webhooks.outgoing, searches),
+    ...jobRoutes(jobs, store, { keys, webhooks }),
+  ];
+  return checkBoundSubjects(routes, store, findVisibility);
 }
 
 function tellBackupFailed(

@@ -165,3 +165,46 @@ test('there are at most a thousand tokens', async () => {
   for (let count = 0; count < TOKENS_MAX; count += 1) await create(tokens);
   await assert.rejects(create(tokens), { code: 'conflict' });
 });
+
+test('a token is bound to webhooks with a scope for that, by names that may be', async () => {
+  const { tokens } = open();
+  const { id, text } = await create(tokens, { scope: 'resend', webhooks: ['acme', 'acme-*'] });
+  assert.deepEqual(tokens.verify(text), {
+    scope: 'resend', name: 'ci', binding: { tokenId: id, webhooks: ['acme', 'acme-*'] },
+  });
+  const many = Array.from({ length: 21 }, (_, index) => `a${index}`);
+  for (const [body, pointer] of [
+    [{ scope: 'resend' }, '/scope'],
+    ...['admin', 'emit', 'follow'].map((scope) =>
+      [{ scope, webhooks: ['acme'] }, '/webhooks'] as const),
+    ...[[], many, ['a', 'a'], ['*'], ['a*b'], ['a**'], ['A'], ['a b'], ['']].map((webhooks) =>
+      [{ scope: 'read', webhooks }, '/webhooks'] as const),
+  ] as const) {
+    await assert.rejects(create(tokens, body), ({ code, details }) =>
+      code === 'invalid' && details.errors[0].pointer.startsWith(pointer), JSON.stringify(body));
+  }
+});
+
+test('an earlier program finds no hash of a bound token, and what it revokes stays revoked',
+  async () => {
+    const { tokens, store, clock } = open();
+    const { id, text } = await create(tokens, { scope: 'write', webhooks: ['acme'] });
+    tokens.close();
+    const bytes = store.collection(TOKENS.name).findBytes(id);
+    const stored = JSON.parse(String(bytes));
+    assert.deepEqual([stored.scope, stored.boundScope, stored.webhooks, 'hash' in stored],
+      ['read', 'write', ['acme'], false]);
+    assert.deepEqual(open(store, clock).tokens.verify(text)?.scope, 'write');
+    await store.transact((transaction) => {
+      const revoked = { ...stored, revokedAt: stored.createdAt };
+      transaction.put(TOKENS.name, id, JSON.stringify(revoked));
+    });
+    assert.equal(open(store, clock).tokens.verify(text), null);
+  });
+
+test('bound tokens close the API, and are none that lets an operator in', async () => {
+  const { tokens } = open();
+  await create(tokens, { scope: 'write', webhooks: ['acme'] });
+  assert.deepEqual([tokens.hasUsableToken, tokens.hasReadingToken], [true, false]);
+  assert.ok(tokens.createAnonymousVerifier().isRequired);
+});

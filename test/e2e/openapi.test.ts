@@ -6,7 +6,7 @@ import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, PlacedOperation } from '../support/open-api.ts';
 import { makeToken } from '../support/make-token.ts';
-import { SCOPE_OF } from '../support/scopes.ts';
+import { BOUND_SCOPE_OF, SCOPE_OF } from '../support/scopes.ts';
 import { ask } from './ask.ts';
 import { exerciseResource, exerciseWebhooks, type Described } from './exercise-api.ts';
 
@@ -192,10 +192,15 @@ async function exerciseFollowing({ url, data, call }: Described): Promise<void> 
   controller.abort();
 }
 
+const SCOPES_TOLD =
+  /^Scope of the token: `(\w+)`(?:; of one that is bound to webhooks: `(\w+)`)?\.$/;
+
 test('the document tells every route and the scope that it needs', () =>
   withDocument({}, ({ document }) => {
+    const boundScopes: [string, string][] = [];
     const told = operationsOf(document).map(({ method, path, description, security }) => {
-      const scope = /^Scope of the token: `(\w+)`\.$/.exec(description ?? '')?.[1] ?? 'public';
+      const [, scope = 'public', boundScope] = SCOPES_TOLD.exec(description ?? '') ?? [];
+      if (boundScope !== undefined) boundScopes.push([`${method} ${path}`, boundScope]);
       assert.equal(security.length > 0, scope !== 'public', path);
       // No token at all will do while the service has none, but for what holds every secret.
       const mayLackToken = security.some((one) => Object.keys(one).length === 0);
@@ -203,6 +208,7 @@ test('the document tells every route and the scope that it needs', () =>
       return [`${method} ${path}`, scope] as const;
     });
     assert.deepEqual(new Map(told), SCOPE_OF);
+    assert.deepEqual(new Map(boundScopes), BOUND_SCOPE_OF);
     return Promise.resolve();
   }));
 

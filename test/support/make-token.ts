@@ -12,3 +12,15 @@ export async function makeToken(
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout);
 }
+
+/** Makes a token that is bound to these webhooks; its name is the first of them. */
+export async function makeBoundToken(
+  data: string, scope: Scope, ...webhooks: readonly string[]
+): Promise<{ readonly identifier: string; readonly token: string; readonly stderr: string }> {
+  const { code, stdout, stderr } = await runCommand([
+    'token:create', '--name', webhooks[0] ?? '', '--scope', scope, '--json', '--data', data,
+    ...webhooks.flatMap((webhook) => ['--webhook', webhook]),
+  ]);
+  assert.equal(code, 0, stderr);
+  return { ...JSON.parse(stdout), stderr };
+}

@@ -8,6 +8,7 @@ import type { MetricSource } from '../../src/server/metrics/metric-source.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/option-spec.ts';
+import { BOUND_SCOPES } from '../../src/server/http-route.ts';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import {
   formatCoverage, describePresets,
@@ -20,6 +21,7 @@ export const TABLE_HEADS = {
   settings: '| setting | default | meaning |',
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
+  customers: '| request of a customer | scope | what it does |',
   senders: '| preset | signature | covers | answer within | when it fails | where to paste |',
   metrics: '| metric | type | labels | what it is |',
 } as const;
@@ -102,12 +104,23 @@ function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }
 
+/** The endpoints for tokens that are bound to webhooks, by scope. */
+export function customerRows(paths: Paths): TableRows {
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { summary, description }]) => {
+      const [, scope] = /bound to webhooks: `(\w+)`/.exec(description ?? '') ?? [];
+      const row = `| \`${method.toUpperCase()} ${path}\` | ${scope} | ${summary} |`;
+      return scope === undefined ? [] : [{ scope, row }];
+    }));
+  return BOUND_SCOPES.flatMap((name) =>
+    rows.filter(({ scope }) => scope === name).map(({ row }) => row));
+}
+
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 type Operation = { readonly summary: string; readonly description?: string };
 
 /** From the OpenAPI document, which is made from the table that serves. */
-export function endpointRows(
-  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>,
-): TableRows {
+export function endpointRows(paths: Paths): TableRows {
   return Object.entries(paths).flatMap(([path, operations]) => {
     const methods = Object.entries(operations);
     const summaries = new Set(methods.map(([, { summary }]) => summary));

@@ -90,3 +90,18 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['GET /docs/{chapter}', 'public'],
   ['GET /favicon.ico', 'public'],
 ]);
+
+/**
+ * The scope of a token that is bound to webhooks, for each route that such a token may call. Every
+ * other route that is not public refuses it.
+ */
+export const BOUND_SCOPES = ['read', 'resend', 'write'] as const;
+export type BoundScope = typeof BOUND_SCOPES[number];
+
+export const BOUND_SCOPE_OF: ReadonlyMap<string, BoundScope> = new Map([
+  ['GET /api/access', 'read'],
+  ['GET /api/outgoing-webhooks', 'read'],
+  ['GET /api/outgoing-webhooks/{identifier}', 'read'],
+  ['GET /api/outgoing-webhooks/{identifier}/statistics', 'read'],
+  ['GET /api/outgoing-webhooks/{identifier}/examples', 'read'],
+]);

@@ -59,7 +59,9 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
           description: 'Needed once the service has a token. Scopes: read; write (books, events, '
             + 'deliveries); admin (webhooks and actions). Each includes those before it. Beside '
             + 'them: emit (events alone), which write and admin include; follow (a copy), which '
-            + 'none includes, and which is needed while the service has no token, too.',
+            + 'none includes, and which is needed while the service has no token, too. A token '
+            + 'bound to webhooks has the scope read, resend or write, and sees these and what '
+            + 'belongs to them alone.',
         },
       },
     },
@@ -67,13 +69,11 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
 }
 
 function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas): object {
-  const isPublic = route.access === 'public';
-  const scope = isPublic ? {} : { description: `Scope of the token: \`${route.access}\`.` };
   const parameters = listParameters(route);
   return {
     operationId,
     summary: route.summary,
-    ...scope,
+    ...route.access === 'public' ? {} : { description: describeScopes(route) },
     tags: [tagOf(route.path)],
     ...parameters.length === 0 ? {} : {
       parameters: parameters.map((parameter) => buildParameter(parameter, schemas)),
@@ -94,6 +94,12 @@ function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas)
     responses: buildResponses(route, schemas),
     security: listSecurity(route.access),
   };
+}
+
+function describeScopes({ access, bound }: HttpRoute): string {
+  const scope = `Scope of the token: \`${access}\``;
+  return bound === undefined ? `${scope}.`
+    : `${scope}; of one that is bound to webhooks: \`${bound.scope}\`.`;
 }
 
 /** Beside `{}` no token is needed while the service has none. */

@@ -4,10 +4,13 @@
  * and `upTo` is the last one.
  *
  * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
- * "running"?, "hook"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running` is there
- * only while the job runs, and is unique in the collection. It is the kind, so that one job of each
- * kind runs at a time; for a kind of which one may run for each webhook, kind and webhook. `hook`
- * is that webhook. The changes of a chunk and the job that counts them are one transaction.
+ * "running"?, "hook"?, "token"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running`
+ * is there only while the job runs, and is unique in the collection. It is the kind, so that one
+ * job of each kind runs at a time; for a kind of which one may run for each webhook, kind and
+ * webhook. `hook` is that webhook. A job that a token has begun which is bound to webhooks has the
+ * token's identifier as `token`, and that behind the kind where no webhook is: one of each such
+ * token runs at a time. The changes of a chunk and the job that counts them are one
+ * transaction.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -33,6 +36,8 @@ export type Job = {
   readonly failed: number;
   /** The webhook whose deliveries it holds while it runs; null: it holds none. */
   readonly hook: string | null;
+  /** The identifier of the token that has begun it; absent where that was bound to no webhooks. */
+  readonly token?: string | undefined;
   /** The last id that the job has dealt with; null before the first. */
   readonly after: string | null;
   readonly upTo: string;
@@ -69,11 +74,12 @@ export function advance(
 }
 
 export function encodeJob(job: Job): string {
-  const { id, createdAt, updatedAt, kind, status, hook, total, done, failed, after } = job;
-  const place = hook === null ? kind : `${kind} ${hook}`;
+  const { id, createdAt, updatedAt, kind, status, hook, token, total, done, failed, after } = job;
+  const owner = hook ?? token;
+  const place = owner === undefined ? kind : `${kind} ${owner}`;
   return JSON.stringify({
     id, createdAt, updatedAt, kind, status, running: status === 'running' ? place : undefined,
-    hook: hook ?? undefined, total, done, failed, after, upTo: job.upTo, filter: job.filter,
+    hook: hook ?? undefined, token, total, done, failed, after, upTo: job.upTo, filter: job.filter,
   });
 }
 

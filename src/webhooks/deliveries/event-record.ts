@@ -125,6 +125,12 @@ export function readReceivers(find: FindRecord, id: string, event: Buffer): stri
   return made === '' || late === '' ? `${made}${late}` : `${made},${late}`;
 }
 
+/** The identifiers of the webhooks that an event has or had deliveries to. */
+export function readReceiverIds(find: FindRecord, id: string, event: Buffer): readonly string[] {
+  const receivers = readReceivers(find, id, event);
+  return receivers === '' ? [] : receivers.slice(1, -1).split('","');
+}
+
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
 export function deleteEvent(transaction: Transaction, id: string): void {
   transaction.delete(eventCollection.name, id);

@@ -50,6 +50,7 @@ export function receiverRoute(
 ): HttpRoute {
   return {
     method: 'GET', path: `${outgoingResource.path}/{identifier}/examples`, access: 'read',
+    bound: { scope: 'read', subject: 'webhook' },
     operationId: 'getOutgoingWebhookExamples',
     summary: 'Code that verifies the requests of one outgoing webhook, and a call to try it with; '
       + 'the secret is in neither',

@@ -102,7 +102,7 @@ export class EventService {
   }
 }
 
-function eventNotFoundError(id: string): AppError {
+export function eventNotFoundError(id: string): AppError {
   const { message } = notFoundError('event', id);
   return new AppError('not_found', `${message}: if there was such an event, it was not kept as `
     + 'nobody heard it (the setting events.keep), or it was removed (events.retentionDays, '

@@ -1,9 +1,12 @@
 /** The health of a webhook as callers see it: the member `health`. */
 import { parseTimestamp, formatTimestamp, formatTimestampOrNull } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf } from '../../base/schema-types.ts';
+import { decodeRecord } from '../../resources/record.ts';
 import type { ListedResource, Observation } from '../../resources/resource.ts';
+import type { Visibility } from '../members/visibility.ts';
 import {
   PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type Health, type PublicState,
 } from './health.ts';
@@ -137,6 +140,23 @@ export function observeHealth(
     changedAtMs: Math.max(parseTimestamp(String(updatedAt)), getLastChangeMs(health)),
   };
 }
+
+/**
+ * Leaves out of the JSON of a webhook, who waits for a host, the webhooks behind which it waits and
+ * which the caller does not see; without any other it does not wait for him.
+ */
+export function hideForeignWait(visibility: Visibility, bytes: Buffer): Buffer {
+  if (!bytes.includes(WAIT_MARK)) return bytes;
+  const webhook = decodeRecord(bytes);
+  const { health } = webhook;
+  const wait = isJsonObject(health) ? health['waitsFor'] : null;
+  if (!isJsonObject(health) || !isJsonObject(wait) || !Array.isArray(wait['behind'])) return bytes;
+  const behind = wait['behind'].filter((identifier) => visibility.seesWebhook(String(identifier)));
+  const waitsFor = behind.length === 0 ? null : { ...wait, behind };
+  return Buffer.from(encodeJson({ ...webhook, health: { ...health, waitsFor } }));
+}
+
+const WAIT_MARK = '"waitsFor":{';
 
 type Times = {
   readonly createdAt?: JsonValue; readonly updatedAt?: JsonValue; readonly disabledAt?: JsonValue;

@@ -4,7 +4,9 @@ import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import { logWrite } from '../../resources/change-log.ts';
-import { collectionRoute, type CollectionFilter } from '../../resources/collection-route.ts';
+import {
+  collectionRoute, type CollectionFilter, type ListedView,
+} from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -20,8 +22,10 @@ import type { Store } from '../../store/store-port.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { STATISTICS_WINDOWS, webhookStatisticsSchema } from '../health/webhook-statistics.ts';
+import { hideForeignWait } from '../health/public-health.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
+import type { FindVisibility, Visibility } from '../members/visibility.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
 import { getNamedWebhook } from './get-named-webhook.ts';
 import { outgoingResource } from './outgoing-resource.ts';
@@ -41,6 +45,7 @@ type OutgoingServices = {
   readonly records: Repository;
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
+  readonly findVisibility: FindVisibility;
   /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
@@ -53,17 +58,33 @@ type OutgoingServices = {
 };
 
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
-  const { records, webhooks, health } = services;
+  const { records, webhooks, health, findVisibility } = services;
+  const read = { scope: 'read', subject: 'webhook' } as const;
   return [
     sendRoute(services), ...bindRoutes(outgoingRows, records), statisticsRoute(services),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
-    collectionRoute(outgoingResource, records, webhookListView(health, 'outgoing', webhooks,
-      ({ targetUrl }) => hideUrlSecrets(targetUrl), [eventFilter(webhooks)])),
-    ...resourceRoutes(outgoingResource, records),
+    collectionRoute(outgoingResource, records, {
+      ...webhookListView(health, 'outgoing', webhooks,
+        ({ targetUrl }) => hideUrlSecrets(targetUrl), [eventFilter(webhooks)]),
+      bound: {
+        rule: { scope: 'read' },
+        findView: (exchange) => createListedView(findVisibility(exchange)),
+      },
+    }),
+    ...resourceRoutes(outgoingResource, records, null, {
+      read, findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
+    }),
   ];
+}
+
+function createListedView(visibility: Visibility | null): ListedView | null {
+  return visibility && {
+    sees: (identifier) => visibility.seesWebhook(identifier),
+    show: (bytes) => hideForeignWait(visibility, bytes),
+  };
 }
 
 /** Without a repository, so that `route-options.ts` reads them. */
@@ -98,6 +119,7 @@ const windowParameter = {
 function statisticsRoute({ store, webhooks, health }: OutgoingServices): HttpRoute {
   return {
     method: 'GET', path: `${outgoingResource.path}/{identifier}/statistics`, access: 'read',
+    bound: { scope: 'read', subject: 'webhook' },
     operationId: 'getOutgoingWebhookStatistics',
     summary: 'What became of the attempts of one outgoing webhook in the last hour, day or week, '
       + 'by five minutes, also before a restart',

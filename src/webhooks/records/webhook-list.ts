@@ -45,7 +45,7 @@ export function webhookListParameters(direction: WebhookDirection): readonly Par
 export function webhookListView<Webhook extends WebhookRow>(
   monitor: HealthMonitor, direction: WebhookDirection, webhooks: WebhookRows<Webhook>,
   addressOf: (webhook: Webhook) => string, otherFilters: readonly CollectionFilter[] = [],
-): CollectionView {
+): Omit<CollectionView, 'bound'> {
   /** Makes the function that reads a text of the webhook with a key; '' when it is gone. */
   const readBy = (read: (webhook: Webhook) => string) => (id: string) => {
     const webhook = webhooks.find(id);

@@ -1,35 +1,53 @@
-/** The check of `doctor` for access: whether any usable token is left where one is needed. */
+/**
+ * The checks of `doctor` for access: whether any usable token is left where one is needed, and what
+ * those reach that are bound to webhooks.
+ */
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { decodeTokens, mayRead } from '../../../access/token.ts';
+import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
+import { expectObjects } from '../resource-commands.ts';
+import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
 import { ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 /** Asks the server when one runs; else reads the files, without changing them. */
-export async function checkAccess(
-  { context: { enterDataAsOwner, io }, settings, getServer }: DoctorSubject,
-): Promise<DoctorFinding> {
+export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding> {
+  const { context: { io }, settings, getServer } = subject;
   const server = getServer();
   if (server !== null) return describe(parseAccessState(await server.ask(ACCESS_STATE_PATH)));
-  const directory = enterDataAsOwner();
-  if (settings.store.url !== null) return ok('looked at while a server runs');
-  const files = createNodeFiles();
-  const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
-  const storedAccess = hasStore ? await readStoredAccess(directory, io.now()) : OPEN;
+  const tokens = await readStoredTokens(subject);
+  if (tokens === null) return ok('looked at while a server runs');
   const hasConfigured = settings.server.apiToken !== null;
   return describe({
-    isClosed: storedAccess.isClosed || hasConfigured,
-    hasUsableToken: storedAccess.hasUsableToken || hasConfigured,
+    isClosed: tokens.length > 0 || hasConfigured,
+    hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
   });
 }
 
-const OPEN: AccessState = { isClosed: false, hasUsableToken: false };
+/** Whose target a customer sets, he reads the answers of. Asks and reads as `checkAccess` does. */
+export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFinding> {
+  const { context: { io }, settings, getServer } = subject;
+  const server = getServer();
+  const tokens = server === null ? await readStoredTokens(subject)
+    : expectObjects(await server.ask('/api/tokens'));
+  if (tokens === null) return ok('looked at while a server runs');
+  const [name, ...others] = tokens
+    .filter(({ scope, webhooks, revokedAt, expiresAt }) =>
+      scope === 'write' && webhooks !== undefined && revokedAt === undefined
+      && (expiresAt === undefined || Date.parse(String(expiresAt)) > io.now()))
+    .map((token) => token.name);
+  if (name === undefined) return ok('none may set the target of a webhook');
+  const openGroups = describeReadAnswers(settings);
+  const more = others.length === 0 ? '' : ` and of ${others.length} more`;
+  return openGroups === null ? ok('they reach no address of this machine or of a private network')
+    : warning(`the holder of ${JSON.stringify(name)}${more} ${openGroups}`, READ_ANSWERS_ADVICE);
+}
 
 function describe(state: AccessState): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
@@ -38,17 +56,20 @@ function describe(state: AccessState): DoctorFinding {
 }
 
 /**
- * How a server on the directory would answer callers that have no token of the settings. Reads the
- * files and changes none: everything since the last compaction. Throws as `recoverState` does, and
- * where a server that runs removes a file meanwhile.
+ * The tokens of the data directory, where no server runs; null: an engine has them. Reads the files
+ * and changes none: everything since the last compaction. Throws as `recoverState` does, and where
+ * a server that runs removes a file meanwhile.
  */
-async function readStoredAccess(directory: string, nowMs: number): Promise<AccessState> {
+async function readStoredTokens(
+  { context: { enterDataAsOwner }, settings }: DoctorSubject,
+): Promise<readonly Token[] | null> {
+  const directory = enterDataAsOwner();
+  if (settings.store.url !== null) return null;
+  const files = createNodeFiles();
+  const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
+  if (!hasStore) return [];
   const { collections } = await recoverState({
-    directory, files: createNodeFiles(), specs: [TOKENS], skipsUnknownCollections: true,
+    directory, files, specs: [TOKENS], skipsUnknownCollections: true,
   });
-  const tokens = [...collections.values()].flatMap(decodeTokens);
-  return {
-    isClosed: tokens.length > 0,
-    hasUsableToken: tokens.some((token) => mayRead(token, nowMs)),
-  };
+  return [...collections.values()].flatMap(decodeTokens);
 }

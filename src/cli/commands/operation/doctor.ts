@@ -31,7 +31,7 @@ import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
-import { checkAccess } from './doctor-access.ts';
+import { checkAccess, checkBoundTokens } from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
@@ -57,6 +57,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'lock': checkLock,
   'store': checkStore,
   'access': checkAccess,
+  'bound tokens': checkBoundTokens,
   'port': checkPort,
   'certificate': checkCertificate,
   'actions': async (subject) =>

@@ -1,15 +1,21 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { createBindingTest } from '../../../base/webhook-binding.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import { parsePublicSettings } from '../../../settings/public-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  fetchAll, resolveId, listRecords, expectObject, formatValue,
+  expectObject, expectObjects, fetchAll, formatValue, listRecords, resolveId,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
-import { TOKEN_MODEL } from '../../../access/token.ts';
+import { TOKEN_MODEL, findWebhooksProblems } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
+import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
 
 /** Prints the token alone on the last line; it is shown only this once. */
 export async function createToken(context: CommandContext): Promise<number> {
@@ -18,9 +24,17 @@ export async function createToken(context: CommandContext): Promise<number> {
     events: ({ args }) => args.all('event'),
     expiresAt: ({ args }) => parseExpiry(args.get('expires')),
   });
+  const [problem] = findWebhooksProblems(body);
+  if (problem !== undefined) {
+    const option = problem.pointer === '/scope' ? '--scope' : '--webhook';
+    throw new AppError('usage', `${option}: ${problem.detail}`);
+  }
   const apiClient = await context.openApiClient();
   const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
   const token = expectObject(response.body);
+  if (Array.isArray(token['webhooks'])) {
+    await noteBinding(context, apiClient, token['webhooks'].map(String), body);
+  }
   if (output.isJson) {
     await output.json(token);
     return 0;
@@ -30,6 +44,23 @@ export async function createToken(context: CommandContext): Promise<number> {
     `created token ${formatValue(token['identifier'])} (${formatValue(token['scope'])})`);
   await output.line(formatValue(token['token']));
   return 0;
+}
+
+/** Says how many webhooks the token is for now, and what one that may set their targets opens. */
+async function noteBinding(
+  { output }: CommandContext, apiClient: ApiClient, entries: readonly string[],
+  { scope }: JsonObject,
+): Promise<void> {
+  const isBound = createBindingTest(entries);
+  const webhooks = await fetchAll(apiClient, outgoingResource.path);
+  const count = webhooks.filter(({ identifier, name }) => isBound({
+    identifier: String(identifier), name: name === undefined ? undefined : String(name),
+  })).length;
+  output.note(`it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`);
+  if (scope !== 'write') return;
+  const { body: settings } = await apiClient.request({ method: 'GET', path: '/api/settings' });
+  const reach = describeReadAnswers(parsePublicSettings(expectObjects(settings), 'the server'));
+  if (reach !== null) output.note(`its holder ${reach}: ${READ_ANSWERS_ADVICE}`);
 }
 
 /** Prints the tokens, and a note when the API is closed and no usable token is left. */

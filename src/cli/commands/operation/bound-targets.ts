@@ -1,0 +1,21 @@
+/**
+ * What holders of tokens may read whose scope is `write` and who are bound to webhooks: they set
+ * the targets of these, and read what answers there.
+ */
+import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
+
+const INNER_GROUPS = ['loopback', 'private'];
+
+export const READ_ANSWERS_ADVICE =
+  'add what is missing to http.denyAddresses, or make such tokens with the scope resend';
+
+/** Says which addresses they reach; null: none of this machine and of private networks. */
+export function describeReadAnswers({ http }: Pick<Settings, 'http'>): string | null {
+  const { denyAddresses } = http;
+  const openGroups = INNER_GROUPS.filter((group) => !denyAddresses.includes(group)
+    && ADDRESS_GROUPS.get(group)?.every((block) => denyAddresses.includes(block)) !== true);
+  return openGroups.length === 0 ? null
+    : 'sets the targets of webhooks, and reads what answers there, also on addresses that '
+      + `http.denyAddresses lacks: ${openGroups.join(', ')}`;
+}

@@ -1,0 +1,94 @@
+/**
+ * Answers a caller whose token is bound to webhooks that what he does not see does not exist. It
+ * stands before the handlers of all routes whose path names a webhook, a delivery, an event or a
+ * job: of a foreign one, and of one that there is not, nothing else of the request is looked at.
+ */
+import type { AppError } from '../base/errors.ts';
+import { notFoundError } from '../resources/not-found.ts';
+import { resolveKey } from '../resources/resolve-key.ts';
+import type { BoundSubject, HttpRoute } from '../server/http-route.ts';
+import { findCommitted } from '../store/find-record.ts';
+import type { FindRecord, Store } from '../store/store-port.ts';
+import { decodeJob, jobCollection } from './bulk/job.ts';
+import { decodeDelivery } from './deliveries/delivery-codec.ts';
+import { deliveryCollection } from './deliveries/delivery.ts';
+import { eventCollection, isEvent, readReceiverIds } from './deliveries/event-record.ts';
+import { eventNotFoundError } from './events/event-service.ts';
+import type { FindVisibility, Visibility } from './members/visibility.ts';
+import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
+
+type Subject = {
+  readonly collection: string;
+  readonly createError: (name: string) => AppError;
+  /** Whether the record with that identifier is seen. `find` finds what stands beside it. */
+  readonly isSeen: (
+    visibility: Visibility, identifier: string, record: Buffer, find: FindRecord,
+  ) => boolean;
+};
+
+const SUBJECTS: Readonly<Record<BoundSubject, Subject>> = {
+  webhook: {
+    collection: outgoingCollection.name,
+    createError: (name) => notFoundError('outgoing webhook', name),
+    isSeen: (visibility, identifier) => visibility.seesWebhook(identifier),
+  },
+  delivery: {
+    collection: deliveryCollection.name,
+    createError: (identifier) => notFoundError('delivery', identifier),
+    isSeen: (visibility, _, record) => visibility.seesDelivery(decodeDelivery(record)),
+  },
+  event: {
+    collection: eventCollection.name,
+    createError: eventNotFoundError,
+    isSeen: (visibility, id, record, find) =>
+      isEvent(record) && visibility.seesEvent(readReceiverIds(find, id, record)),
+  },
+  job: {
+    collection: jobCollection.name,
+    createError: (id) => notFoundError('job', id),
+    isSeen: (visibility, _, record) => visibility.seesJob(decodeJob(record)),
+  },
+};
+
+/** Makes the routes with that check before their handlers. */
+export function checkBoundSubjects(
+  routes: readonly HttpRoute[], store: Store, findVisibility: FindVisibility,
+): readonly HttpRoute[] {
+  return routes.map((route) => {
+    const { subject: subjectName } = route.bound ?? {};
+    if (subjectName === undefined) return route;
+    const subject = SUBJECTS[subjectName];
+    return {
+      ...route,
+      handle(exchange) {
+        const visibility = findVisibility(exchange);
+        if (visibility === null) return route.handle(exchange);
+        return assertSeen(store, subject, visibility, exchange.params[0] ?? '')
+          .then(() => route.handle(exchange));
+      },
+    };
+  });
+}
+
+/**
+ * Throws `not_found`. Before that, this node applies all that is committed: another one may just
+ * have added the record.
+ */
+async function assertSeen(
+  store: Store, subject: Subject, visibility: Visibility, name: string,
+): Promise<void> {
+  if (isSeen(store, subject, visibility, name)) return;
+  // A transaction that stages nothing ends when what it has read is no older than the call.
+  await store.transact((transaction) => transaction.find(subject.collection, name));
+  if (!isSeen(store, subject, visibility, name)) throw subject.createError(name);
+}
+
+function isSeen(
+  store: Store, subject: Subject, visibility: Visibility, name: string,
+): boolean {
+  const collection = store.collection(subject.collection);
+  const identifier = resolveKey(collection, name) ?? name;
+  const record = collection.findBytes(identifier);
+  return record !== undefined
+    && subject.isSeen(visibility, identifier, record, findCommitted(store));
+}

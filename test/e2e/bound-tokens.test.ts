@@ -1,0 +1,193 @@
+/** Tokens of customers: each is bound to some webhooks, and a hostile holder tries the others. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runCommand } from '../cli/io.ts';
+import { withAppServer, type AppServer } from '../support/app-server.ts';
+import { makeBoundToken, makeToken } from '../support/make-token.ts';
+import { BOUND_SCOPE_OF, BOUND_SCOPES, SCOPE_OF } from '../support/scopes.ts';
+import { ask, type Reply } from './ask.ts';
+
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
+const HOOKS = '/api/outgoing-webhooks';
+
+type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Reply>;
+type Headers = Readonly<Record<string, string>>;
+
+/** Two customers, `acme` and `bolt`, of one operator. */
+type World = {
+  readonly server: AppServer;
+  readonly operator: Ask;
+  /** Makes a token of that scope that is bound to these webhooks, and asks with it. */
+  readonly customer: (scope: string, ...webhooks: string[]) => Promise<Ask>;
+  /** The identifiers of the webhooks, by name. */
+  readonly ids: Readonly<Record<string, string>>;
+};
+
+/** Each name is one of an outgoing webhook, whose target takes no connection. */
+function inWorld(
+  names: readonly string[], use: (world: World) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  return withAppServer(async (server) => {
+    const askAs = (token: string): Ask => (method, path, body, headers = {}) =>
+      ask(server.url + path, {
+        method, headers: { authorization: `Bearer ${token}`, ...headers },
+        ...body === undefined ? {} : { body },
+      });
+    const operator = askAs((await makeToken(server.data, 'admin')).token);
+    const ids: Record<string, string> = {};
+    for (const name of names) {
+      const made = await operator('POST', HOOKS, {
+        name, targetUrl: `http://127.0.0.1:9/${name}`, triggerEvent: 'order.*',
+      });
+      assert.equal(made.status, 201, made.text);
+      ids[name] = JSON.parse(made.text).identifier;
+    }
+    await use({
+      server, operator, ids,
+      customer: async (scope, ...webhooks) =>
+        askAs((await makeBoundToken(server.data, scope as never, ...webhooks)).token),
+    });
+  }, environment);
+}
+
+/** What a caller can tell two answers apart by, but for what differs from request to request. */
+function visiblePart({ status, headers, text }: Reply): object {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { status, headers: rest, text };
+}
+
+test('a bound token may call what the table says for its scope, and nothing else', () =>
+  inWorld(['acme'], async ({ customer }) => {
+    for (const scope of BOUND_SCOPES) {
+      const askBound = await customer(scope, 'acme');
+      for (const [operation, needed] of SCOPE_OF) {
+        const [method = '', path = ''] = operation.split(' ');
+        const target = path.replace(/\{\w+\}/g, UNKNOWN_ID)
+          + (path === '/api/stream' ? '?topics=deliveries&lastEventId=none' : '');
+        const { status } = await askBound(method, target);
+        const boundScope = BOUND_SCOPE_OF.get(operation);
+        const mayCome = needed === 'public' || (boundScope !== undefined
+          && BOUND_SCOPES.indexOf(scope) >= BOUND_SCOPES.indexOf(boundScope));
+        assert.ok(mayCome ? status !== 401 && status !== 403 : status === 403,
+          `${operation} as ${scope}: ${status}`);
+      }
+      for (const [method, path] of [
+        ['GET', '/api'], ['GET', '/api/none'], ['DELETE', HOOKS], ['OPTIONS', HOOKS],
+        ['GET', '/api/books?nothing=1'], ['POST', '/api/books'], ['GET', '/metrics'],
+        ['PUT', `${HOOKS}/acme`], ['GET', '/%61pi/books'], ['GET', '/api//books'],
+      ] as const) assert.equal((await askBound(method, path)).status, 403, `${method} ${path}`);
+    }
+  }));
+
+test('a caller learns what his token is for', () => inWorld([], async ({ operator, customer }) => {
+  const access = async (askAs: Ask): Promise<unknown> =>
+    JSON.parse((await askAs('GET', '/api/access')).text);
+  assert.deepEqual(await access(operator), { scope: 'admin', name: 'admin' });
+  assert.deepEqual(await access(await customer('resend', 'acme', 'acme-*')),
+    { scope: 'resend', name: 'acme', webhooks: ['acme', 'acme-*'] });
+}));
+
+test('the list of webhooks is that of his own, whatever it is asked', () =>
+  inWorld(['acme', 'acme-eu', 'acmeist', 'bolt', 'zorro'], async ({ customer, ids }) => {
+    const askAcme = await customer('read', 'acme', 'acme-*', ids['zorro'] ?? '');
+    const list = async (query: string): Promise<readonly [string, string | undefined]> => {
+      const { text, headers } = await askAcme('GET', HOOKS + query);
+      const names: string[] = JSON.parse(text).map(({ name }: { name: string }) => name);
+      return [names.join(), headers['x-total-count']?.toString()];
+    };
+    assert.deepEqual(await list(''), ['acme,acme-eu,zorro', '3']);
+    assert.deepEqual(await list('?q=acme'), ['acme,acme-eu', '2']);
+    assert.deepEqual(await list('?q=bolt'), ['', '0']);
+    assert.deepEqual(await list('?sort=-name'), ['zorro,acme-eu,acme', '3']);
+    assert.deepEqual(await list('?event=order.paid'), ['acme,acme-eu,zorro', '3']);
+    const first = await askAcme('GET', `${HOOKS}?limit=2&sort=name`);
+    const [, next = ''] = /<([^>]+)>/.exec(first.headers.link?.toString() ?? '') ?? [];
+    assert.deepEqual([JSON.parse(first.text).length, first.headers['x-total-count']], [2, '3']);
+    const second = await askAcme('GET', next);
+    assert.deepEqual([JSON.parse(second.text).length, second.headers.link], [1, undefined]);
+  }));
+
+test('a foreign webhook is answered as one that there is not, byte for byte', () =>
+  inWorld(['acme', 'bolt'], async ({ customer, operator, ids }) => {
+    const askAcme = await customer('write', 'acme');
+    const { etag = '' } = (await operator('GET', `${HOOKS}/bolt`)).headers;
+    assert.equal((await askAcme('GET', `${HOOKS}/acme`)).status, 200);
+    for (const [path, headers] of [
+      ['', {}], ['', { 'if-none-match': etag }], ['', { 'if-none-match': '*' }],
+      ['', { 'if-match': '"other"' }], ['/statistics', {}], ['/statistics?window=none', {}],
+      ['/examples', {}],
+    ] as const) {
+      for (const name of ['bolt', ids['bolt'] ?? '']) {
+        const missing = name === 'bolt' ? 'none' : UNKNOWN_ID;
+        const foreign = await askAcme('GET', `${HOOKS}/${name}${path}`, undefined, headers);
+        const none = await askAcme('GET', `${HOOKS}/${missing}${path}`, undefined, headers);
+        const same = (reply: Reply, id: string): object =>
+          visiblePart({ ...reply, text: reply.text.replaceAll(id, 'X'), headers: {
+            ...reply.headers, 'content-length': 'any',
+          } });
+        assert.deepEqual(same(foreign, name), same(none, missing), `${path} ${name}`);
+        assert.equal(foreign.status, 404);
+      }
+    }
+  }));
+
+test('a name decides at each request: who is renamed or removed is out of sight at once', () =>
+  inWorld(['acme-1', 'bolt'], async ({ customer, operator, ids }) => {
+    const askAcme = await customer('read', 'acme-*');
+    const names = async (): Promise<string> => JSON.parse((await askAcme('GET', HOOKS)).text)
+      .map(({ name }: { name: string }) => name).join();
+    assert.equal(await names(), 'acme-1');
+    await operator('PATCH', `${HOOKS}/acme-1`, { name: 'other' });
+    assert.equal(await names(), '');
+    assert.equal((await askAcme('GET', `${HOOKS}/${ids['acme-1']}`)).status, 404);
+    await operator('PATCH', `${HOOKS}/bolt`, { name: 'acme-2' });
+    assert.equal(await names(), 'acme-2');
+    assert.equal((await askAcme('GET', `${HOOKS}/${ids['bolt']}`)).status, 200);
+    // Without a name it is bound by its identifier alone.
+    await operator('PATCH', `${HOOKS}/acme-2`, { name: null });
+    assert.equal(await names(), '');
+    await operator('DELETE', `${HOOKS}/${ids['bolt']}`);
+    assert.equal((await askAcme('GET', `${HOOKS}/${ids['bolt']}`)).status, 404);
+  }));
+
+test('token:create says what a token is bound to, and refuses what cannot be bound', () =>
+  inWorld(['acme', 'acme-eu', 'bolt'], async ({ server }) => {
+    const create = (...args: string[]) => runCommand(
+      ['token:create', '--name', 'acme', '--data', server.data, ...args]);
+    const made = await create('--scope', 'write', '--webhook', 'acme', '--webhook', 'acme-*');
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stderr, /it is for 2 outgoing webhooks now/);
+    assert.match(made.stderr, /http\.denyAddresses lacks: loopback, private/);
+    assert.match(made.stdout, /\nhookshelf_[\w-]+\n$/);
+    const read = await create('--scope', 'read', '--webhook', 'not-yet');
+    assert.match(read.stderr, /it is for 0 outgoing webhooks now/);
+    assert.doesNotMatch(read.stderr, /denyAddresses/);
+    const many = Array.from({ length: 21 }, (_, index) => ['--webhook', `a${index}`]).flat();
+    for (const [reason, ...args] of [
+      [/--scope: resend is for/, '--scope', 'resend'],
+      [/--webhook: are for the scopes/, '--scope', 'admin', '--webhook', 'acme'],
+      [/--webhook: are for the scopes/, '--scope', 'emit', '--webhook', 'acme'],
+      [/--webhook: are for the scopes/, '--scope', 'follow', '--webhook', 'acme'],
+      [/--webhook: must each be/, '--scope', 'read', '--webhook', '*'],
+      [/--webhook: must each be/, '--scope', 'read', '--webhook', 'a*b'],
+      [/--webhook: must each be/, '--scope', 'read', '--webhook', 'a**'],
+      [/--webhook: must each be/, '--scope', 'read', '--webhook', 'A b'],
+      [/--webhook: must be different/, '--scope', 'read', '--webhook', 'a', '--webhook', 'a'],
+      [/--webhook: must have at most 20/, '--scope', 'read', ...many],
+      [/--webhook: must name a webhook/, '--scope', 'read', '--webhook', ','],
+      [/--webhook needs a value/, '--scope', 'read', '--webhook', ''],
+    ] as const) {
+      const refused = await create(...args);
+      assert.equal(refused.code, 2, args.join(' '));
+      assert.match(refused.stderr, reason);
+    }
+    const listed = await runCommand(['token:list', '--json', '--data', server.data]);
+    const tokens = JSON.parse(listed.stdout);
+    assert.deepEqual(tokens.map(({ scope, webhooks }: Record<string, unknown>) =>
+      [scope, webhooks]), [
+      ['admin', undefined], ['write', ['acme', 'acme-*']], ['read', ['not-yet']],
+    ]);
+    const table = await runCommand(['token:list', '--data', server.data]);
+    assert.match(table.stdout, /WEBHOOKS/);
+  }));

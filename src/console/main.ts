@@ -16,7 +16,7 @@ import { emptyState, hasFailure, noticeRegion, showFailureIn, showNotice } from 
 import { heading } from './parts/facts.ts';
 import { listenToLeaving } from './parts/forms/unsaved-forms.ts';
 import type { Screen } from './parts/screen.ts';
-import { openSignIn, loadScope } from './parts/sign-in.ts';
+import { listenToLinks, loadScope, openSignIn, takeLinkedToken } from './parts/sign-in.ts';
 import { screens } from './screens/all-screens.ts';
 
 const REFRESH_TIMES_MS = 10_000;
@@ -175,6 +175,11 @@ fill(document.querySelector('#app') ?? document.body,
       }, '?'))),
   banner, main, noticeRegion());
 listenToKeys(allowedScreens);
+// Before any other listener to addresses: nothing of a token may be shown.
+listenToLinks(() => {
+  history.replaceState(null, '', '#/');
+  location.reload();
+});
 listenToLeaving(showScreen);
 setInterval(refreshTimes, REFRESH_TIMES_MS);
 setInterval(() => {
@@ -182,4 +187,4 @@ setInterval(() => {
   // `checkServerSoon` repeats the check.
   if (!document.hidden && displayedHash !== null && callerSession.isOnline) void checkServer();
 }, CHECK_SERVER_MS);
-void checkServer();
+void takeLinkedToken('#/').then(checkServer);

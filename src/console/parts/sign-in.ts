@@ -1,9 +1,17 @@
-/** Asks for a token after a 401. Inputs on the screen behind stay as they are. */
+/**
+ * Asks for a token after a 401, while inputs on the screen behind stay as they are; or takes one
+ * from the address of a link, `/console#token=…`.
+ */
 import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { callerSession, type CallerScope } from '../base/caller-session.ts';
-import { openDialog } from './dialog.ts';
+import { ask, openDialog } from './dialog.ts';
+import { showNotice } from './notice.ts';
 
+const LINK = /^#token=/;
+/** As an Authorization header can carry it (RFC 6750 §2.1). */
+const TOKEN = /^[\w.~+/-]+=*$/;
+const REFUSED = 'This token is not known, or not any more.';
 let openedDialog: HTMLDialogElement | null = null;
 
 /** `onDone` is called once the token is accepted. */
@@ -12,7 +20,7 @@ export function openSignIn(onDone: () => void): void {
   const input = h('input', {
     type: 'password', id: 'token', name: 'token', autocomplete: 'current-password', required: true,
   });
-  const problem = h('p.problem', { role: 'alert' });
+  const problem = h('p.problem', { role: 'alert' }, callerSession.token === null ? '' : REFUSED);
   const form = h('form', { onsubmit: (event) => {
     event.preventDefault();
     void tryToken();
@@ -42,10 +50,44 @@ export function openSignIn(onDone: () => void): void {
       if (before === null) callerSession.signOut();
       else callerSession.signIn(before);
       problem.textContent = thrown instanceof ApiError && thrown.status === 401
-        ? 'This token is not known, or not any more.' : messageOf(thrown);
+        ? REFUSED : messageOf(thrown);
       input.select();
     }
   }
+}
+
+/**
+ * Takes the token that the address holds, if it does, and puts the address `hash` in the place of
+ * this one, in the history too, before anything else is done: nobody shall find the token there. A
+ * tab that has another token asks. Resolves with whether the tab has a new token.
+ */
+export async function takeLinkedToken(hash: string): Promise<boolean> {
+  const address = location.hash;
+  if (!LINK.test(address)) return false;
+  history.replaceState(null, '', hash);
+  const token = address.replace(LINK, '');
+  if (!TOKEN.test(token)) {
+    showNotice('The link holds no whole token. Ask who sent it for another one.', 'bad');
+    return false;
+  }
+  if (token === callerSession.token) return false;
+  const isWanted = callerSession.token === null || await ask('Sign in with the link?', [
+    h('p', 'This tab is signed in with another token, which it will forget.'),
+  ], [[false, 'Stay signed in as I am'], [true, 'Use the link', 'primary']]);
+  if (isWanted === true) callerSession.signIn(token);
+  return isWanted === true;
+}
+
+/** Calls `onTaken` when a link with a token is opened in this page and its token is taken. */
+export function listenToLinks(onTaken: () => void): void {
+  addEventListener('hashchange', (event) => {
+    if (!LINK.test(location.hash)) return;
+    // No screen has this address.
+    event.stopImmediatePropagation();
+    void takeLinkedToken(new URL(event.oldURL).hash || '#/').then((isTaken) => {
+      if (isTaken) onTaken();
+    });
+  });
 }
 
 /** Asks the server what the token may do. Throws ApiError. */

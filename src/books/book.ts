@@ -17,6 +17,16 @@ export const RATING_MAX = 5;
 export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
 
+// How forms name them.
+const STATUS_CHOICES = [
+  ['', '–'], ['to-read', 'To read'], ['reading', 'Reading'], ['paused', 'Paused'],
+  ['read', 'Read'], ['abandoned', 'Abandoned'],
+] as const;
+const FORMAT_CHOICES = [
+  ['', '–'], ['Hardcover', 'Hardcover'], ['Paperback', 'Paperback'], ['EBook', 'E-book'],
+  ['AudiobookFormat', 'Audiobook'], ['GraphicNovel', 'Graphic novel'],
+] as const;
+
 /** How long the metadata of a book may be as JSON. */
 export const METADATA_BYTES_MAX = 16_384;
 /** How many authors or keywords a book may have. */
@@ -60,13 +70,14 @@ const timestampSchema: StringSchema = {
 const addressSchema = describeObject({
   kind: 'object', name: 'Address', isNotEmpty: true,
   members: {
-    streetAddress: { schema: { kind: 'string', maxLength: 300 } },
-    addressLocality: { schema: { kind: 'string', maxLength: 150 } },
-    addressRegion: { schema: { kind: 'string', maxLength: 150 } },
+    streetAddress: { label: 'Street', schema: { kind: 'string', maxLength: 300 } },
+    addressLocality: { label: 'City', schema: { kind: 'string', maxLength: 150 } },
+    addressRegion: { label: 'Region', schema: { kind: 'string', maxLength: 150 } },
     postalCode: {
       schema: { kind: 'string', maxLength: 20, numberHint: 'leading zeros would be lost' },
     },
     addressCountry: {
+      label: 'Country', description: 'Its two letters (ISO 3166-1), such as `GB`.',
       schema: {
         kind: 'string', mustBe: 'an ISO 3166-1 alpha-2 country code, in upper case',
         pattern: /^[A-Z]{2}$/, canonical: parseCountry, explain: explainCountry,
@@ -84,12 +95,15 @@ const authorSchema = describeObject({
     },
     givenName: { schema: { kind: 'string', maxLength: 150 } },
     familyName: { schema: { kind: 'string', maxLength: 150 } },
-    birthDate: { schema: partialDateSchema },
+    birthDate: {
+      label: 'Born', schema: partialDateSchema,
+      description: '`YYYY`, `YYYY-MM` or `YYYY-MM-DD`.',
+    },
     deathDate: {
-      schema: partialDateSchema,
+      label: 'Died', schema: partialDateSchema,
       description: '`YYYY`, `YYYY-MM` or `YYYY-MM-DD`, not before the birth.',
     },
-    url: { schema: urlSchema },
+    url: { label: 'Link', schema: urlSchema },
     address: { schema: addressSchema },
   },
   check: ({ birthDate, deathDate }) =>
@@ -114,24 +128,30 @@ const seriesSchema = describeObject({
 export const readingSchema = describeObject({
   kind: 'object', name: 'Reading', isDroppedEmpty: true,
   members: {
-    status: { schema: { kind: 'string', values: READING_STATUSES } },
+    status: {
+      schema: { kind: 'string', values: READING_STATUSES }, form: { choices: STATUS_CHOICES },
+    },
     rating: {
       schema: { kind: 'number', minimum: 0.25, maximum: RATING_MAX, partsOfOne: 4 },
-      description: 'Stars, also halves and quarters of one. Absent: not rated.',
+      description: 'Stars, also halves and quarters of one.',
     },
-    startedOn: { schema: partialDateSchema, description: 'When the last reading began.' },
+    startedOn: {
+      label: 'Started', schema: partialDateSchema, description: 'When the last reading began.',
+    },
     finishedOn: {
-      schema: partialDateSchema,
+      label: 'Finished', schema: partialDateSchema,
       description: 'When the last reading ended: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, not before it '
         + 'began.',
     },
-    readCount: { schema: { kind: 'integer', minimum: 0, maximum: 10_000 } },
+    readCount: {
+      label: 'Times read', schema: { kind: 'integer', minimum: 0, maximum: 10_000 },
+    },
     shelves: {
       schema: {
         kind: 'array', maxItems: LIST_ITEMS_MAX, isUnique: true, identify: foldText,
         items: { kind: 'string', minLength: 1, maxLength: 200, isNotBlank: true },
       },
-      description: 'Names that differ not in case alone.',
+      description: 'Their case does not tell them apart.',
     },
     review: {
       schema: { kind: 'string', maxLength: 100_000 }, description: 'Plain text.',
@@ -164,18 +184,28 @@ export const bookSchema = describeObject({
     },
     isbn: {
       schema: isbnSchema,
-      description: 'An ISBN-10 or ISBN-13, as a string; hyphens and spaces are allowed. Stored as '
-        + '13 digits. Not unique: a catalog may hold several copies.',
+      description: 'An ISBN-10 or ISBN-13; hyphens and spaces are allowed. Stored as 13 digits. '
+        + 'Not unique: a catalog may hold several copies.',
     },
     publisher: { schema: { kind: 'string', maxLength: 500 } },
-    datePublished: { schema: partialDateSchema },
+    datePublished: {
+      label: 'Published', schema: partialDateSchema,
+      description: '`YYYY`, `YYYY-MM` or `YYYY-MM-DD`.',
+    },
     inLanguage: {
-      schema: languageSchema,
+      label: 'Language', schema: languageSchema,
       description: 'A BCP 47 tag, such as `pt-BR`, stored in its canonical form.',
     },
-    numberOfPages: { schema: { kind: 'integer', minimum: 1, maximum: 100_000 } },
-    bookEdition: { schema: { kind: 'string', maxLength: 100 } },
-    bookFormat: { schema: { kind: 'string', values: BOOK_FORMATS } },
+    numberOfPages: {
+      label: 'Pages', schema: { kind: 'integer', minimum: 1, maximum: 100_000 },
+    },
+    bookEdition: {
+      label: 'Edition', schema: { kind: 'string', maxLength: 100 }, form: { group: 'more' },
+    },
+    bookFormat: {
+      label: 'Format', schema: { kind: 'string', values: BOOK_FORMATS },
+      form: { choices: FORMAT_CHOICES },
+    },
     keywords: {
       schema: {
         kind: 'array', maxItems: LIST_ITEMS_MAX, isUnique: true,
@@ -183,20 +213,24 @@ export const bookSchema = describeObject({
       },
     },
     series: {
-      description: 'The first one is the one that books are sorted by.',
+      form: { item: 'Series' }, description: 'The first one is the one that books are sorted by.',
       schema: {
         kind: 'array', maxItems: SERIES_MAX, isUnique: true, items: seriesSchema,
         identify: (item) => isJsonObject(item) ? foldText(item['name']) : item,
       },
     },
     reading: {
-      description: 'What the book is to its reader. Without members it is absent.',
+      description: 'What the book is to its reader.',
       schema: readingSchema,
     },
     description: { schema: { kind: 'string', maxLength: 20_000 } },
-    url: { schema: urlSchema },
-    image: { schema: urlSchema },
+    url: { label: 'Link', schema: urlSchema, form: { group: 'more' } },
+    image: {
+      label: 'Cover', schema: urlSchema, form: { group: 'more' },
+      description: 'The address of an image of the book.',
+    },
     metadata: {
+      label: 'Other data', form: { group: 'more' },
       description: "The caller's own data: at most 16 KiB of JSON and 8 levels.",
       schema: { kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: 8 },
     },

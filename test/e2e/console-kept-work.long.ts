@@ -198,7 +198,7 @@ test('changes of two people are saved together where they do not collide', { ski
     ['Title', 'Emma', 'Emma', 'Emma!', 'Yours'],
     ['Subtitle', 'A Novel', 'A Tale', '–', 'mine'],
     ['ISBN', '9780141439587', '–', '–', 'Theirs'],
-    ['In language', 'en', 'fr', 'en', 'Theirs'],
+    ['Language', 'en', 'fr', 'en', 'Theirs'],
   ]);
   await person.choose('Subtitle to be saved', 'Theirs');
   await person.click('button', 'Save them together');

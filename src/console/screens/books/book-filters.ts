@@ -1,6 +1,6 @@
 /** The filters of the list of books, and the facets by whose values books are chosen. */
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
-import { facetFilters, sortLabels } from './book-labels.ts';
+import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
 
 /** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
@@ -18,13 +18,8 @@ export const BOOK_FILTERS: readonly FilterSpec[] = [
 
 /** `AudiobookFormat` reads `Audiobook`, and the decade `1960` reads `1960s`. */
 export function formatFacetValue(facet: string, value: string): string {
-  if (facet === DECADE) return `${value}s`;
-  return facet === 'bookFormat' ? FORMATS[value] ?? value : value;
+  return facet === DECADE ? `${value}s` : valueLabels[facet]?.[value] ?? value;
 }
-
-const FORMATS: Readonly<Record<string, string>> = {
-  EBook: 'E-book', AudiobookFormat: 'Audiobook', GraphicNovel: 'Graphic novel',
-};
 
 export function isValueChosen(filters: FilterForm, facet: string, value: string): boolean {
   return facet === DECADE ? findDecade(filters) === value : filters.has(facet, value);

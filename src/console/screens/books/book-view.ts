@@ -1,4 +1,4 @@
-/** The view of one book, and the forms that add or change one. */
+/** The view of one book. */
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
@@ -8,14 +8,15 @@ import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { formatLabel } from '../../parts/forms/input-field.ts';
-import { recordForm } from '../../parts/forms/record-form.ts';
-import { showNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import type { Author, Book } from '../../../books/book.ts';
+import type { Author, Book, Series } from '../../../books/book.ts';
+import { BOOK_FIELDS } from './book-form.ts';
+import { memberLabels, valueLabels } from './book-labels.ts';
 import { bookPath, deleteBook } from './delete-book.ts';
+import { stars } from './reading-view.ts';
 
-const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
+const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'reading'];
 
 export function openBook(container: HTMLElement, id: string): () => void {
   return openView(container, async (refresh) => {
@@ -29,19 +30,22 @@ function render(
 ): void {
   const edit = asyncButton('Edit', async () => editRecord(container, {
     title: `Edit ${book.title}`, path: bookPath(book.id), schema: await loadModel('BookBody'),
-    record: book, etag, onDone: refresh,
+    factories: BOOK_FIELDS, record: book, etag, onDone: refresh,
   }));
   const remove = asyncButton('Delete', async () => {
     if (await deleteBook(book, etag, refresh)) goIfStillHere(container, ['books']);
   }, 'danger');
+  const { authors, series = [], reading = {} } = book;
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(container,
     backLink('books', 'Books'),
     heading(book.title, ...callerSession.may('write') ? [edit, remove] : []),
     factList([
-      ['Authors', book.authors.length === 0 ? '–' : h('ul.plain-list',
-        ...book.authors.map(renderAuthor))],
-      ...others.map(([name, value]) => [formatLabel(name), renderValue(value)] as const),
+      ['Authors', authors.length === 0 ? '–' : h('ul.plain-list', {},
+        ...authors.map(renderAuthor))],
+      ['Series', series.length > 0 && series.map(formatSeries).join(', ')],
+      ...Object.entries(reading).map(([name, value]) => renderFact(`reading.${name}`, name, value)),
+      ...others.map(([name, value]) => renderFact(name, name, value)),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
       ['Id', h('code', book.id)],
     ]));
@@ -54,29 +58,28 @@ function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author)
     h('span.hint', ` ${[...years, ...Object.values(address)].join(', ')}`));
 }
 
-function renderValue(value: unknown): Child {
-  if (typeof value === 'string') return /^https?:/.test(value) ? link(value, value) : value;
+/** `Earthsea 1.5` */
+function formatSeries({ name, position }: Series): string {
+  return position === undefined ? name : `${name} ${position}`;
+}
+
+function renderFact(
+  path: string, name: string, value: unknown,
+): readonly [label: string, content: Child] {
+  return [memberLabels[path] ?? formatLabel(name), renderValue(name, value)];
+}
+
+function renderValue(name: string, value: unknown): Child {
+  if (name === 'rating') return stars(Number(value));
+  if (name === 'review' || name === 'description') return h('span.prose', String(value));
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') {
+    return /^https?:/.test(value) ? link(value, value) : valueLabels[name]?.[value] ?? value;
+  }
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'object' ? h('pre', encodeJson(value, 2)) : String(value);
 }
 
 export function formatAuthors(authors: Book['authors']): string {
   return authors.map(({ name }) => name).join(', ');
-}
-
-export function openNewBook(container: HTMLElement): () => void {
-  return openView(container, () => showNew(container));
-}
-
-async function showNew(container: HTMLElement): Promise<void> {
-  const form = recordForm({
-    schema: await loadModel('BookBody'), value: {}, action: 'Add the book',
-    save: async (value) => {
-      const { body } = await callApi<Book>('POST', '/api/books', { body: value });
-      showNotice(`Added ${body.title}.`);
-      goIfStillHere(container, ['books', body.id]);
-    },
-  });
-  fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
-  form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
 }

@@ -12,6 +12,7 @@ import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
+import { memberLabels } from './book-labels.ts';
 import { compareBooks, type ComparedMember } from './compare-books.ts';
 import { bookPath, deleteBook } from './delete-book.ts';
 
@@ -124,13 +125,16 @@ function renderMember({ path, values, isDifferent }: ComparedMember): Child[] {
   ];
 }
 
-/** `Authors, 1, birth date`: positions begin with 1 for people, and metadata has users' names. */
-function formatPath([name, ...steps]: ComparedMember['path']): string {
-  const words = steps.map((step) => {
+/** `Authors, 1, born`: positions begin with 1 for people, and metadata has users' names. */
+function formatPath(path: ComparedMember['path']): string {
+  const words = path.map((step, index) => {
     if (typeof step === 'number') return String(step + 1);
-    return name === 'metadata' ? step : formatLabel(step).toLowerCase();
+    if (index > 0 && path[0] === 'metadata') return step;
+    const names = path.slice(0, index + 1).filter((name) => typeof name === 'string');
+    const label = memberLabels[names.join('.')] ?? formatLabel(step);
+    return index === 0 ? label : label.toLowerCase();
   });
-  return [formatLabel(String(name)), ...words].join(', ');
+  return words.join(', ');
 }
 
 function formatMember(value: unknown): string {

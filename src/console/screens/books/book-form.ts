@@ -1,0 +1,151 @@
+/** The form that adds a book, and the fields that its members have in forms. */
+import { callApi } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { loadModel, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
+import { backLink, heading } from '../../parts/facts.ts';
+import { hasLineBreak } from '../../parts/forms/condition-text.ts';
+import {
+  inputField, type Field, type FieldFactories, type FieldOptions,
+} from '../../parts/forms/input-field.ts';
+import { createMemberFields, modelField, readMembers } from '../../parts/forms/model-field.ts';
+import { recordForm } from '../../parts/forms/record-form.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import type { Book } from '../../../books/book.ts';
+import { RATINGS, formatStars } from './reading-view.ts';
+
+export const BOOK_FIELDS: FieldFactories = {
+  authors: authorsField, keywords: linesField, shelves: linesField, rating: ratingField,
+};
+
+export function openNewBook(container: HTMLElement): () => void {
+  return openView(container, () => showNew(container));
+}
+
+async function showNew(container: HTMLElement): Promise<void> {
+  const form = recordForm({
+    schema: await loadModel('BookBody'), factories: BOOK_FIELDS, value: {}, action: 'Add the book',
+    save: async (value) => {
+      const { body } = await callApi<Book>('POST', '/api/books', { body: value });
+      showNotice(`Added ${body.title}.`);
+      goIfStillHere(container, ['books', body.id]);
+    },
+  });
+  fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
+  form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
+}
+
+type LinesField = Field & { readonly area: HTMLTextAreaElement; readLines(): string[] };
+
+/** A list of texts, one a line. Empty lines are no items. */
+function linesField(options: FieldOptions): Field {
+  const texts = Array.isArray(options.value) ? options.value.map(String) : [];
+  return texts.some(hasLineBreak) ? modelField(options) : createLinesField(options, texts);
+}
+
+function createLinesField(options: FieldOptions, texts: readonly string[]): LinesField {
+  const { schema } = options;
+  const area = h('textarea', { rows: Math.max(2, texts.length + 1), autocomplete: 'off' });
+  area.value = texts.join('\n');
+  const readLines = (): string[] =>
+    area.value.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  const field = inputField({
+    ...options, schema: { ...schema, description: `One a line. ${schema.description ?? ''}` },
+  }, area, () => {
+    const lines = readLines();
+    return lines.length === 0 ? undefined : lines;
+  });
+  return {
+    ...field, area, readLines,
+    showError([step], detail) {
+      const line = step === undefined ? undefined : readLines()[Number(step)];
+      return field.showError([], line === undefined ? detail : `${line}: ${detail}`);
+    },
+  };
+}
+
+/** An author who is named in a line, with the fields of the other members. */
+type AuthorField = {
+  name: string;
+  readonly legend: HTMLElement;
+  readonly element: HTMLElement;
+  readonly members: ReadonlyMap<string, Field>;
+};
+
+/** Authors are named one a line; what else is known of them is folded below. */
+function authorsField(options: FieldOptions): Field {
+  const { value } = options;
+  const { items = {} } = resolveSchema(options.schema);
+  const authors = Array.isArray(value) ? value.map((author: unknown) => Object(author)) : [];
+  const names = authors.map(({ name }) => String(name));
+  if (names.some(hasLineBreak)) return modelField(options);
+  const lines = createLinesField(options, names);
+  const create = (name: string, stored: unknown): AuthorField =>
+    createAuthorField(name, items, stored, options);
+  let fields = names.map((name, index) => create(name, authors[index]));
+  const container = h('div.record');
+  const more = h('details', h('summary', 'More about the authors'), container);
+  const show = (): void => {
+    fields = matchAuthors(lines.readLines(), fields, (name) => create(name, {}));
+    container.replaceChildren(...fields.map(({ element }) => element));
+    more.hidden = fields.length === 0;
+  };
+  lines.area.addEventListener('input', show);
+  show();
+  return {
+    element: h('div.field', lines.element, more),
+    read() {
+      const read = fields.map(({ name, members }) => ({ name, ...readMembers(members) }));
+      return read.length === 0 ? undefined : read;
+    },
+    showError([index = '', member = 'name', ...rest], detail) {
+      const isShown = fields[Number(index)]?.members.get(member)?.showError(rest, detail);
+      return isShown === true || lines.showError(index === '' ? [] : [index], detail);
+    },
+    clearError() {
+      lines.clearError();
+      for (const { members } of fields) for (const member of members.values()) member.clearError();
+    },
+  };
+}
+
+function createAuthorField(
+  name: string, schema: ModelSchema, stored: unknown, { factories, outerModels }: FieldOptions,
+): AuthorField {
+  const { properties: { name: _name, ...properties } = {} } = resolveSchema(schema);
+  const members = createMemberFields({ properties }, stored, factories, outerModels);
+  const legend = h('legend', name);
+  const element = h('fieldset', legend, ...[...members.values()].map((field) => field.element));
+  return { name, legend, element, members };
+}
+
+/**
+ * The fields of the authors in these lines: those of the same name, else those of the author who
+ * stood in that line under a name that is in no line any more, else new ones.
+ */
+function matchAuthors(
+  names: readonly string[], fields: readonly AuthorField[], create: (name: string) => AuthorField,
+): AuthorField[] {
+  const remaining = new Set(fields);
+  const same = names.map((name) => {
+    const found = [...remaining].find((field) => field.name === name);
+    if (found !== undefined) remaining.delete(found);
+    return found;
+  });
+  return names.map((name, index) => {
+    const renamed = fields[index];
+    const field = same[index]
+      ?? (renamed !== undefined && remaining.delete(renamed) ? renamed : create(name));
+    field.name = name;
+    fill(field.legend, name);
+    return field;
+  });
+}
+
+function ratingField(options: FieldOptions): Field {
+  const { value } = options;
+  const select = h('select', {}, h('option', { value: '' }, '–'), ...RATINGS.map((rating) =>
+    h('option', { value: rating }, `${formatStars(rating)} ${rating}`)));
+  select.value = String(value ?? '');
+  return inputField(options, select, () => select.value === '' ? undefined : +select.value);
+}

@@ -280,3 +280,12 @@ function parseNextLink(path: string, link: string): string | null {
   if (target === undefined) return null;
   return path.replace(/\?.*/, '') + new URL(target, 'http://localhost').search;
 }
+
+/** Prints a note when the URL is one that other machines cannot reach. */
+export function noteLocalUrl({ output }: CommandContext, url: string): void {
+  const { origin } = new URL(url);
+  const isLocal =
+    /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
+  if (!isLocal) return;
+  output.note(`URLs begin with ${origin}, which other machines cannot reach: see server.baseUri`);
+}

@@ -34,6 +34,34 @@ for (const way of WAYS) {
   }));
 }
 
+test('token:create --url prints a link in place of the token, for bound tokens alone', () =>
+  inPlace('without a server', async (place) => {
+    const words = ['token:create', '--name', 'acme', '--scope', 'read', '--url'];
+    const bound = [...words, '--webhook', 'acme'];
+    const environment = { HOOKSHELF_SERVER_BASE_URI: 'https://hooks.example.com/relay/' };
+    const made = await place.run(bound, { environment });
+    assert.equal(made.code, 0, made.stderr);
+    const [, last = ''] = /\n(.*)\n$/.exec(made.stdout) ?? [];
+    assert.match(last,
+      /^https:\/\/hooks\.example\.com\/relay\/console#token=hookshelf_[A-Za-z0-9_-]{43}$/);
+    assert.equal(made.stdout.split('hookshelf_').length, 2, made.stdout);
+    assert.doesNotMatch(made.stderr, /cannot reach/);
+    const { token, url } = await place.json(bound, { environment });
+    assert.deepEqual([token, String(url).split('#')[0]],
+      [undefined, 'https://hooks.example.com/relay/console']);
+    const local = await place.run(bound);
+    assert.match(local.stdout, /\nhttp:\/\/localhost:8000\/console#token=/);
+    assert.match(local.stderr, /which other machines cannot reach: see server\.baseUri/);
+    const count = (await place.json<readonly unknown[]>(['token:list'])).length;
+    const unbound = await place.run(words);
+    assert.deepEqual([unbound.code, unbound.stdout], [2, '']);
+    assert.match(unbound.stderr, /--url is for tokens of customers: name webhooks by --webhook/);
+    const off = await place.run(bound, { environment: { HOOKSHELF_SERVER_CONSOLE: 'false' } });
+    assert.deepEqual([off.code, off.stdout], [2, '']);
+    assert.match(off.stderr, /--url: there is no console, as server\.console is false/);
+    assert.equal((await place.json<readonly unknown[]>(['token:list'])).length, count);
+  }));
+
 test('a token is revoked by its name where exactly one that is not revoked bears it', () =>
   inPlace('without a server', async (place) => {
     const make = async (name: string): Promise<string> => {

@@ -27,11 +27,16 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       'the target and rotate the secret, too. Tokens are made here alone.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
-    options: newTokenOptions,
+    options: {
+      ...newTokenOptions,
+      url: flag('with --webhook: print the link that signs its holder in, to be sent to him, in '
+        + 'place of the token'),
+    },
     examples: [
       'hookshelf token:create --name ci --scope write --expires 90d',
       "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",
       "hookshelf token:create --name acme --scope resend --webhook acme --webhook 'acme-*'",
+      'hookshelf token:create --name acme --scope read --webhook acme --expires 30d --url',
     ],
     load: async () => (await loadToken()).createToken,
   },

@@ -5,10 +5,11 @@ import { createBindingTest } from '../../../base/webhook-binding.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
+import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  expectObject, expectObjects, fetchAll, formatValue, listRecords, resolveId,
+  expectObject, expectObjects, fetchAll, formatValue, listRecords, noteLocalUrl, resolveId,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
@@ -17,9 +18,9 @@ import { TOKEN_MODEL, findWebhooksProblems } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
 
-/** Prints the token alone on the last line; it is shown only this once. */
+/** Prints the token, or its link, alone on the last line; it is shown only this once. */
 export async function createToken(context: CommandContext): Promise<number> {
-  const { output } = context;
+  const { output, args } = context;
   const body = await readMembers(context, TOKEN_MODEL, {
     events: ({ args }) => args.all('event'),
     expiresAt: ({ args }) => parseExpiry(args.get('expires')),
@@ -29,21 +30,43 @@ export async function createToken(context: CommandContext): Promise<number> {
     const option = problem.pointer === '/scope' ? '--scope' : '--webhook';
     throw new AppError('usage', `${option}: ${problem.detail}`);
   }
+  if (args.has('url') && body['webhooks'] === undefined) {
+    throw new AppError('usage', '--url is for tokens of customers: name webhooks by --webhook');
+  }
   const apiClient = await context.openApiClient();
+  const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
   const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
-  const token = expectObject(response.body);
+  const { token: secret, ...token } = expectObject(response.body);
   if (Array.isArray(token['webhooks'])) {
     await noteBinding(context, apiClient, token['webhooks'].map(String), body);
   }
+  const url = consoleUrl === null ? null : `${consoleUrl}#token=${formatValue(secret)}`;
   if (output.isJson) {
-    await output.json(token);
+    await output.json({ ...token, ...url === null ? { token: secret } : { url } });
     return 0;
   }
   output.note('the token is shown this once; the API is closed from now on to who has none');
   await output.line(
     `created token ${formatValue(token['identifier'])} (${formatValue(token['scope'])})`);
-  await output.line(formatValue(token['token']));
+  await output.line(url ?? formatValue(secret));
   return 0;
+}
+
+/** Resolves with the address of the console. Throws `usage` where there is none. */
+async function resolveConsoleUrl(context: CommandContext, apiClient: ApiClient): Promise<string> {
+  const settings = await fetchSettings(apiClient);
+  if (!settings.server.console) {
+    throw new AppError('usage', '--url: there is no console, as server.console is false');
+  }
+  const { body } = await apiClient.request({ method: 'GET', path: '/api/status' });
+  const url = `${formatValue(expectObject(expectObject(body)['server'])['baseUri'])}/console`;
+  noteLocalUrl(context, url);
+  return url;
+}
+
+async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
+  const { body } = await apiClient.request({ method: 'GET', path: '/api/settings' });
+  return parsePublicSettings(expectObjects(body), 'the server');
 }
 
 /** Says how many webhooks the token is for now, and what one that may set their targets opens. */
@@ -58,8 +81,7 @@ async function noteBinding(
   })).length;
   output.note(`it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`);
   if (scope !== 'write') return;
-  const { body: settings } = await apiClient.request({ method: 'GET', path: '/api/settings' });
-  const reach = describeReadAnswers(parsePublicSettings(expectObjects(settings), 'the server'));
+  const reach = describeReadAnswers(await fetchSettings(apiClient));
   if (reach !== null) output.note(`its holder ${reach}: ${READ_ANSWERS_ADVICE}`);
 }
 

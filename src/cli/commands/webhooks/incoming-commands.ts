@@ -7,7 +7,7 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  fetchListed, formatValue, expectObject, recordPath, toTableColumns,
+  expectObject, fetchListed, formatValue, noteLocalUrl, recordPath, toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
@@ -95,14 +95,6 @@ async function fetchExamples(context: CommandContext, webhook: JsonObject): Prom
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, formatValue(webhook['identifier']))}/examples`;
   const examples = expectObject((await apiClient.request({ method: 'GET', path })).body);
-  const { origin } = new URL(formatValue(examples['url']));
-  if (isLocalOrigin(origin)) {
-    context.output.note(
-      `URLs begin with ${origin}, which other machines cannot reach: see server.baseUri`);
-  }
+  noteLocalUrl(context, formatValue(examples['url']));
   return examples;
-}
-
-function isLocalOrigin(origin: string): boolean {
-  return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
 }

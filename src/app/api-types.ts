@@ -9,7 +9,7 @@ import type { AnswerOf, InputOf, SchemaOf } from '../base/schema-types.ts';
 import type { accessSchema, TOKEN_MODEL } from '../access/token.ts';
 import type { bookSchema } from '../books/book.ts';
 import type {
-  logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
+  historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
 } from '../monitoring/monitoring-schema.ts';
 import type { nodeSchema } from '../nodes/node-routes.ts';
 import type { ANY_JSON, TEXT } from '../resources/route-specs.ts';
@@ -184,6 +184,7 @@ type Routes = [
   ['GET', '/api/nodes', null, ListOf<typeof nodeSchema>],
   ['GET', '/api/status', null, typeof statusSchema],
   ['GET', '/api/statistics', null, typeof statisticsSchema],
+  ['GET', '/api/statistics/history', null, typeof historySchema],
   ['GET', '/api/log', null, typeof logLinesSchema],
   ['GET', '/api/settings', null, typeof settingsSchema],
   ['GET', '/api/identifiers/{collection}', null, ListOf<TextSchema>],

@@ -48,6 +48,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
   return [
     ...monitoringRoutes({
       statistics, logLines: lines,
+      readHistory: (window) => webhooks.health.outgoing.readTotals(window),
       describeWebhook: (webhookId) => webhooks.describeWebhook(webhookId),
       getStatus: () => readStatus(deps),
       listSettings: () => listPublicSettings(settings),

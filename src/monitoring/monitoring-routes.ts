@@ -6,7 +6,8 @@ import { readQuery } from '../server/query.ts';
 import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import type { LogLines } from './log-lines.ts';
 import {
-  logLinesSchema, settingsSchema, statisticsSchema, statusSchema, WINDOWS, type ServiceStatus,
+  HISTORY_WINDOWS, historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
+  WINDOWS, type ServiceStatus, type StatisticsHistory,
 } from './monitoring-schema.ts';
 import type { Statistics } from './statistics.ts';
 
@@ -19,6 +20,7 @@ type WebhookDescription = {
 
 type MonitoringDeps = {
   readonly statistics: Statistics;
+  readonly readHistory: (window: StatisticsHistory['window']) => StatisticsHistory;
   readonly describeWebhook: (webhookId: string) => WebhookDescription;
   readonly logLines: LogLines;
   readonly getStatus: () => ServiceStatus;
@@ -30,7 +32,10 @@ type MonitoringDeps = {
 const ID_LENGTH_MAX = 200;
 
 export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
-  return [statusRoute(deps), statisticsRoute(deps), logRoute(deps), settingsRoute(deps)];
+  return [
+    statusRoute(deps), statisticsRoute(deps), historyRoute(deps), logRoute(deps),
+    settingsRoute(deps),
+  ];
 }
 
 function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
@@ -64,6 +69,26 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
       const hooks = report.hooks.map(({ hook: webhookId, ...series }) =>
         ({ hook: webhookId, ...describeWebhook(webhookId), ...series }));
       exchange.sendJson(200, { ...report, hooks });
+    },
+  };
+}
+
+const HISTORY_PARAMETERS = [{
+  name: 'window', in: 'query', description: 'How far back; 1h when absent',
+  schema: { kind: 'string', values: HISTORY_WINDOWS },
+}] as const satisfies readonly ParameterSpec[];
+
+function historyRoute({ readHistory }: MonitoringDeps): HttpRoute {
+  return {
+    method: 'GET', path: '/api/statistics/history', operationId: 'getStatisticsHistory',
+    access: 'read',
+    summary: 'Requests, runs of actions and delivery attempts of the last hour, day or week, by '
+      + 'five minutes, also before a restart',
+    parameters: HISTORY_PARAMETERS,
+    responses: [jsonResponse('The series', historySchema), ...problemResponses(400)],
+    handle(exchange) {
+      const { window } = readQuery(exchange.search, HISTORY_PARAMETERS);
+      exchange.sendJson(200, readHistory(window ?? '1h'));
     },
   };
 }

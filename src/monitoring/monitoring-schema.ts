@@ -118,6 +118,24 @@ export const statisticsSchema = objectSchema('Statistics', {
 
 export type StatisticsReport = AnswerOf<typeof statisticsSchema>;
 
+export const HISTORY_WINDOWS = ['1h', '24h', '7d'] as const;
+const MEAN_DURATIONS = [NULLABLE_DURATIONS, 'In the mean; null where none ended'] as const;
+
+export const historySchema = objectSchema('StatisticsHistory', {
+  window: { kind: 'string', values: HISTORY_WINDOWS }, intervalSeconds: COUNT,
+  times: [arraySchema(TIME), 'The beginning of each interval; the last one is not over'],
+  requests: objectSchema('RequestHistory', {
+    accepted: COUNTS, rejected: COUNTS, failed: COUNTS, durationMs: MEAN_DURATIONS,
+  }),
+  runs: objectSchema('RunHistory', { succeeded: COUNTS, failed: COUNTS }),
+  deliveries: objectSchema('DeliveryHistory', {
+    delivered: COUNTS, failed: COUNTS, durationMs: MEAN_DURATIONS,
+  }),
+});
+
+/** What became of all requests, runs and attempts of a window. */
+export type StatisticsHistory = AnswerOf<typeof historySchema>;
+
 export const logLinesSchema = arraySchema(objectSchema('LogLine', {
   number: COUNT, time: TIME, level: { kind: 'string', values: LOG_LEVELS }, message: TEXT,
   fields: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 64 },

@@ -146,9 +146,10 @@ export interface Webhooks {
 }
 
 /** Throws `usage` for an unsound custom action. */
-export function createWebhooks(context: RelayContext, options: WebhooksOptions): Webhooks {
+export function createWebhooks(context: RelayContext, ownOptions: WebhooksOptions): Webhooks {
   const { store, log, makeId } = context;
-  const { keys = null, isDeniedTarget = () => false } = options;
+  const { keys = null, isDeniedTarget = () => false } = ownOptions;
+  const options = withTotals(ownOptions, () => health.outgoing);
   const indexes = openIndexes(context, options);
   const eventParts = composeEvents(context, options, indexes);
   const { events, systemEvents } = eventParts;
@@ -240,6 +241,17 @@ function createOutgoingEndpoints(
     ...jobRoutes(jobs, store, { keys, webhooks }),
   ];
   return checkBoundSubjects(routes, store, findVisibility);
+}
+
+/** The options with a listener that counts each outcome for the totals, too. */
+function withTotals(options: WebhooksOptions, getMonitor: () => HealthMonitor): WebhooksOptions {
+  return {
+    ...options,
+    onOutcome(kind, webhookId, outcome, durationMs) {
+      options.onOutcome(kind, webhookId, outcome, durationMs);
+      getMonitor().recordOutcome(kind, outcome, durationMs);
+    },
+  };
 }
 
 function tellBackupFailed(

@@ -124,6 +124,8 @@ test('every route answers as the document says, when all is well and when it is 
     await call('getIndex', { headers: { accept: 'text/html' }, status: 302 });
     await call('getStatistics', { query: '?window=24h' });
     await call('getStatistics', { query: '?window=2h', status: 400 });
+    await call('getStatisticsHistory', { query: '?window=7d' });
+    await call('getStatisticsHistory', { query: '?window=2d', status: 400 });
     await call('listLogLines', { query: '?level=warning&after=1&requestId=none' });
     await call('listLogLines', { query: '?level=loud', status: 400 });
     // A GET would have no end.

@@ -74,6 +74,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['GET /api/status', 'read'],
   ['GET /api/nodes', 'read'],
   ['GET /api/statistics', 'read'],
+  ['GET /api/statistics/history', 'read'],
   ['GET /api/log', 'admin'],
   ['GET /api/settings', 'admin'],
   ['GET /api/identifiers/{collection}', 'read'],

@@ -11,14 +11,16 @@ const IN = '/api/incoming-webhooks';
 const CONFIG = '/api/action-configurations';
 const REQUESTS = '/api/requests';
 
-/** The bytes of all records, by collection and id. */
+/** The bytes of all records but the totals of statistics, by collection and id. */
 function dump({ store }: Relay, ...collections: readonly string[]): Record<string, string> {
   const records: Record<string, string> = {};
   for (const name of collections) {
     const collection = store.collection(name);
     const walk = collection.walk();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      records[`${name} ${collection.idAt(slot)}`] = String(collection.bytesAt(slot));
+      const id = collection.idAt(slot) ?? '';
+      const isTotal = name === 'webhook-statistics' && /^[a-z]+\./.test(id);
+      if (!isTotal) records[`${name} ${id}`] = String(collection.bytesAt(slot));
     }
   }
   return records;

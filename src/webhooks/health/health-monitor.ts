@@ -11,6 +11,7 @@ import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
+import type { OnOutcome } from '../outcome-listeners.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { isOffUnseen, type DisabledMembers } from './disabled-members.ts';
@@ -21,7 +22,7 @@ import {
 } from './health.ts';
 import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
 import {
-  AttemptStatistics, stageStatisticsRemoval, type StatisticsSpan,
+  AttemptStatistics, isTotal, stageStatisticsRemoval, type StatisticsSpan,
 } from './webhook-statistics.ts';
 
 type MonitoredWebhook = DisabledMembers & {
@@ -53,6 +54,8 @@ type MonitoredWebhooks = {
     all(): Iterable<MonitoredWebhook>;
   };
 };
+
+type Outcome = Parameters<OnOutcome>;
 
 /** The health of a webhook that was tried or called: a few hundred bytes. */
 type HealthEntry = {
@@ -184,10 +187,29 @@ export class HealthMonitor {
     this.#startTimer();
   }
 
+  /**
+   * Counts an outcome for the totals of both directions, of which the monitor of outgoing webhooks
+   * has the statistics.
+   */
+  recordOutcome(
+    kind: Outcome[0], outcome: Outcome[2], durationMs: number | null,
+  ): void {
+    // A run for which a newer one did has not run.
+    if (outcome === 'coalesced') return;
+    const total = outcome === 'rejected' ? 'rejections' : kind;
+    const isGood = outcome !== 'rejected' && outcome !== 'failed';
+    this.#statistics.record(total, isGood, durationMs ?? 0, this.#context.clock.now());
+    this.#startTimer();
+  }
+
   readStatistics(
     webhookId: string, window: StatisticsSpan,
   ): ReturnType<AttemptStatistics['read']> {
     return this.#statistics.read(webhookId, window, this.#context.clock.now());
+  }
+
+  readTotals(window: StatisticsSpan): ReturnType<AttemptStatistics['readTotals']> {
+    return this.#statistics.readTotals(window, this.#context.clock.now());
   }
 
   find(webhookId: string): Health {
@@ -341,7 +363,9 @@ export class HealthMonitor {
           if (entry !== undefined) this.#put(transaction, webhookId, entry);
         }
         for (const [webhookId, each] of counts) {
-          if (transaction.find(this.#monitored.collection, webhookId) === undefined) continue;
+          const isThere = isTotal(webhookId)
+            || transaction.find(this.#monitored.collection, webhookId) !== undefined;
+          if (!isThere) continue;
           this.#statistics.stage(transaction, webhookId, each, nowMs);
         }
       });

@@ -6,6 +6,9 @@
  *
  *     {"identifier":"<the webhook's>.<begin>","values":[<skipped>,<delivered>,<failed>,<ms>,…]}
  *
+ * What all webhooks did together is counted as that of four more, which are no webhooks: see
+ * `TOTALS`. So no reader adds up 500 webhooks, and the totals have those that were deleted, too.
+ *
  * `begin` is the begin of the six hours in UTC, a multiple of them, as `2026-11-29T06`. `values`
  * has four counts for each five minutes in which an attempt ended, in their order: how many times
  * five minutes were skipped since those before, or since `begin`; how many attempts delivered; how
@@ -57,11 +60,30 @@ export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics',
   }),
 });
 
+/**
+ * The totals. `requests` has the requests that were accepted or failed, `rejections` those that
+ * were rejected, as failed ones; `runs` the runs of actions; `deliveries` all attempts, also of
+ * forwards. Anybody can have requests rejected: that writes a record a minute at most.
+ */
+const TOTALS = ['requests', 'rejections', 'runs', 'deliveries'] as const;
+type Total = typeof TOTALS[number];
+
+/** Whether counts are those of a total, of which there is no webhook. */
+export function isTotal(id: string): boolean {
+  return TOTALS.some((total) => total === id);
+}
+
 /** How many of the attempts that ended in one interval delivered, and how many failed. */
 type AttemptCounts = {
   readonly delivered: number; readonly failed: number;
   /** How long all of these attempts took together. */
   readonly durationMs: number;
+};
+/** The counts of a window, one of each kind for each interval. */
+type OutcomeSeries = {
+  readonly succeeded: readonly number[]; readonly failed: readonly number[];
+  /** In the mean; null where nothing was counted. */
+  readonly durationMs: readonly (number | null)[];
 };
 /** The counts of a webhook by the begin of their interval, in milliseconds since the epoch. */
 type CountsByTime = Map<number, AttemptCounts>;
@@ -88,7 +110,7 @@ export class AttemptStatistics {
     this.#store = store;
   }
 
-  /** Counts an attempt that has ended now. */
+  /** Counts an attempt that has ended now, of a webhook or of a total. */
   record(webhookId: string, isDelivered: boolean, durationMs: number, nowMs: number): void {
     addCounts(this.#getOrCreate(webhookId), floorTo(nowMs, INTERVAL_MS), {
       delivered: isDelivered ? 1 : 0, failed: isDelivered ? 0 : 1, durationMs,
@@ -136,7 +158,7 @@ export class AttemptStatistics {
     this.#takenCounts.delete(webhookId);
   }
 
-  /** Stages that counts, of a webhook that is there, are added to what is stored. */
+  /** Stages that counts, of a webhook that is there or of a total, are added to what is stored. */
   stage(transaction: Transaction, webhookId: string, counts: CountsByTime, nowMs: number): void {
     const begins = new Set([...counts.keys()].map((atMs) => floorTo(atMs, RECORD_MS)));
     for (const beginMs of begins) {
@@ -151,12 +173,42 @@ export class AttemptStatistics {
     }
   }
 
-  /** The counts of a webhook by interval, as this node knows them. */
+  /** What became of a webhook's attempts by interval, as this node knows it. */
   read(
     webhookId: string, window: StatisticsSpan, nowMs: number,
   ): AnswerOf<typeof webhookStatisticsSchema> {
-    const lastMs = floorTo(nowMs, INTERVAL_MS);
-    const firstMs = lastMs - WINDOW_MS[window] + INTERVAL_MS;
+    const times = listTimes(window, nowMs);
+    const { succeeded, ...rest } = this.#readSeries(webhookId, times);
+    return { ...describeTimes(window, times), deliveries: { delivered: succeeded, ...rest } };
+  }
+
+  /** What became of all requests, runs and attempts by interval, as this node knows it. */
+  readTotals(window: StatisticsSpan, nowMs: number) {
+    const times = listTimes(window, nowMs);
+    const read = (total: Total): OutcomeSeries => this.#readSeries(total, times);
+    const { succeeded: accepted, ...requests } = read('requests');
+    const { succeeded: delivered, ...deliveries } = read('deliveries');
+    const { succeeded, failed } = read('runs');
+    return {
+      ...describeTimes(window, times),
+      requests: { accepted, rejected: read('rejections').failed, ...requests },
+      runs: { succeeded, failed },
+      deliveries: { delivered, ...deliveries },
+    };
+  }
+
+  #readSeries(webhookId: string, times: readonly number[]): OutcomeSeries {
+    const counts = this.#readCounts(webhookId, times[0] ?? 0, times.at(-1) ?? 0);
+    const series = times.map((atMs) => counts.get(atMs));
+    return {
+      succeeded: series.map((each) => each?.delivered ?? 0),
+      failed: series.map((each) => each?.failed ?? 0),
+      durationMs: series.map((each) => each === undefined ? null
+        : Math.round(each.durationMs / (each.delivered + each.failed))),
+    };
+  }
+
+  #readCounts(webhookId: string, firstMs: number, lastMs: number): CountsByTime {
     const records = this.#store.collection(webhookStatisticsCollection.name);
     const counts: CountsByTime = new Map();
     for (let beginMs = floorTo(firstMs, RECORD_MS); beginMs <= lastMs; beginMs += RECORD_MS) {
@@ -167,18 +219,7 @@ export class AttemptStatistics {
     for (const own of [this.#takenCounts, this.#counts]) {
       for (const [atMs, added] of own.get(webhookId) ?? []) addCounts(counts, atMs, added);
     }
-    const times = Array.from({ length: WINDOW_MS[window] / INTERVAL_MS },
-      (_, index) => firstMs + index * INTERVAL_MS);
-    const series = times.map((atMs) => counts.get(atMs));
-    return {
-      window, intervalSeconds: INTERVAL_MS / 1000, times: times.map(formatTimestamp),
-      deliveries: {
-        delivered: series.map((each) => each?.delivered ?? 0),
-        failed: series.map((each) => each?.failed ?? 0),
-        durationMs: series.map((each) => each === undefined ? null
-          : Math.round(each.durationMs / (each.delivered + each.failed))),
-      },
-    };
+    return counts;
   }
 
   #getOrCreate(webhookId: string): CountsByTime {
@@ -188,6 +229,17 @@ export class AttemptStatistics {
     this.#counts.set(webhookId, counts);
     return counts;
   }
+}
+
+/** The begins of the intervals of a window, the present one last. */
+function listTimes(window: StatisticsSpan, nowMs: number): readonly number[] {
+  const count = WINDOW_MS[window] / INTERVAL_MS;
+  const lastMs = floorTo(nowMs, INTERVAL_MS);
+  return Array.from({ length: count }, (_, index) => lastMs - (count - 1 - index) * INTERVAL_MS);
+}
+
+function describeTimes(window: StatisticsSpan, times: readonly number[]) {
+  return { window, intervalSeconds: INTERVAL_MS / 1000, times: times.map(formatTimestamp) };
 }
 
 /** Stages the removal of the webhook's records that no window shows. */

@@ -219,6 +219,30 @@ test('a record that is not valid is told as a bug', async () => {
   }
 });
 
+test('totals are counted by outcome, and kept whatever becomes of the webhooks', async () => {
+  const place = await open();
+  for (const [kind, outcome, durationMs] of [
+    ['requests', 'accepted', 10], ['requests', 'accepted', 30], ['requests', 'rejected', 1],
+    ['requests', 'failed', 50], ['runs', 'succeeded', null], ['runs', 'failed', null],
+    ['runs', 'coalesced', null], ['deliveries', 'delivered', 20], ['deliveries', 'failed', 40],
+  ] as const) place.monitor.recordOutcome(kind, outcome, durationMs);
+  const last = ({ monitor }: Place): object => {
+    const { requests, runs, deliveries, times } = monitor.readTotals('7d');
+    assert.equal(times.length, 2016);
+    return [requests, runs, deliveries].map((series) => Object.fromEntries(
+      Object.entries(series).map(([name, values]) => [name, values.at(-1)])));
+  };
+  const counts = [
+    { accepted: 2, rejected: 1, failed: 1, durationMs: 30 }, { succeeded: 1, failed: 1 },
+    { delivered: 1, failed: 1, durationMs: 30 },
+  ];
+  assert.deepEqual(last(place), counts);
+  await place.monitor.close();
+  assert.deepEqual(last(await open(place)), counts);
+  assert.deepEqual(Object.keys(stored(place)),
+    ['deliveries', 'rejections', 'requests', 'runs'].map((total) => `${total}.2026-01-01T00`));
+});
+
 test('a busy week of a webhook takes 24 kB', async () => {
   const place = await open();
   for (let count = 0; count < 2016; count += 1) {

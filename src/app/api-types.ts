@@ -8,6 +8,7 @@ import type { JsonSchema, JsonValue, ObjectSchema } from '../base/schema.ts';
 import type { AnswerOf, InputOf, SchemaOf } from '../base/schema-types.ts';
 import type { accessSchema, TOKEN_MODEL } from '../access/token.ts';
 import type { bookSchema } from '../books/book.ts';
+import type { mergeSchema } from '../books/merge-books.ts';
 import type {
   historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
 } from '../monitoring/monitoring-schema.ts';
@@ -119,6 +120,7 @@ type Routes = [
   ['GET', '/api/books/statistics', null, AnySchema],
   ['GET', '/api/books/suggest', null, ListOf<AnySchema>],
   ['GET', '/api/books/duplicates', null, ListOf<AnySchema>],
+  ['POST', '/api/books/{id}/merge', typeof mergeSchema, typeof bookSchema],
   ...ResourceRoutes<'/api/books', '{id}', typeof bookSchema>,
   ['GET', '/api/incoming-webhooks/{identifier}/examples', null, typeof examplesSchema],
   ['GET', '/api/outgoing-webhooks/{identifier}/examples', null, typeof outgoingExamplesSchema],

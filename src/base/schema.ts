@@ -158,7 +158,7 @@ export type MemberOption = {
   readonly values?: readonly string[];
   /** Some of the allowed values, for completion. */
   readonly suggests?: readonly string[];
-  readonly completes?: 'file' | 'actions' | 'action-configurations' | 'presets'
+  readonly completes?: 'file' | 'books' | 'actions' | 'action-configurations' | 'presets'
     | 'incoming-webhooks' | 'outgoing-webhooks';
   readonly isFlag?: boolean;
   readonly isRepeatable?: boolean;

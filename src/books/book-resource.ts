@@ -3,6 +3,8 @@ import { isJsonObject } from '../base/fields.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { Resource } from '../resources/resource.ts';
 import { bookExample, bookSchema } from './book.ts';
+import { putMergedIds } from './merged-ids.ts';
+import { readMergedIds } from './query/stored-fields.ts';
 
 export const bookResource: Resource = {
   path: '/api/books',
@@ -11,6 +13,7 @@ export const bookResource: Resource = {
   schema: bookSchema,
   collection: { name: 'books', key: 'id' },
   example: bookExample,
+  keepStored: (members, stored) => putMergedIds(members, readMergedIds(stored)),
   columns: [
     { title: 'ID', member: 'id', form: 'identifier' },
     { title: 'TITLE', member: 'title', widthMin: 30 },

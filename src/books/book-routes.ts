@@ -20,6 +20,7 @@ import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
+import { mergeRoute } from './merge-route.ts';
 import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS,
@@ -44,6 +45,7 @@ export function bookRoutes(options: {
   return [
     listRoute(list),
     importRoute(catalog),
+    mergeRoute(catalog, keys),
     ...aggregateRoutes(aggregates),
     ...resourceRoutes(
       { ...bookResource, selection: BOOK_SELECTION, formats: RECORD_FORMATS }, catalog, keys),

@@ -9,6 +9,7 @@ import { foldCase } from '../base/text/fold.ts';
 import { describeObject, type InputOf, type RecordOf } from '../base/schema-types.ts';
 import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
+import { mergedIdsMember } from './merged-ids.ts';
 import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
 
 export const READING_STATUSES = ['to-read', 'reading', 'paused', 'read', 'abandoned'] as const;
@@ -228,6 +229,9 @@ export const bookSchema = describeObject({
     image: {
       label: 'Cover', schema: urlSchema, form: { group: 'more' },
       description: 'The address of an image of the book.',
+    },
+    mergedIds: {
+      ...mergedIdsMember, label: 'Ids of merged books', readOnly: 'ignored', isAlwaysPresent: false,
     },
     metadata: {
       label: 'Other data', form: { group: 'more' },

@@ -10,10 +10,13 @@ import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { ChangeHook } from '../resources/record-stager.ts';
 import { Repository } from '../resources/repository.ts';
+import type { Representation } from '../resources/representation.ts';
 import type { Store } from '../store/store-port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
+import { mergeBooks } from './merge-books.ts';
+import type { MergeRequest } from './merge-books.ts';
 import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
 
 const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
@@ -33,11 +36,16 @@ export type Catalog = Repository & {
    * close it. The first batch waits until what finds the matches is made, in the background.
    */
   openImport(mode: MatchMode): Promise<BookImport>;
+  /** See `mergeBooks`. */
+  merge(request: MergeRequest): Promise<Representation>;
 };
 
 export function createCatalog(options: CatalogOptions): Catalog {
   let openImport: ((mode: MatchMode) => BookImport) | null = null;
-  return Object.assign(new Repository({ ...options, resource: bookResource }), {
+  const repository = new Repository({ ...options, resource: bookResource });
+  return Object.assign(repository, {
+    merge: (request: MergeRequest) =>
+      mergeBooks({ store: options.store, stager: repository.stager }, request),
     openImport: async (mode: MatchMode) => loadImports(({ createImportOpener }) => {
       openImport ??= createImportOpener(options);
       return openImport(mode);

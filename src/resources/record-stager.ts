@@ -25,7 +25,7 @@ export type ChangeHook = (
 /** The part of a resource's description that a repository needs. */
 export type RepositoryResource = Pick<Resource,
   'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'toPublic' | 'observe' | 'reconcile'
-  | 'patchBase'>;
+  | 'keepStored' | 'patchBase'>;
 
 export type StagerOptions = {
   readonly resource: RepositoryResource;
@@ -75,7 +75,9 @@ export class RecordStager {
   ): ParsedMembers {
     const { resource } = this;
     const wholeBody = prepareBody(resource, body, before?.bytes ?? null, cause, nowMs);
-    const fields = parseFields(resource, wholeBody, before?.id ?? null);
+    const parsed = parseFields(resource, wholeBody, before?.id ?? null);
+    const fields = before === null ? parsed
+      : resource.keepStored?.(parsed, before.bytes) ?? parsed;
     const isKeyGiven = before === null && resource.isKeyGiven === true;
     const key = isKeyGiven ? findBodyKey(wholeBody, resource.collection.key) : undefined;
     return { fields, key };

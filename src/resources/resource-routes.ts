@@ -155,7 +155,7 @@ function postRoute(
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     handle: (exchange) => serveOnce(keys, exchange, (body, keepResponse) =>
-      write(exchange, resource, (options) =>
+      runWrite(exchange, resource, (options) =>
         repository.add(parseJsonBody(body), options, (transaction, representation) =>
           keepResponse(transaction, {
             status: 201, headers: buildHeaders(exchange, representation),
@@ -205,7 +205,7 @@ function changeRoute(
       const value = await exchange.readJson();
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
-      const representation = await write(exchange, resource, (options) =>
+      const representation = await runWrite(exchange, resource, (options) =>
         change(id, value, precondition, options));
       exchange.send(200, representation.headerText, representation.bytes);
     },
@@ -227,7 +227,7 @@ function deleteRoute(resource: RoutedResource, repository: ItemRepository): Http
     ],
     async handle(exchange) {
       const precondition = createPrecondition(exchange, noun);
-      await write(exchange, resource, (options) =>
+      await runWrite(exchange, resource, (options) =>
         repository.remove(exchange.params[0] ?? '', precondition, options));
       exchange.send(204, []);
     },
@@ -248,7 +248,7 @@ function restoreRoute(resource: RoutedResource, repository: ItemRepository): Htt
       ...problemResponses(404, 409, 422, 503, 507),
     ],
     async handle(exchange) {
-      const representation = await write(exchange, resource, (options) =>
+      const representation = await runWrite(exchange, resource, (options) =>
         repository.restore(exchange.params[0] ?? '', options), true);
       exchange.send(200, representation.headerText, representation.bytes);
     },
@@ -260,7 +260,7 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
 }
 
 /** Runs a write. Who changes the configuration is logged: that is what admins alone may change. */
-function write<T>(
+export function runWrite<T>(
   exchange: Exchange, { noun, access }: RoutedResource, run: (options: WriteOptions) => Promise<T>,
   isRestored = false,
 ): Promise<T> {
@@ -272,7 +272,7 @@ function write<T>(
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };
 
-function recordResponse(
+export function recordResponse(
   { schema }: RoutedResource, status: number, description: string,
 ): ResponseSpec {
   return {
@@ -300,6 +300,6 @@ const READ_CONDITIONS = [
   IF_NONE_MATCH,
   conditionParameter('If-Modified-Since', 'An HTTP date: 304 when not written since'),
 ];
-const WRITE_CONDITIONS = [
+export const WRITE_CONDITIONS = [
   conditionParameter('If-Match', 'Tag of the version to be changed: 412 when another is stored'),
 ];

@@ -29,6 +29,11 @@ export type Resource = ListedResource & {
   readonly reconcile?: (
     body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
   ) => JsonObject;
+  /**
+   * The members of the next version of a stored record, with those in it that the service has
+   * written and no body says; default: those of the body.
+   */
+  readonly keepStored?: (members: JsonObject, stored: Buffer) => JsonObject;
   /** Converts the stored record to the target of a merge patch; default: the record itself. */
   readonly patchBase?: (stored: JsonObject) => JsonObject;
 };

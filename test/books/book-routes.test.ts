@@ -163,7 +163,8 @@ test('answers hold what the document says, and it describes every route', async 
     'DELETE /api/books/{id}', 'GET /api/books', 'GET /api/books/duplicates',
     'GET /api/books/facets', 'GET /api/books/statistics',
     'GET /api/books/suggest', 'GET /api/books/{id}', 'PATCH /api/books/{id}', 'POST /api/books',
-    'POST /api/books/import', 'POST /api/books/{id}/restore', 'PUT /api/books/{id}',
+    'POST /api/books/import', 'POST /api/books/{id}/merge', 'POST /api/books/{id}/restore',
+    'PUT /api/books/{id}',
   ]);
 });
 

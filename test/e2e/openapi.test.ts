@@ -159,7 +159,12 @@ test('every route answers as the document says, when all is well and when it is 
     await call('findIdentifiers', { key: 'books', query: '?piece=0', status: 400 });
     await call('findIdentifiers', { key: 'tokens', query: '?part=0', status: 404 });
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?x=1', status: 400 });
-    await call('deleteBook', { key: book, status: 204 });
+    const { text: added } = await call('addBook', { body: BOOK, status: 201 });
+    const from = String(JSON.parse(added).id);
+    await call('mergeBooks', { key: book, body: { from, members: ['id'] }, status: 422 });
+    await call('mergeBooks', { key: from, body: { from: book, members: ['reading.rating'] } });
+    await call('mergeBooks', { key: book, body: { from }, status: 404 });
+    await call('deleteBook', { key: from, status: 204 });
     await exerciseWebhooks(described);
     await exerciseFollowing(described);
     const all = operationsOf(document).map(({ operationId }) => operationId);

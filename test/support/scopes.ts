@@ -17,7 +17,8 @@ const resource = (
 
 export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ...resource('/api/books', 'id', 'write'),
-  ['POST /api/books/import', 'write'], ['GET /api/books/facets', 'read'],
+  ['POST /api/books/import', 'write'], ['POST /api/books/{id}/merge', 'write'],
+  ['GET /api/books/facets', 'read'],
   ['GET /api/books/statistics', 'read'], ['GET /api/books/suggest', 'read'],
   ['GET /api/books/duplicates', 'read'],
   ...resource('/api/incoming-webhooks', 'identifier', 'admin'),

@@ -42,6 +42,7 @@ const READING = nameCode('reading');
 const DESCRIPTION = nameCode('description');
 const URL = nameCode('url');
 const IMAGE = nameCode('image');
+const MERGED_IDS = nameCode('mergedIds');
 const METADATA = nameCode('metadata');
 // Members of the reading. The code of the review is that of the rating, too, which is no text.
 const SHELVES = nameCode('shelves');
@@ -77,6 +78,7 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
       case DESCRIPTION:
       case URL:
       case IMAGE:
+      case MERGED_IDS:
       case METADATA:
         return;
       default:

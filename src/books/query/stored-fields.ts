@@ -30,9 +30,7 @@ const CREATED_AT = Buffer.from('"createdAt":"');
 const UPDATED_AT = Buffer.from('"updatedAt":"');
 const DATE_PUBLISHED = Buffer.from('"datePublished":"');
 const AUTHORS = Buffer.from('"authors":[');
-const KEYWORDS = Buffer.from('"keywords":[');
 const SERIES = Buffer.from('"series":[');
-const SHELVES = Buffer.from('"shelves":[');
 const FINISHED_ON = Buffer.from('"finishedOn":"');
 const AUTHOR_NAME = Buffer.from('{"name":"');
 const GIVEN_NAME = Buffer.from(',"givenName":"');
@@ -78,6 +76,11 @@ export const readRating = createPlainReader('rating', Number);
 /** `true` or `false`. */
 export const readOwned = createPlainReader('owned', String);
 
+/** Readers of members that are a list of texts; without one of these a book has none. */
+export const readKeywords = createTextsReader('keywords');
+export const readShelves = createTextsReader('shelves');
+export const readMergedIds = createTextsReader('mergedIds');
+
 function createTextReader(member: string): (bytes: Buffer) => string | null {
   const name = Buffer.from(`"${member}":"`);
   return (bytes) => {
@@ -94,6 +97,11 @@ function createPlainReader<Value>(
     const start = findOptional(bytes, name);
     return start < 0 ? null : convert(bytes.toString('latin1', start, findValueEnd(bytes, start)));
   };
+}
+
+function createTextsReader(member: string): (bytes: Buffer) => readonly string[] {
+  const name = Buffer.from(`"${member}":[`);
+  return (bytes) => readTexts(bytes, findOptional(bytes, name));
 }
 
 /**
@@ -143,14 +151,6 @@ function readNames(bytes: Buffer, firstStart: number): readonly string[] {
     at = findNestingEnd(bytes, findStringEnd(bytes, start) + 1) + 1;
   }
   return names;
-}
-
-export function readKeywords(bytes: Buffer): readonly string[] {
-  return readTexts(bytes, findOptional(bytes, KEYWORDS));
-}
-
-export function readShelves(bytes: Buffer): readonly string[] {
-  return readTexts(bytes, findOptional(bytes, SHELVES));
 }
 
 function readTexts(bytes: Buffer, firstStart: number): readonly string[] {

@@ -33,6 +33,7 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
   series: 'write an array, [{"name":"Discworld","position":1}]',
   'reading.shelves': 'write names with semicolons between them, own; lent, or JSON, '
     + '["own","lent"]',
+  mergedIds: 'write ids with semicolons between them, or JSON, ["goodreads:2767052"]',
 };
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 

@@ -5,6 +5,7 @@ import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
 import { isUuid } from '../../base/uuid.ts';
 import { bookSchema } from '../book.ts';
+import { mergedIdsMember } from '../merged-ids.ts';
 
 export const JSON_LINES = 'application/jsonl';
 
@@ -32,6 +33,7 @@ export const importSchema: ObjectSchema & { readonly name: string } = {
     },
     createdAt: { schema: timeSchema, description: 'Kept; the time of import when absent.' },
     updatedAt: { schema: timeSchema, description: 'Kept; `createdAt` when absent.' },
+    mergedIds: mergedIdsMember,
   },
   check: ({ createdAt, updatedAt }) =>
     typeof createdAt === 'string' && typeof updatedAt === 'string' && updatedAt < createdAt

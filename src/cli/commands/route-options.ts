@@ -5,6 +5,7 @@
  * would take a third longer with the schemas. So an export is plain data, without functions.
  */
 import { TOKEN_MODEL } from '../../access/token.ts';
+import { mergeSchema } from '../../books/merge-books.ts';
 import {
   bookFilterParameters, bookQueryParameters, duplicatesParameter, facetParameters,
   statisticsParameters,
@@ -34,6 +35,7 @@ export const bookListOptions = queryOptions(bookQueryParameters);
 export const facetOptions = queryOptions(facetParameters);
 export const statisticsOptions = queryOptions(statisticsParameters);
 export const duplicatesOptions = queryOptions([duplicatesParameter]);
+export const mergeOptions = memberOptions(mergeSchema.members);
 export const newConfigurationOptions = memberOptions(configurationSchema.members);
 export const configurationChangeOptions = changeOptions(configurationSchema.members);
 export const newIncomingOptions = memberOptions(incomingSchema.members);

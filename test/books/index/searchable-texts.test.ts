@@ -102,7 +102,7 @@ test('the first member of a stored author is the name', () => {
 test('nothing that is searched is stored after the reading', () => {
   const names = Object.keys(bookSchema.members);
   assert.deepEqual(names.slice(names.indexOf('reading') + 1),
-    ['description', 'url', 'image', 'metadata']);
+    ['description', 'url', 'image', 'mergedIds', 'metadata']);
 });
 
 function fieldsWith(text: string): Fields {

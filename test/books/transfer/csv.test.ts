@@ -19,16 +19,17 @@ test('a book is one row: names as they are, other nested values as JSON', () => 
       status: 'read', rating: 4.25, finishedOn: '2024-05', shelves: ['own'], review: '=2',
       owned: true,
     },
-    description: '=1+1', metadata: { shelf: 1 },
+    description: '=1+1', mergedIds: ['y', 'goodreads:7'], metadata: { shelf: 1 },
   };
   assert.equal(encodeCsvBook(book), `x,${STAMPS.createdAt},${STAMPS.updatedAt},`
     + '"Good Omens, ""nice""","",Terry Pratchett; Neil Gaiman,,,,,288,,,"[""a"",""b""]",'
     + '"[{""name"":""Omens"",""position"":1.5}]",read,4.25,,2024-05,,"[""own""]",=2,true,'
-    + '=1+1,,,"{""shelf"":1}"\r\n');
+    + '=1+1,,,"[""y"",""goodreads:7""]","{""shelf"":1}"\r\n');
   assert.equal(csvHeader, 'id,createdAt,updatedAt,title,subtitle,authors,isbn,publisher,'
     + 'datePublished,inLanguage,numberOfPages,bookEdition,bookFormat,keywords,series,'
     + 'reading.status,reading.rating,reading.startedOn,reading.finishedOn,reading.readCount,'
-    + 'reading.shelves,reading.review,reading.owned,description,url,image,metadata\r\n');
+    + 'reading.shelves,reading.review,reading.owned,description,url,image,mergedIds,'
+    + 'metadata\r\n');
 });
 
 test('authors are JSON as soon as names alone would not bring them back', () => {
@@ -42,7 +43,7 @@ test('authors are JSON as soon as names alone would not bring them back', () => 
     const row = encodeCsvBook({ id: 'x', ...STAMPS, title: 'T', authors });
     const expected = cell === '' || cell === 'A' ? cell : `"${cell.replaceAll('"', '""')}"`;
     assert.equal(row,
-      `x,${STAMPS.createdAt},${STAMPS.updatedAt},T,,${expected}${','.repeat(21)}\r\n`);
+      `x,${STAMPS.createdAt},${STAMPS.updatedAt},T,,${expected}${','.repeat(22)}\r\n`);
   }
 });
 

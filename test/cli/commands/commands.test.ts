@@ -25,6 +25,7 @@ const STEPS: readonly Step[] = [
   [`book:show ${NOBODY}`, 1],
   [`book:update ${BOOK} --input {"bookFormat":"EBook"}`, 0],
   [`book:update ${NOBODY} --input {}`, 1],
+  [`book:merge ${BOOK} --from ${NOBODY}`, 1],
   ['book:list --q dune', 0],
   ['book:list --published-from never', 1],
   ['book:facets --by bookFormat', 0],

@@ -38,7 +38,9 @@ export interface FieldSplitter {
 
 /** A member of a book by its path: of `reading` each member has rows of its own. */
 export type BookMember =
-  | Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata' | 'reading'> | ReadingMember;
+  | Exclude<keyof Book,
+    'id' | 'createdAt' | 'updatedAt' | 'mergedIds' | 'metadata' | 'reading'>
+  | ReadingMember;
 type ReadingMember = `reading.${keyof Reading}`;
 
 const READING_PREFIX = 'reading.';

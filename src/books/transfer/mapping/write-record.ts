@@ -23,7 +23,7 @@ export type WrittenRecord = {
 };
 
 export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
-  const { id, createdAt, updatedAt, metadata, ...others } = book;
+  const { id, createdAt, updatedAt, mergedIds, metadata, ...others } = book;
   const members = others as unknown as JsonObject;
   const written = writeMembers(table, members);
   const fields = new Map(written);

@@ -65,8 +65,9 @@ export type ImportedBook =
      */
     readonly id: string | null;
     /**
-     * `unchanged`: the book is already as the record says, and is not written. `repeated`: an
-     * earlier record of the import made or matched the book, and says something else.
+     * `unchanged`: the book is already as the record says, or took in the one of the record
+     * (merged-ids.ts), and is not written. `repeated`: an earlier record of the import made or
+     * matched the book, and says something else.
      */
     readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists' | 'repeated';
     /** The members of its metadata that have no room beside those of the book, by name. */

@@ -8,7 +8,7 @@ import type { MatchKeys } from './match-key.ts';
 
 export interface BookStaging {
   find(id: string): Buffer | undefined;
-  /** The ids of the books with the key of the way to match at `rank`, in no order. */
+  /** The ids of the books with the key of the way to match at `rank`; some come twice. */
   findMatches(key: string, rank: number): Iterable<string>;
   /** Stores the whole book. */
   put(id: string, json: string): void;
@@ -34,7 +34,7 @@ export class TransactionStaging implements BookStaging {
 
   findMatches(key: string, rank: number): Iterable<string> {
     this.#staged ??= this.#indexes.map((index) => this.#readStaged(index));
-    return findMatches(this.#staged[rank], this.#indexes[rank], key);
+    return findMatches(this, this.#staged[rank], this.#indexes[rank], key);
   }
 
   put(id: string, json: string): void {
@@ -43,7 +43,7 @@ export class TransactionStaging implements BookStaging {
   }
 
   #readStaged(index: MatchIndex): StagingIndex {
-    const staged = new StagingIndex((bytes) => index.readStagedKey(bytes));
+    const staged = new StagingIndex((bytes) => index.readStagedKeys(bytes));
     for (const { id, bytes } of this.#transaction.listStaged(this.#collection)) {
       staged.put(id, bytes);
     }
@@ -62,7 +62,7 @@ type DryRunOptions = {
   readonly committed: Pick<Collection, 'findBytes'> | null;
   /** One for each of `keys`; none where there is no catalog. */
   readonly indexes: readonly MatchIndex[];
-  /** Of each way to match; none where nothing is matched but ids. */
+  /** Of each way to match. */
   readonly keys: readonly MatchKeys[];
   /** Whether it is asked for books, or only whether they are there. */
   readonly needsBooks: boolean;
@@ -88,12 +88,13 @@ export class DryRunStaging implements BookStaging {
   }
 
   findMatches(key: string, rank: number): Iterable<string> {
-    return findMatches(this.#staged[rank], this.#options.indexes[rank], key);
+    return findMatches(this, this.#staged[rank], this.#options.indexes[rank], key);
   }
 
   put(id: string, json: string): void {
     const { needsBooks } = this.#options;
-    const bytes = needsBooks ? Buffer.from(json) : NO_BYTES;
+    const book = Buffer.from(json);
+    const bytes = needsBooks ? book : NO_BYTES;
     const known = this.#bytesById.get(id);
     const countMax = needsBooks ? BOOKS_REMEMBERED_MAX : IDS_REMEMBERED_MAX;
     if (known === undefined && this.#bytesById.size >= countMax) return;
@@ -101,16 +102,22 @@ export class DryRunStaging implements BookStaging {
     if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    for (const staged of this.#staged) staged.put(id, bytes);
+    for (const staged of this.#staged) staged.put(id, book);
   }
 }
 
-/** Where a book lies over the committed ones, the index does not know what it is now. */
+/**
+ * The index does not know what a book is now that lies over the committed ones: its bytes tell.
+ * Some ids come twice.
+ */
 function* findMatches(
-  over: StagingIndex | undefined, index: MatchIndex | undefined, key: string,
+  books: BookStaging, over: StagingIndex | undefined, index: MatchIndex | undefined, key: string,
 ): Generator<string> {
   yield* over?.find(key) ?? [];
-  for (const id of index?.find(key) ?? []) if (over?.has(id) !== true) yield id;
+  for (const id of index?.find(key) ?? []) {
+    const bytes = books.find(id);
+    if (bytes !== undefined && index?.keys.readStored(bytes).includes(key) === true) yield id;
+  }
 }
 
 /**
@@ -118,28 +125,26 @@ function* findMatches(
  * transaction runs, or those that a dry run would have stored.
  */
 class StagingIndex {
-  readonly #readKey: (bytes: Buffer) => string | null;
-  /** Null for a book without a key, and for a removed one. */
-  readonly #keyById = new Map<string, string | null>();
+  readonly #readKeys: (bytes: Buffer) => readonly string[];
+  /** Of the books that have keys. */
+  readonly #keysById = new Map<string, readonly string[]>();
   readonly #idsByKey = new Map<string, Set<string>>();
 
-  constructor(readKey: (bytes: Buffer) => string | null) {
-    this.#readKey = readKey;
-  }
-
-  has(id: string): boolean {
-    return this.#keyById.has(id);
+  constructor(readKeys: (bytes: Buffer) => readonly string[]) {
+    this.#readKeys = readKeys;
   }
 
   /** `bytes` is null for a removed book. */
   put(id: string, bytes: Buffer | null): void {
     this.#forget(id);
-    const key = bytes === null ? null : this.#readKey(bytes);
-    this.#keyById.set(id, key);
-    if (key === null) return;
-    const ids = this.#idsByKey.get(key);
-    if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
-    else ids.add(id);
+    const keys = bytes === null ? [] : this.#readKeys(bytes);
+    if (keys.length === 0) return;
+    this.#keysById.set(id, keys);
+    for (const key of keys) {
+      const ids = this.#idsByKey.get(key);
+      if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
+      else ids.add(id);
+    }
   }
 
   find(key: string): Iterable<string> {
@@ -147,10 +152,13 @@ class StagingIndex {
   }
 
   #forget(id: string): void {
-    const key = this.#keyById.get(id) ?? null;
-    if (key === null) return;
-    const ids = this.#idsByKey.get(key);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#idsByKey.delete(key);
+    const keys = this.#keysById.get(id);
+    if (keys === undefined) return;
+    this.#keysById.delete(id);
+    for (const key of keys) {
+      const ids = this.#idsByKey.get(key);
+      ids?.delete(id);
+      if (ids?.size === 0) this.#idsByKey.delete(key);
+    }
   }
 }

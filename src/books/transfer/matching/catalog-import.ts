@@ -8,7 +8,7 @@ import type { ImportRecord } from '../import-record.ts';
 import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
 import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
-import { createMatchKeys } from './match-key.ts';
+import { createMatchKeys, createMergedKeys } from './match-key.ts';
 import { DryRunMarks, ImportMarks } from './book-marks.ts';
 import { DryRunStaging, TransactionStaging } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
@@ -35,13 +35,13 @@ class CatalogImport implements BookImport {
   readonly #deps: CatalogImportDeps;
   readonly #allIndexes: MatchIndexes;
   readonly #mode: MatchMode;
-  /** One for each way to match. */
+  /** Of the ids of merged books, and one for each way to match. */
   readonly #indexes: readonly MatchIndex[];
   /** Null where nothing is matched but ids, and in a dry run, which has its own. */
   readonly #marks: ImportMarks | null;
   readonly #dryRun: DryRun | null;
   readonly #whenReady: Promise<unknown>;
-  #isReady: boolean;
+  #isReady = false;
   #batchesUnderWay = 0;
   #isClosed = false;
 
@@ -51,10 +51,9 @@ class CatalogImport implements BookImport {
     this.#mode = mode;
     this.#indexes = indexes.acquire(mode);
     const collection = deps.store.collection(COLLECTION);
-    const hasMarks = this.#indexes.length > 0;
+    const hasMarks = mode.matches.length > 0;
     this.#marks = hasMarks && !mode.isDryRun ? new ImportMarks(collection) : null;
     this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#indexes) : null;
-    this.#isReady = !hasMarks;
     this.#whenReady = Promise.all(this.#indexes.map(({ whenReady }) => whenReady));
     // Before the batches that wait, so that none that comes later overtakes them.
     this.#whenReady.then(() => {
@@ -116,10 +115,12 @@ class DryRun {
 
   constructor(mode: MatchMode, committed: Collection | null, indexes: readonly MatchIndex[]) {
     const { matches, onMatch, source } = mode;
-    const keys = matches.map((match) => createMatchKeys(match, source));
+    const keys = [
+      createMergedKeys(source), ...matches.map((match) => createMatchKeys(match, source)),
+    ];
     const needsBooks = matches.length > 0 || onMatch === 'replace';
     const books = new DryRunStaging({ committed, indexes, keys, needsBooks });
-    this.#marks = keys.length === 0 ? null : new DryRunMarks(committed);
+    this.#marks = matches.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }
 

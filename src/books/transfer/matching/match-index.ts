@@ -2,7 +2,7 @@
  * Which committed books have a match key: an index that is made when an import first needs it,
  * follows the changes of the collection while any import does, and is dropped after the last.
  *
- * It knows a hash of each key, in 16 to 32 bytes a book outside of the heap, which may be small,
+ * It knows a hash of each key, in 16 to 32 bytes a key outside of the heap, which may be small,
  * and looks at the stored bytes to be sure. It is made in turns of the event loop, beside traffic,
  * and takes in each change as it is applied. So it is exact whenever a transaction runs, however
  * much others write: also on the nodes of an engine, which apply what others wrote before a
@@ -13,8 +13,8 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import type { Match, MatchMode } from './book-import.ts';
-import { createMatchKeys } from './match-key.ts';
+import type { MatchMode } from './book-import.ts';
+import { createMatchKeys, createMergedKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
@@ -30,15 +30,15 @@ export class MatchIndex {
   readonly #collection: Collection;
   readonly #shards = Array.from({ length: SHARDS }, () => new SlotsByHash());
   readonly #unsubscribe: () => void;
-  readonly #stagedKeys = new WeakMap<Buffer, string | null>();
+  readonly #stagedKeys = new WeakMap<Buffer, readonly string[]>();
   #isClosed = false;
 
   constructor({ collection, turns }: MatchIndexDeps, keys: MatchKeys) {
     this.keys = keys;
     this.#collection = collection;
     this.#unsubscribe = collection.onChange(({ before, after }, slot) => {
-      const hash = this.#hashOf(after);
-      if (hash !== this.#hashOf(before)) this.#add(slot, hash);
+      const keysBefore = new Set(this.#readKeys(before));
+      for (const key of this.#readKeys(after)) if (!keysBefore.has(key)) this.#add(slot, key);
     });
     this.whenReady = turns.runLater(this.#fill(), () => !this.#isClosed);
   }
@@ -50,7 +50,7 @@ export class MatchIndex {
     for (const slot of this.#shardOf(hash).find(hash)) {
       const bytes = this.#collection.bytesAt(slot);
       // The book may have another key now, or be another one, and a slot may be there twice.
-      const isMatch = bytes !== undefined && this.keys.readStored(bytes) === key;
+      const isMatch = bytes !== undefined && this.keys.readStored(bytes).includes(key);
       if (!isMatch || found.has(slot)) continue;
       found.add(slot);
       const id = this.#collection.idAt(slot);
@@ -60,15 +60,15 @@ export class MatchIndex {
   }
 
   /**
-   * The key of a staged book. Each batch of an import looks at all that is staged: what was read
+   * The keys of a staged book. Each batch of an import looks at all that is staged: what was read
    * before is remembered for as long as it is.
    */
-  readStagedKey(bytes: Buffer): string | null {
-    const known = this.#stagedKeys.get(bytes);
-    if (known !== undefined) return known;
-    const key = this.keys.readStored(bytes);
-    this.#stagedKeys.set(bytes, key);
-    return key;
+  readStagedKeys(bytes: Buffer): readonly string[] {
+    const keysReadBefore = this.#stagedKeys.get(bytes);
+    if (keysReadBefore !== undefined) return keysReadBefore;
+    const keys = this.keys.readStored(bytes);
+    this.#stagedKeys.set(bytes, keys);
+    return keys;
   }
 
   /** Idempotent. */
@@ -81,19 +81,18 @@ export class MatchIndex {
     // Books that come meanwhile are taken in as they are applied.
     const { slotBound } = this.#collection;
     for (let slot = 0; slot < slotBound; slot += 1) {
-      this.#add(slot, this.#hashOf(this.#collection.bytesAt(slot) ?? null));
+      for (const key of this.#readKeys(this.#collection.bytesAt(slot))) this.#add(slot, key);
       if (slot % SLOTS_PER_YIELD === 0) yield;
     }
   }
 
-  #add(slot: number, hash: number | null): void {
-    if (hash !== null) this.#shardOf(hash).add(hash, slot);
+  #add(slot: number, key: string): void {
+    const hash = crc32(key);
+    this.#shardOf(hash).add(hash, slot);
   }
 
-  /** Null for a book without a key. */
-  #hashOf(bytes: Buffer | null): number | null {
-    const key = bytes === null ? null : this.keys.readStored(bytes);
-    return key === null ? null : crc32(key);
+  #readKeys(bytes: Buffer | null | undefined): readonly string[] {
+    return bytes === null || bytes === undefined ? [] : this.keys.readStored(bytes);
   }
 
   #shardOf(hash: number): SlotsByHash {
@@ -163,16 +162,23 @@ export class MatchIndexes {
     this.#deps = deps;
   }
 
-  /** The indexes for an import, one for each way to match, which has to `release` each. */
+  /**
+   * The indexes for an import, which has to `release` each: of the ids of merged books, then one
+   * for each way to match.
+   */
   acquire({ matches, source }: MatchMode): readonly MatchIndex[] {
-    return matches.map((match) => this.#acquire(match, source));
+    return [
+      this.#acquire(JSON.stringify(['merged', source?.format]), () => createMergedKeys(source)),
+      ...matches.map((match) => this.#acquire(
+        JSON.stringify(match === 'source' ? [match, source?.format] : [match]),
+        () => createMatchKeys(match, source))),
+    ];
   }
 
-  #acquire(match: Match, source: MatchMode['source']): MatchIndex {
-    const name = nameOf(match, source);
+  #acquire(name: string, createKeys: () => MatchKeys): MatchIndex {
     let use = this.#uses.get(name);
     if (use === undefined) {
-      use = { index: new MatchIndex(this.#deps, createMatchKeys(match, source)), importCount: 0 };
+      use = { index: new MatchIndex(this.#deps, createKeys()), importCount: 0 };
       this.#uses.set(name, use);
     }
     use.importCount += 1;
@@ -188,8 +194,4 @@ export class MatchIndexes {
       this.#uses.delete(name);
     }
   }
-}
-
-function nameOf(match: Match, source: MatchMode['source']): string {
-  return match === 'source' ? JSON.stringify([match, source?.format]) : match;
 }

@@ -1,26 +1,37 @@
 /**
- * The match key: by what a record and a book are the same, as text. It is read of a stored book as
- * of a record that comes, so that both agree.
+ * The match keys: by what a record and a book are the same, as texts. They are read of a stored
+ * book as of a record that comes, so that both agree.
  */
 import { assert } from '../../../base/assert.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { readDatePublished, readIsbn, readMetadataWith } from '../../query/stored-fields.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { formatSourceId } from '../../merged-ids.ts';
+import {
+  readDatePublished, readIsbn, readMergedIds, readMetadataWith,
+} from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
+import type { ImportRecord } from '../import-record.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { Match, SourceFormat } from './book-import.ts';
+import { findBookId } from './own-export.ts';
 
 export interface MatchKeys {
-  /** Null for a stored book that nothing can match. */
-  readStored(bytes: Buffer): string | null;
-  /** Null for members of a record that match nothing. */
-  readMembers(members: JsonObject): string | null;
+  /** None for a stored book that nothing can match. */
+  readStored(bytes: Buffer): readonly string[];
+  /** None for a record that matches nothing. */
+  readRecord(record: ImportRecord): readonly string[];
+  /** Whether the record is of a book that was merged into the one that it matches. */
+  readonly areMerged?: true;
 }
 
 /** The keys of one way to match. `source` is of the format of the records. */
 export function createMatchKeys(match: Match, source: SourceFormat | null): MatchKeys {
   switch (match) {
-    case 'isbn': return { readStored: readIsbn, readMembers: ({ isbn }) => textOrNull(isbn) };
+    case 'isbn':
+      return {
+        readStored: (bytes) => toKeys(readIsbn(bytes)),
+        readRecord: ({ fields: { isbn } }) => toKeys(isbn),
+      };
     case 'title': return TITLE_KEYS;
     case 'source':
       assert(source !== null, 'a format without own ids matches nothing by them');
@@ -28,20 +39,37 @@ export function createMatchKeys(match: Match, source: SourceFormat | null): Matc
   }
 }
 
+/** The ids of merged books (merged-ids.ts), which every import matches by first. */
+export function createMergedKeys(source: SourceFormat | null): MatchKeys {
+  return {
+    readStored: readMergedIds,
+    readRecord({ id, fields }) {
+      const ids = toKeys(id);
+      if (source === null) return ids;
+      const ownId = readOwnId(fields['metadata'], source);
+      return [
+        ...ids, ...toKeys(findBookId(fields, source)),
+        ...ownId === null ? [] : [formatSourceId(source.format, ownId)],
+      ];
+    },
+    areMerged: true,
+  };
+}
+
 const TITLE_KEYS: MatchKeys = {
   readStored(bytes) {
     const date = readDatePublished(bytes);
     // A date is a number YYYYMMDD.
     const year = date === null ? '' : String(Math.trunc(date / 10_000)).padStart(4, '0');
-    return JSON.stringify([...readTitleKey(bytes), year]);
+    return [JSON.stringify([...readTitleKey(bytes), year])];
   },
-  readMembers({ title, authors, datePublished }) {
+  readRecord({ fields: { title, authors, datePublished } }) {
     const author: unknown = Array.isArray(authors) ? authors[0] : undefined;
     const name = isJsonObject(author) ? author['name'] : undefined;
     const year = textOrNull(datePublished)?.slice(0, 4) ?? '';
-    return JSON.stringify([
+    return [JSON.stringify([
       ...createTitleKey(textOrNull(title) ?? '', textOrNull(name) ?? ''), year,
-    ]);
+    ])];
   },
 };
 
@@ -49,8 +77,8 @@ function createSourceKeys(source: SourceFormat): MatchKeys {
   // As it stands in the metadata of each book that came from this format: others are not parsed.
   const formatMember = `${JSON.stringify(source.format)}:{`;
   return {
-    readStored: (bytes) => readOwnId(readMetadataWith(bytes, formatMember), source),
-    readMembers: ({ metadata }) => readOwnId(metadata, source),
+    readStored: (bytes) => toKeys(readOwnId(readMetadataWith(bytes, formatMember), source)),
+    readRecord: ({ fields: { metadata } }) => toKeys(readOwnId(metadata, source)),
   };
 }
 
@@ -59,6 +87,13 @@ function readOwnId(
 ): string | null {
   const fields = findSource(format, metadata);
   return fields === null ? null : findOwnId(fields, ownIdFields);
+}
+
+const NO_KEYS: readonly string[] = [];
+
+/** A list of the text, or of nothing. */
+function toKeys(text: unknown): readonly string[] {
+  return typeof text === 'string' ? [text] : NO_KEYS;
 }
 
 function textOrNull(value: unknown): string | null {

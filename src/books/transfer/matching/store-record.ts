@@ -12,6 +12,7 @@ import {
   createTimestamps, decodeRecord, encodeRecord, nextTimestamps,
 } from '../../../resources/record.ts';
 import { bookResource } from '../../book-resource.ts';
+import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
 import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode } from './book-import.ts';
 import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
@@ -26,7 +27,7 @@ import type { MergedRecord } from './merge-record.ts';
 export type StoreDeps = {
   readonly books: BookStaging;
   readonly mode: MatchMode;
-  /** Of each way to match, the first to be tried first; none where nothing is matched but ids. */
+  /** Of each way to match, the first to be tried first. */
   readonly keys: readonly MatchKeys[];
   readonly marks: BookMarks | null;
   readonly nowMs: number;
@@ -39,8 +40,9 @@ const MATCHES_NAMED_MAX = 10;
 /** `newId` is that of a new book without an id of its own. */
 export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
   const { books, mode, marks, nowMs } = deps;
-  const ids = findMatches(deps, record);
+  const { ids, areMerged } = findMatches(deps, record);
   const [id] = ids;
+  if (id !== undefined && areMerged) return { id, outcome: 'unchanged', leftOut: [] };
   if (id === undefined) {
     const addedId = record.id ?? newId;
     const fields = putDigests(record.fields, record.fields, mode.digestFormat);
@@ -62,25 +64,32 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   return { id, outcome: changed, leftOut, ...mode.isVerbose ? { changes } : {} };
 }
 
+type Matches = {
+  readonly ids: readonly string[];
+  /** Whether these books took in the one of the record, which says nothing of them then. */
+  readonly areMerged: boolean;
+};
+
 /**
  * The ids of the books that are the same as the record. Its id comes first, then the id of a book
- * that it has from our export, then its match keys.
+ * that it has from our export, then its match keys, of which the ids of merged books are first.
  */
-function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): readonly string[] {
-  if (record.id !== null && books.find(record.id) !== undefined) return [record.id];
+function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): Matches {
   const bookId = mode.source === null ? null : findBookId(record.fields, mode.source);
-  if (bookId !== null && books.find(bookId) !== undefined) return [bookId];
-  for (const [rank, { readMembers }] of keys.entries()) {
-    const key = readMembers(record.fields);
-    if (key === null) continue;
-    const ids: string[] = [];
-    for (const id of books.findMatches(key, rank)) {
-      ids.push(id);
-      if (ids.length >= MATCHES_NAMED_MAX) break;
-    }
-    if (ids.length > 0) return ids.sort();
+  for (const id of [record.id, bookId]) {
+    if (id !== null && books.find(id) !== undefined) return { ids: [id], areMerged: false };
   }
-  return [];
+  for (const [rank, { readRecord, areMerged = false }] of keys.entries()) {
+    const ids = new Set<string>();
+    for (const key of readRecord(record)) {
+      for (const id of books.findMatches(key, rank)) {
+        ids.add(id);
+        if (ids.size >= MATCHES_NAMED_MAX) break;
+      }
+    }
+    if (ids.size > 0) return { ids: [...ids].sort(), areMerged };
+  }
+  return { ids: [], areMerged: false };
 }
 
 function isLeftAlone({ matches, onMatch }: MatchMode, isSameId: boolean): boolean {
@@ -106,7 +115,8 @@ function makeVersion(
   const { onMatch, source, digestFormat } = mode;
   const fields = source === null
     ? record.fields : omitBookId(record.fields, members, id, before, source);
-  const { members: merged, leftOut } = mergeFields(mode, members, fields, record.fields, before);
+  const { members: merged, leftOut } = joinMergedIds(
+    mergeFields(mode, members, fields, record.fields, before), members, record.fields);
   const version = putDigests(merged, record.fields, digestFormat);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
@@ -162,6 +172,17 @@ function mergeFields(
   const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
   // Fields without room are told each time.
   return { members: edited, leftOut: 'metadata' in changes ? leftOut : merged.leftOut };
+}
+
+/** The ids of merged books that the record has come behind those that the book has. */
+function joinMergedIds(
+  { members, leftOut }: MergedRecord, stored: JsonObject, record: JsonObject,
+): MergedRecord {
+  const ids = [...new Set([...mergedIdsOf(stored), ...mergedIdsOf(record)])];
+  const joined = putMergedIds(members, ids.slice(0, MERGED_IDS_MAX));
+  return {
+    members: joined, leftOut: ids.length > MERGED_IDS_MAX ? [...leftOut, 'mergedIds'] : leftOut,
+  };
 }
 
 /** Merges what the record says otherwise than our export of the book. */

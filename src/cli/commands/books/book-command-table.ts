@@ -7,7 +7,8 @@ import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
 import {
-  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions, statisticsOptions,
+  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions, mergeOptions,
+  statisticsOptions,
 } from '../route-options.ts';
 
 const book: OptionSpec = {
@@ -106,6 +107,19 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: lazyDeleteCommand(bookResource),
   },
   {
+    name: 'book:merge', summary: 'Merge a book into another, and delete it',
+    details: [
+      'All members of the book stay but those that are named. Records of imports that come with',
+      'the id of the deleted book, or with those of its sources, are left alone from then on.',
+    ],
+    options: { identifier: book, ...mergeOptions },
+    examples: [
+      'hookshelf book:merge <id> --from <id>',
+      'hookshelf book:merge <id> --from <id> --members title,reading.rating',
+    ],
+    load: async () => (await loadBook()).mergeBooks,
+  },
+  {
     name: 'book:import', makesData: true,
     summary: 'Import books from a file',
     details: [
@@ -167,8 +181,8 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       spreadsheet: flag("csv for a spreadsheet: a ' before what it would take for a formula"),
     },
     details: [
-      'All formats but json, jsonl and csv leave out dates, and metadata that is not theirs:',
-      'how many books had such metadata is said at the end.',
+      'All formats but json, jsonl and csv leave out dates, ids of merged books, and metadata that',
+      'is not theirs: how many books had such metadata is said at the end.',
     ],
     examples: [
       'hookshelf book:export --file books.csv', 'hookshelf book:export --keyword crime',

@@ -1,18 +1,19 @@
-/** The commands `book:list`, `book:add` and `book:update`. */
+/** The commands `book:list`, `book:add`, `book:update` and `book:merge`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
-import { setQueryOptions } from '../option-members.ts';
+import { readMembers, setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
   LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, expectObject, patchRecord, formatValue,
-  readPages,
+  readPages, recordPath,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
+import { mergeSchema } from '../../../books/merge-books.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
 import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
@@ -59,6 +60,20 @@ export async function updateBook(context: CommandContext): Promise<number> {
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
+  return 0;
+}
+
+export async function mergeBooks(context: CommandContext): Promise<number> {
+  const id = await resolveId(context, bookResource);
+  const from = await resolveId(context, bookResource, 'from');
+  const apiClient = await context.openApiClient();
+  const { body } = await apiClient.request({
+    method: 'POST', path: `${recordPath(bookResource, id)}/merge`,
+    body: { ...await readMembers(context, mergeSchema), from },
+  });
+  const book = expectObject(body);
+  await context.output.result(book,
+    `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
   return 0;
 }
 

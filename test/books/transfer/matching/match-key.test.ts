@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeRecord } from '../../../../src/resources/record.ts';
 import type { JsonObject } from '../../../../src/base/schema.ts';
+import { putMergedIds } from '../../../../src/books/merged-ids.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
-import { createMatchKeys } from '../../../../src/books/transfer/matching/match-key.ts';
+import type { ImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import {
+  createMatchKeys, createMergedKeys,
+} from '../../../../src/books/transfer/matching/match-key.ts';
 import { GOODREADS } from '../../../support/import-mode.ts';
 import { randomBook } from '../../../support/random-books.ts';
 import { createRandom } from '../../../support/random.ts';
 
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
+const OTHER_ID = '018f2b7c-0000-7000-8000-00000000000b';
 const TIME = '2026-03-01T12:00:00.000Z';
 const SOURCE = { ...GOODREADS, ownIdFields: ['Book Id', 'books_id'] };
 
@@ -18,7 +23,7 @@ test('a stored book has the key that a record of the same members has', () => {
     const fields = fieldsOf(JSON.parse(JSON.stringify(randomBook(random, ID))));
     for (const match of ['isbn', 'title', 'source'] as const) {
       const keys = createMatchKeys(match, SOURCE);
-      assert.equal(keys.readStored(store(fields)), keys.readMembers(fields), match);
+      assert.deepEqual(keys.readStored(store(fields)), keys.readRecord(recordOf(fields)), match);
     }
   }
 });
@@ -42,14 +47,16 @@ test('title, first author and year are one key, whatever their case, accents and
     { ...base, datePublished: '1961' },
     { title: base.title, authors: base.authors },
   ];
-  const { readMembers, readStored } = createMatchKeys('title', null);
+  const { readRecord, readStored } = createMatchKeys('title', null);
   for (const book of same) {
-    assert.equal(readMembers(fieldsOf(book)), readMembers(base));
-    assert.equal(readStored(store(fieldsOf(book))), readMembers(base));
+    assert.deepEqual(readRecord(recordOf(fieldsOf(book))), readRecord(recordOf(base)));
+    assert.deepEqual(readStored(store(fieldsOf(book))), readRecord(recordOf(base)));
   }
-  for (const book of others) assert.notEqual(readMembers(fieldsOf(book)), readMembers(base));
-  assert.equal(readStored(store(fieldsOf({ title: 'A', datePublished: '0999-12' }))),
-    readMembers(fieldsOf({ title: 'a', datePublished: '0999' })));
+  for (const book of others) {
+    assert.notDeepEqual(readRecord(recordOf(fieldsOf(book))), readRecord(recordOf(base)));
+  }
+  assert.deepEqual(readStored(store(fieldsOf({ title: 'A', datePublished: '0999-12' }))),
+    readRecord(recordOf(fieldsOf({ title: 'a', datePublished: '0999' }))));
 });
 
 test('the own id of a source is read of its own format alone', () => {
@@ -64,14 +71,34 @@ test('the own id of a source is read of its own format alone', () => {
     [{ 'note': '"goodreads":{', 'source': { goodreads: { 'Book Id': 'a"b\\' } } }, 'a"b\\'],
     [{}, null],
   ];
-  const { readMembers, readStored } = createMatchKeys('source', SOURCE);
+  const { readRecord, readStored } = createMatchKeys('source', SOURCE);
   for (const [metadata, key] of cases) {
     const fields = fieldsOf({ title: 'A "metadata":{ B', metadata });
-    assert.equal(readMembers(fields), key, JSON.stringify(metadata));
-    assert.equal(readStored(store(fields)), key, JSON.stringify(metadata));
+    const keys = key === null ? [] : [key];
+    assert.deepEqual(readRecord(recordOf(fields)), keys, JSON.stringify(metadata));
+    assert.deepEqual(readStored(store(fields)), keys, JSON.stringify(metadata));
   }
-  assert.equal(readStored(store(fieldsOf({ title: '"goodreads":{' }))), null);
+  assert.deepEqual(readStored(store(fieldsOf({ title: '"goodreads":{' }))), []);
 });
+
+test('a record has several ids by which the book of it may have been merged', () => {
+  const { readRecord, readStored } = createMergedKeys(
+    { ...SOURCE, bookIdFields: ['here'], bookIdPrefix: 'urn:uuid:' });
+  const fields = fieldsOf({
+    title: 'A', metadata: { source: { goodreads: { 'Book Id': '7', here: `urn:uuid:${ID}` } } },
+  });
+  assert.deepEqual(readRecord({ ...recordOf(fields), id: OTHER_ID }),
+    [OTHER_ID, ID, 'goodreads:7']);
+  assert.deepEqual(createMergedKeys(null).readRecord(recordOf(fields)), []);
+  const stored = store(putMergedIds(fields, [OTHER_ID, 'calibre:a"b']));
+  assert.deepEqual(readStored(stored), [OTHER_ID, 'calibre:a"b']);
+  assert.deepEqual(readStored(store(fieldsOf({ title: '"mergedIds":["a"]' }))), []);
+  assert.deepEqual(readStored(store(fieldsOf({ title: 'A', metadata: { mergedIds: ['a'] } }))), []);
+});
+
+function recordOf(fields: JsonObject): ImportRecord {
+  return { id: null, createdAt: null, updatedAt: null, fields };
+}
 
 function fieldsOf(book: JsonObject): JsonObject {
   return parseImportRecord(book).fields;

@@ -1,0 +1,211 @@
+/**
+ * Merges a book into another: some members become as the other has them, and the other book is
+ * deleted, all in one transaction. What of it stays with the book whatever is named: its id and the
+ * own ids of its sources (merged-ids.ts), and what its `metadata.source` has of formats that the
+ * book has not. The own ids that the book itself loses with its metadata stay as well: else the
+ * next import of their source would add it again.
+ */
+import type { FieldError } from '../base/errors.ts';
+import { invalid, isJsonObject, readObjectInto } from '../base/fields.ts';
+import { encodeJson } from '../base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { describeObject } from '../base/schema-types.ts';
+import { notFoundError } from '../resources/not-found.ts';
+import { decodeRecord } from '../resources/record.ts';
+import type { RecordStager } from '../resources/record-stager.ts';
+import type { Precondition } from '../resources/repository.ts';
+import { createRepresentation } from '../resources/representation.ts';
+import type { Representation } from '../resources/representation.ts';
+import type { Store, Transaction } from '../store/store-port.ts';
+import { METADATA_BYTES_MAX, bookSchema } from './book.ts';
+import {
+  MEMBER_SCHEMAS, READING_PREFIX, joinMembers, separateMembers,
+} from './book-members.ts';
+import { bookResource } from './book-resource.ts';
+import {
+  MERGED_IDS_MAX, MERGED_ID_LENGTH_MAX, formatSourceId, mergedIdsOf, putMergedIds,
+} from './merged-ids.ts';
+import { loadCodec } from './transfer/formats.ts';
+import { FORMATS } from './transfer/format-list.ts';
+import { findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
+
+const READING = 'reading';
+const METADATA = 'metadata';
+
+/** The names that a merge takes: members of a book that callers write, and single ones. */
+const MEMBER_NAMES: readonly string[] = [...new Set([
+  ...Object.keys(bookSchema.members), ...MEMBER_SCHEMAS.keys(),
+])].filter((name) => bookSchema.members[name]?.readOnly === undefined);
+// Each might be named twice.
+const NAMES_MAX = 2 * MEMBER_NAMES.length;
+
+export const mergeSchema = describeObject({
+  kind: 'object', name: 'BookMerge',
+  members: {
+    from: {
+      isRequired: true, schema: { kind: 'string', minLength: 1, maxLength: 128 },
+      description: 'The id of the other book, which is deleted.',
+      option: { placeholder: '<id>', completes: 'books' },
+    },
+    members: {
+      default: [],
+      schema: {
+        kind: 'array', maxItems: NAMES_MAX, items: { kind: 'string', values: MEMBER_NAMES },
+      },
+      description: 'The members that become as the other book has them, absent ones too. All '
+        + 'others stay; without names, all.',
+      option: { suggests: MEMBER_NAMES },
+    },
+  },
+});
+
+export type MergeRequest = {
+  /** Of the book that takes in the other. */
+  readonly id: string;
+  readonly body: unknown;
+  readonly precondition?: Precondition | undefined;
+  /** See `WriteOptions`. */
+  readonly hops?: number | undefined;
+  /** Called inside the transaction, which may run again. */
+  readonly onMerged?: (transaction: Transaction, representation: Representation) => void;
+};
+
+const { noun, collection: { name: COLLECTION } } = bookResource;
+
+/**
+ * Throws `not_found` without the book, then what `precondition` throws, then `invalid` for a body
+ * that breaks a rule, and for a book that would.
+ */
+export async function mergeBooks(
+  { store, stager }: { readonly store: Store; readonly stager: RecordStager },
+  { id, body, precondition, hops, onMerged }: MergeRequest,
+): Promise<Representation> {
+  const ownIdFields = await loadOwnIdFields();
+  // The ids of events come from the inputs of their change.
+  const [inputs, removalInputs] = [stager.createInputs(hops), stager.createInputs(hops)];
+  return store.transact((transaction) => {
+    const bytes = transaction.find(COLLECTION, id);
+    if (bytes === undefined) throw notFoundError(noun, id);
+    precondition?.(createRepresentation(bookResource, id, bytes));
+    const { from, members } = parseMerge(transaction, id, body);
+    const [book, other] = [decodeRecord(bytes), decodeRecord(from.bytes)];
+    const mergedIds = listMergedIds(ownIdFields, book, other, members);
+    checkMergedIds(mergedIds);
+    const { fields } = stager.parse(
+      mergeMembers(book, other, members), { id, bytes }, 'replace', inputs.nowMs);
+    const version = stager.encode(id, putMergedIds(fields, mergedIds), bytes, inputs.nowMs);
+    const { change, representation } = stager.put(transaction, version, inputs);
+    const removal = stager.remove(transaction, from, removalInputs);
+    stager.check(transaction, change, inputs);
+    stager.check(transaction, removal, removalInputs);
+    onMerged?.(transaction, representation);
+    return representation;
+  });
+}
+
+/** The names of fields, by the name of a format. */
+type OwnIdFields = ReadonlyMap<string, readonly string[]>;
+
+type ParsedMerge = {
+  readonly from: { readonly id: string; readonly bytes: Buffer };
+  readonly members: readonly string[];
+};
+
+/** Throws `invalid` with everything that is wrong. */
+function parseMerge(transaction: Transaction, id: string, body: unknown): ParsedMerge {
+  const errors: FieldError[] = [];
+  const { from, members } = readObjectInto(mergeSchema, body, errors) ?? {};
+  const fromId = typeof from === 'string' ? from : null;
+  const bytes = fromId === null ? undefined : transaction.find(COLLECTION, fromId);
+  if (fromId === id) {
+    errors.push({ pointer: '/from', detail: 'is the book itself: name the one that ends' });
+  } else if (fromId !== null && bytes === undefined) {
+    errors.push({ pointer: '/from', detail: 'is the id of no book' });
+  }
+  if (errors.length > 0 || fromId === null || bytes === undefined) throw invalid(errors);
+  const names = Array.isArray(members) ? members.map(String) : [];
+  return { from: { id: fromId, bytes }, members: names };
+}
+
+/** The book with the named members as the other has them, absent ones too. */
+function mergeMembers(book: JsonObject, other: JsonObject, names: readonly string[]): JsonObject {
+  const [members, otherMembers] = [separateMembers(book), separateMembers(other)];
+  const isNamed = (name: string): boolean => names.includes(name)
+    || (name.startsWith(READING_PREFIX) && names.includes(READING));
+  const merged = new Map<string, JsonValue>();
+  for (const name of MEMBER_SCHEMAS.keys()) {
+    const value = isNamed(name) ? otherMembers[name] : members[name];
+    if (value !== undefined) merged.set(name, value);
+  }
+  if (!isNamed(METADATA)) {
+    const metadata = addSources(book[METADATA], other[METADATA]);
+    if (metadata !== undefined) merged.set(METADATA, metadata);
+    if (metadata !== book[METADATA]) checkMetadata(metadata);
+  }
+  return joinMembers(Object.fromEntries(merged));
+}
+
+/** The metadata with what the other's `source` has of formats that theirs has not. */
+function addSources(
+  metadata: JsonValue | undefined, other: JsonValue | undefined,
+): JsonValue | undefined {
+  const { source = {}, ...others } = asObject(metadata);
+  // A source that is no object is the caller's own, and stays.
+  if (!isJsonObject(source)) return metadata;
+  const added = Object.entries(asObject(asObject(other)['source']))
+    .filter(([format]) => !Object.hasOwn(source, format));
+  return added.length === 0 ? metadata
+    : { ...others, source: { ...source, ...Object.fromEntries(added) } };
+}
+
+/** Whoever names no member is told why the metadata grow. */
+function checkMetadata(metadata: JsonValue | undefined): void {
+  const bytes = Buffer.byteLength(encodeJson(metadata));
+  if (bytes <= METADATA_BYTES_MAX) return;
+  throw invalid([{
+    pointer: `/${METADATA}`,
+    detail: 'has no room for what `metadata.source` of the other book has of other formats: '
+      + `${bytes} bytes of JSON, and ${METADATA_BYTES_MAX} are the most; take something out of `
+      + 'either before, or name `metadata` to have those of the other book',
+  }]);
+}
+
+/** The ids that the merged book has, each once, in the order in which they came. */
+function listMergedIds(
+  ownIdFields: OwnIdFields, book: JsonObject, other: JsonObject, names: readonly string[],
+): readonly string[] {
+  const listSourceIds = ({ metadata }: JsonObject): readonly string[] =>
+    [...ownIdFields].flatMap(([format, fields]) => {
+      const ownId = findOwnId(findSource(format, metadata) ?? {}, fields);
+      return ownId === null ? [] : [formatSourceId(format, ownId)];
+    });
+  const ids = new Set([
+    ...mergedIdsOf(book), String(other['id']), ...mergedIdsOf(other), ...listSourceIds(other),
+    ...names.includes(METADATA) ? listSourceIds(book) : [],
+  ]);
+  ids.delete(String(book['id']));
+  return [...ids];
+}
+
+function checkMergedIds(ids: readonly string[]): void {
+  const isLong = ids.some((id) => id.length > MERGED_ID_LENGTH_MAX);
+  if (ids.length <= MERGED_IDS_MAX && !isLong) return;
+  throw invalid([{
+    pointer: '/from',
+    detail: isLong
+      ? `has an id of its source, in \`metadata.source\`, that is longer than `
+        + `${MERGED_ID_LENGTH_MAX} characters: shorten it there, or take it out`
+      : `cannot be taken in: the book would keep ${ids.length} ids of merged books and of their `
+        + `sources (\`mergedIds\`), and at most ${MERGED_IDS_MAX} are kept`,
+  }]);
+}
+
+/** Under which names each format has the own id of a record. */
+async function loadOwnIdFields(): Promise<OwnIdFields> {
+  return new Map(await Promise.all(FORMATS.map(async ({ name }) =>
+    [name, (await loadCodec(name)).table?.ownIdFields ?? []] as const)));
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -23,10 +23,15 @@ import { readPages } from '../src/books/transfer/mapping/field-text.ts';
 import { readIsbn } from '../src/books/transfer/mapping/isbn-text.ts';
 import { readHtml } from '../src/books/transfer/mapping/html-text.ts';
 import { splitNames } from '../src/books/transfer/mapping/person-name.ts';
+import {
+  readSeriesOfTitle, readTitleBeforeSeries,
+} from '../src/books/transfer/mapping/series-title.ts';
+import { bookwyrmCodec } from '../src/books/transfer/sources/bookwyrm.ts';
 import { calibreCodec } from '../src/books/transfer/sources/calibre.ts';
 import { goodreadsCodec } from '../src/books/transfer/sources/goodreads.ts';
 import { isbnCodec } from '../src/books/transfer/sources/isbn-list.ts';
 import { librarythingCodec } from '../src/books/transfer/sources/librarything.ts';
+import { openlibraryCodec } from '../src/books/transfer/sources/openlibrary.ts';
 import { storygraphCodec } from '../src/books/transfer/sources/storygraph.ts';
 import { encodeLatex } from '../src/books/transfer/grammars/latex.ts';
 import { bibtexCodec } from '../src/books/transfer/sources/bibtex.ts';
@@ -201,14 +206,22 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a template': (text) => parseTemplate(JSON.stringify(text)),
   'csv': csv,
   'a Goodreads export': (text) => exportOf(goodreadsCodec, ['Title', 'Author', 'Author l-f',
-    'Additional Authors', 'ISBN', 'Year Published', 'Number of Pages', 'Binding'], text),
-  'a StoryGraph export': (text) =>
-    exportOf(storygraphCodec, ['Title', 'Authors', 'Contributors', 'ISBN/UID', 'Tags'], text),
+    'Additional Authors', 'ISBN', 'Year Published', 'Number of Pages', 'Binding', 'Bookshelves',
+    'Date Read', 'My Rating', 'My Review'], text),
+  'a title with its series': (text) => [readSeriesOfTitle(`A (${text} #1)`),
+    readSeriesOfTitle(`${text} (B, #1; C)`), readTitleBeforeSeries(`A (${text}, #1)`)],
+  'a StoryGraph export': (text) => exportOf(storygraphCodec, ['Title', 'Authors', 'Contributors',
+    'ISBN/UID', 'Tags', 'Dates Read', 'Star Rating', 'Review'], text),
   'a LibraryThing export': (text) => exportOf(librarythingCodec, ['Title', 'Primary Author',
     'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'ISBNs',
-    'Languages'], text),
+    'Languages', 'Collections', 'Date Started', 'Rating', 'Review'], text),
   'a Calibre catalog': (text) => exportOf(calibreCodec,
-    ['title', 'authors', 'author_sort', 'identifiers', 'pubdate', 'comments', 'formats'], text),
+    ['title', 'authors', 'author_sort', 'identifiers', 'pubdate', 'comments', 'formats', 'series',
+      'series_index', 'rating'], text),
+  'a BookWyrm export': (text) => exportOf(bookwyrmCodec, ['title', 'author_text', 'remote_id',
+    'isbn_13', 'shelf', 'shelf_name', 'start_date', 'review_content'], text),
+  'an Open Library reading log': (text) => exportOf(openlibraryCodec,
+    ['Work ID', 'Title', 'Authors', 'First Publish Year', 'Bookshelf', 'My Ratings'], text),
   'a list of ISBNs': (text) => exportOf(isbnCodec, [text], text),
   'HTML': (text) => [readHtml(text), readHtml(`<a${text}`), readHtml(`<!--${text}`)],
   'a field': (text) => [splitNames(text), readIsbn([text]), readDate(text), readPages(text)],

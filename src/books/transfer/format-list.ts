@@ -67,6 +67,14 @@ const TABLE = [
     isWritten: false,
   },
   {
+    name: 'bookwyrm', title: 'a BookWyrm export', mediaTypes: CSV, endings: ['.csv'],
+    isWritten: false,
+  },
+  {
+    name: 'openlibrary', title: 'an Open Library reading log', mediaTypes: CSV,
+    endings: ['.csv'], isWritten: false,
+  },
+  {
     name: 'isbn', title: 'a list of ISBNs', mediaTypes: ['text/plain'], endings: ['.txt'],
     isWritten: false,
   },

@@ -75,6 +75,24 @@ const COLUMN_SIGNATURES: Family['signatures'] = [
       'series_index', 'size', 'tags', 'timestamp', 'title', 'title_sort', 'uuid',
     ],
   },
+  {
+    format: 'bookwyrm',
+    names: [
+      'title', 'author_text', 'remote_id', 'openlibrary_key', 'finna_key', 'libris_key',
+      'inventaire_id', 'librarything_key', 'goodreads_key', 'bnf_id', 'viaf', 'wikidata', 'asin',
+      'aasin', 'isfdb', 'isbn_10', 'isbn_13', 'oclc_number', 'pages', 'start_date', 'finish_date',
+      'stopped_date', 'rating', 'review_name', 'review_cw', 'review_content', 'review_published',
+      'shelf', 'shelf_name', 'shelf_date',
+    ],
+  },
+  {
+    format: 'openlibrary',
+    names: [
+      'Work ID', 'Work Id', 'Title', 'Authors', 'First Publish Year', 'Edition ID', 'Edition Id',
+      'Edition Count', 'Bookshelf', 'My Ratings', 'Ratings Average', 'Ratings Count', 'Has Ebook',
+      'Subjects', 'Subject People', 'Subject Places', 'Subject Times',
+    ],
+  },
 ];
 
 const MEMBER_SIGNATURES: Family['signatures'] = [

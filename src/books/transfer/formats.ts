@@ -22,6 +22,8 @@ const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
   librarything: lazyImport(async () =>
     (await import('./sources/librarything.ts')).librarythingCodec),
   calibre: lazyImport(async () => (await import('./sources/calibre.ts')).calibreCodec),
+  bookwyrm: lazyImport(async () => (await import('./sources/bookwyrm.ts')).bookwyrmCodec),
+  openlibrary: lazyImport(async () => (await import('./sources/openlibrary.ts')).openlibraryCodec),
   isbn: lazyImport(async () => (await import('./sources/isbn-list.ts')).isbnCodec),
   bibtex: lazyImport(async () => (await import('./sources/bibtex.ts')).bibtexCodec),
   csl: lazyImport(async () => (await import('./sources/csl.ts')).cslCodec),

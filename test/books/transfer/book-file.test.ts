@@ -27,6 +27,10 @@ const FILES: Readonly<Record<FormatName, readonly [name: string, text: string]>>
   librarything: ['a.tsv', 'Book Id\tTitle\tPrimary Author\tPublication\tWork id\n'
     + '1\tÉmile "ou"\tRousseau, J.\tLittle, Brown (1951)\t5\n'],
   calibre: ['a.csv', 'author_sort,authors,title,identifiers,uuid\n"R, J",J R,Émile,isbn:x,u-1\n'],
+  bookwyrm: ['a.csv', 'title,author_text,remote_id,shelf,shelf_name,review_content\n'
+    + 'Émile (Ö #1),J. Rousseau,https://b.test/1,own-1,Été,"<p>A</p>\n"\nx,,,\n'],
+  openlibrary: ['a.csv', 'Work ID,Title,Authors,Bookshelf,My Ratings\n'
+    + 'OL1W,Émile,J. R. | A B,Already Read,4\nOL2W,,,Want to Read,\n'],
   isbn: ['a.txt', '978-0-439-02348-1\r\n\nÉ\n0439023513\n'],
 };
 

@@ -33,6 +33,8 @@ const GOODREADS = 'Book Id,Title,Author,Author l-f,Additional Authors,ISBN,ISBN1
 const STORYGRAPH = 'Title,Authors,Contributors,ISBN/UID,Format,Read Status,Tags,Review\n';
 const LIBRARYTHING = 'Book Id\tTitle\tPrimary Author\tPublication\tDate\tISBNs\tReview\n';
 const CALIBRE = 'uuid,title,authors,author_sort,identifiers,pubdate,comments\n';
+const BOOKWYRM = 'title,author_text,remote_id,shelf,shelf_name,review_content\n';
+const OPENLIBRARY = 'Work ID,Title,Authors,Bookshelf,Subjects\n';
 const JSON_LD = '{"@context":"https://schema.org","@graph":[';
 
 /**
@@ -96,6 +98,14 @@ const FILES: Readonly<Record<string, readonly FileParts[]>> = {
   calibre: [
     [`${CALIBRE}1,"`, 'x', '"\n'],
     [CALIBRE, `%N,A,B C,"C, B",,2001-01-01T00:00:00+00:00,"<p>${TEXT}</p>"\n`, ''],
+  ],
+  bookwyrm: [
+    [`${BOOKWYRM}"`, 'x', '"\n'],
+    [BOOKWYRM, `A (S #1),"B C, D E",https://b.test/%N,own-1,Own,"<p>${TEXT}</p>"\n`, ''],
+  ],
+  openlibrary: [
+    [`${OPENLIBRARY}"`, 'x', '"\n'],
+    [OPENLIBRARY, `OL%NW,A,B C | D E,Already Read,"${TEXT}"\n`, ''],
   ],
   isbn: [['', '9', ''], ['', '9780439023481\n', '', 0.25]],
 };

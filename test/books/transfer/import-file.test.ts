@@ -130,7 +130,7 @@ test('an unknown charset is refused with those that are known', async () => {
 });
 
 test('what does not fit into the metadata is left out and counted by its name', async () => {
-  const row = `9,Long,A B,read,${'x'.repeat(20_000)}\n`;
+  const row = `9,Long,A B,read,${'x'.repeat(100_001)}\n`;
   const answer = await send(GOODREADS.replace(/\n2,[^]*/, `\n${row}`), '?dryRun=true', 'text/csv');
   assert.deepEqual(lines(answer).at(-1)?.['leftOut'], { 'My Review': 1 });
 });

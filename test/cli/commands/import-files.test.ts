@@ -49,7 +49,7 @@ for (const way of WAYS) {
         + 'hookshelf: line 3: would import "Persuasion"\n');
       await place.run(words, { input });
       const later = { input: GOODREADS.replace('good', 'better').replace('Persuasion', 'P') };
-      const changes = `: metadata.source.goodreads.My Review
+      const changes = `: reading.review
 hookshelf: line 3: would update "P" \\(\\S+\\): title\n$`;
       const { stderr } = await place.run([...words, '--dry-run'], later);
       assert.match(stderr, new RegExp(`line 2: would update "Emma, again" \\(\\S+\\)${changes}`));

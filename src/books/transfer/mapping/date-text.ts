@@ -47,6 +47,11 @@ export function readDate(text: string): RowValue | undefined {
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }
 
+/** A year is whole, also one of two digits: 19 is the time of Augustus. */
+export function readYear(year: string): RowValue | undefined {
+  return readDate(year.padStart(4, '0'));
+}
+
 /** The date that several say together, as precise as one of them; whole where none says another. */
 export function combineDates(dates: readonly (RowValue | undefined)[]): RowValue | undefined {
   const [first] = dates.filter((date) => date !== undefined);

@@ -83,6 +83,11 @@ export type MemberRow = {
   readonly member: BookMember;
   /** The fields that it reads; none for a member that follows from the record's kind. */
   readonly from: readonly string[];
+  /**
+   * Whether its fields may say again what an earlier row has read: where they do, the member holds
+   * them too. Else they are kept as what the source has beside it.
+   */
+  readonly isRepetition?: boolean;
   /** Undefined where the fields say nothing of the member. */
   read(record: FieldRecord): RowValue | undefined;
   /** The fields that say the member; absent in formats that are only read. */

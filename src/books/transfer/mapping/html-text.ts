@@ -19,22 +19,20 @@ const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
 
 /**
  * The text as it reads, part where links, emphasis and other marks are lost. A text without tags
- * and references is taken as it is.
+ * and references is taken as it is, and where no tag ends a line its own line ends do.
  */
 export function readHtml(html: string): RowValue {
-  const pieces: string[] = [];
+  const tokens = [...splitTags(html)];
   // Their names; that of a comment is empty.
-  const tags = new Set<string>();
-  for (const token of splitTags(html)) {
-    if (token.isTag) {
-      tags.add(token.text);
-      pieces.push(LINES.get(token.text) ?? '');
-      if (token.text === 'li' && !token.isEnd) pieces.push('- ');
-    } else {
-      pieces.push(token.text.replace(/\s+/g, ' '));
-    }
-  }
+  const tags = new Set(tokens.flatMap(({ isTag, text }) => isTag ? [text] : []));
   if (tags.size === 0) return whole(decodeReferences(html));
+  const hasLineTags = [...tags].some((name) => LINES.has(name));
+  const blanks = hasLineTags ? /\s+/g : /[^\S\n]+/g;
+  const pieces = tokens.map((token) => {
+    if (!token.isTag) return token.text.replace(blanks, ' ');
+    const lineEnd = LINES.get(token.text) ?? '';
+    return token.text === 'li' && !token.isEnd ? `${lineEnd}- ` : lineEnd;
+  });
   const text = decodeReferences(pieces.join('')).split('\n').map((line) => line.trim()).join('\n')
     .replace(/\n{3,}/g, '\n\n').trim();
   return [...tags].every((name) => PLAIN_TAGS.has(name)) ? whole(text) : part(text);

@@ -70,9 +70,13 @@ function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
   const body: Record<string, JsonValue> = {};
   const unread = new Set(record.fields.keys());
   for (const row of table.rows) {
-    if (findMember(body, row.member) !== undefined) continue;
+    const value = findMember(body, row.member);
+    if (value !== undefined && row.isRepetition !== true) continue;
     const read = row.read(record);
-    if (read === undefined || !addMember(body, row.member, read)) continue;
+    if (read === undefined) continue;
+    const isHeld = value === undefined
+      ? addMember(body, row.member, read) : read.isWhole && read.value === value;
+    if (!isHeld) continue;
     for (const name of row.from) {
       if (!table.ownIdFields.includes(name)) unread.delete(name);
     }

@@ -3,9 +3,10 @@
  * their own with a `#` before their names. Names in `authors` have ` & ` between them, in files of
  * older versions `, `: then `author_sort`, which always has ` & `, tells how many there are. A
  * comma within a name is written `|`. `identifiers` is `isbn:…,amazon:…`; the column `isbn` has
- * lost an X at its end. `comments` is HTML.
+ * lost an X at its end. `comments` is HTML. `series_index` is 1.0 where there is no series, too.
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
+import { RATING_MAX } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
@@ -18,6 +19,7 @@ import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { splitNames } from '../mapping/person-name.ts';
+import { NOTHING, readRating } from '../mapping/reading-text.ts';
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
@@ -35,6 +37,8 @@ const calibreTable: FormatTable = {
     textRows('bookFormat', 'formats', readFormats),
     textRows('keywords', 'tags', readKeywords),
     textRows('description', 'comments', readHtml),
+    recordRow('series', ['series', 'series_index'], readSeries),
+    textRows('reading.rating', 'rating', readStars),
   ].flat(),
 };
 
@@ -90,4 +94,22 @@ function readFormats(names: string): RowValue | undefined {
   if (formats.length === 0) return undefined;
   if (formats.every((name) => TEXT_FORMATS.has(name))) return part('EBook');
   return formats.every((name) => AUDIO_FORMATS.has(name)) ? part('AudiobookFormat') : undefined;
+}
+
+const INDEX = /^[0-9]{1,6}(?:\.[0-9]{1,6})?$/;
+
+function readSeries(record: FieldRecord): RowValue | undefined {
+  const name = textOf(record, 'series');
+  const index = textOf(record, 'series_index');
+  const hasPosition = INDEX.test(index);
+  if (name === '') return hasPosition && Number(index) === 1 ? NOTHING : undefined;
+  const series = hasPosition ? { name, position: Number(index) } : { name };
+  return hasPosition || index === '' ? whole([series]) : part([series]);
+}
+
+/** Stars of five; a rating above is one of ten, as the database of Calibre has it. */
+function readStars(text: string): RowValue | undefined {
+  const rating = readRating(text);
+  const stars = rating?.value;
+  return typeof stars === 'number' && stars > RATING_MAX ? whole(stars / 2) : rating;
 }

@@ -2,23 +2,36 @@
  * The library export of Goodreads: comma-separated values with 24 columns, in older files 31. An
  * ISBN is a formula (`="0439023480"`), which a spreadsheet that saved the file may have made a
  * rounded number (`9.78E+12`). Titles end in their series, `The Hunger Games (The Hunger Games,
- * #1)`. Names have two blanks at times.
+ * #1)`. Names have two blanks at times. Reviews are HTML.
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { readDate } from '../mapping/date-text.ts';
+import { readDate, readYear } from '../mapping/date-text.ts';
 import { listTrimmedTexts, readPages, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
+import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
+import {
+  NOTHING, createStatusReader, findStatus, readCopies, readRating, readReadCount,
+  splitShelves,
+} from '../mapping/reading-text.ts';
+import type { StatusWords } from '../mapping/reading-text.ts';
+import { readSeriesOfTitle, readTitleBeforeSeries } from '../mapping/series-title.ts';
 
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
+
+/** The shelves of which each book has one; a person may have exclusive ones of their own. */
+const STATUSES: StatusWords = new Map([
+  ['read', 'read'], ['to-read', 'to-read'], ['currently-reading', 'reading'],
+  ['did-not-finish', 'abandoned'],
+]);
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
@@ -26,7 +39,8 @@ const goodreadsTable: FormatTable = {
   name: 'goodreads',
   ownIdFields: ['Book Id'],
   rows: [
-    textRows('title', 'Title', readTitle),
+    textRows('title', 'Title', readTitleBeforeSeries),
+    textRows('series', 'Title', readSeriesOfTitle),
     recordRow('authors', ['Author', 'Author l-f', 'Additional Authors'], readAuthors),
     listRow('isbn', ['ISBN13', 'ISBN'], readIsbn),
     textRows('publisher', 'Publisher'),
@@ -34,6 +48,13 @@ const goodreadsTable: FormatTable = {
     textRows('datePublished', ['Year Published', 'Original Publication Year'], readYear),
     textRows('numberOfPages', 'Number of Pages', readPages),
     textRows('bookFormat', 'Binding', readBookFormat),
+    textRows('reading.status', 'Exclusive Shelf', createStatusReader(STATUSES)),
+    recordRow('reading.shelves', ['Bookshelves', 'Exclusive Shelf'], readShelves),
+    textRows('reading.rating', 'My Rating', readRating),
+    textRows('reading.finishedOn', 'Date Read', readDate),
+    textRows('reading.readCount', 'Read Count', readReadCount),
+    textRows('reading.owned', 'Owned Copies', readCopies),
+    textRows('reading.review', 'My Review', readHtml),
   ].flat(),
 };
 
@@ -45,20 +66,15 @@ export const goodreadsCodec: FormatCodec =
     isEmpty: (_column, cell) => cell === EMPTY_FORMULA,
   }));
 
-// A series has a place in it, `#1`; brackets without one belong to the title.
-const SERIES = /\(((?:[^()]|\([^()]*\))*)\)$/;
-const PLACE = /(?:^|[\s,;])#\S/;
-
-function readTitle(titleText: string): RowValue {
-  const match = SERIES.exec(titleText);
-  if (match === null || !PLACE.test(match[1] ?? '')) return whole(titleText);
-  const title = titleText.slice(0, match.index).trim();
-  return title === '' ? whole(titleText) : part(title);
-}
-
-/** A year is whole, also one of two digits: 19 is the time of Augustus. */
-function readYear(year: string): RowValue | undefined {
-  return readDate(year.padStart(4, '0'));
+/** `Bookshelves` has the exclusive one too, but for `read`, which it has at times. */
+function readShelves(record: FieldRecord): RowValue | undefined {
+  const exclusiveShelf = textOf(record, 'Exclusive Shelf');
+  const names = splitShelves(textOf(record, 'Bookshelves'));
+  const isStatus = (name: string): boolean => findStatus(STATUSES, name) !== undefined;
+  const shelves = [...names, exclusiveShelf].filter((name) => name !== '' && !isStatus(name));
+  const isAll = names.every((name) => name === exclusiveShelf || !isStatus(name));
+  if (shelves.length > 0) return isAll ? whole(shelves) : part(shelves);
+  return isAll ? NOTHING : undefined;
 }
 
 function readAuthors(record: FieldRecord): RowValue | undefined {

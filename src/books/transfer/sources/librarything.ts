@@ -4,7 +4,8 @@
  * of `Secondary Author` and its roles have `|` between them. `Publication` is the publisher, the
  * year in brackets and what is known of the edition: `Ace (1987), Edition: 2nd, 304 pages`; from a
  * library's catalog also `New York : Ace Books, 1969`, where the place is what stands before the
- * colon. `Summary` is made of title, author and year.
+ * colon. `Summary` is made of title, author and year. The text has dates of days in brackets,
+ * `[2007-05-08]`. What became of a book is said by its collections, or by these dates alone.
  */
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
@@ -23,13 +24,24 @@ import { part, whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
+import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, isAuthorRole } from '../mapping/person-name.ts';
+import { findStatus, readRating, splitShelves } from '../mapping/reading-text.ts';
+import type { StatusWords } from '../mapping/reading-text.ts';
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
+
+const COLLECTION_FIELDS = ['Collections', 'collections'] as const;
+/** The collections that say a status; a book in several has the first. */
+const STATUSES: StatusWords = new Map([
+  ['currently reading', 'reading'], ['read but unowned', 'read'], ['to read', 'to-read'],
+]);
+const OWNED = 'your library';
+const UNOWNED = 'read but unowned';
 
 /** A row for the fields that name the first author, and the others with `|` between them. */
 function makeAuthorsRow(
@@ -67,6 +79,15 @@ const librarythingTable: FormatTable = {
     recordRow('bookFormat', ['format'], readMedia),
     textRows('keywords', 'Tags', readKeywords),
     listRow('keywords', ['tags'], readWords),
+    recordRow('reading.status', COLLECTION_FIELDS, readStatus),
+    textRows('reading.status', ['Date Read', 'dateread'], readReadStatus),
+    recordRow('reading.owned', COLLECTION_FIELDS, readOwned),
+    recordRow('reading.shelves', COLLECTION_FIELDS, readShelves),
+    textRows('reading.rating', ['Rating', 'rating'], readRating),
+    // An end before the start is refused, so the start comes first.
+    textRows('reading.startedOn', ['Date Started', 'datestarted'], readDay),
+    textRows('reading.finishedOn', ['Date Read', 'dateread'], readDay),
+    textRows('reading.review', ['Review', 'review'], readHtml),
   ].flat(),
 };
 
@@ -193,4 +214,39 @@ function readMedia(record: FieldRecord): RowValue | undefined {
   const [first] = listItems(record, 'format');
   const read = isJsonObject(first) ? readBookFormat(memberText(first, 'text')) : undefined;
   return read === undefined ? undefined : part(read.value);
+}
+
+/** The names of the collections; those of the text export have commas between them. */
+function listCollections(record: FieldRecord): readonly string[] {
+  return [...splitShelves(textOf(record, 'Collections')),
+    ...listTrimmedTexts(record, 'collections').texts];
+}
+
+/** Collections say several things in one field, which is kept. */
+function readStatus(record: FieldRecord): RowValue | undefined {
+  const statuses = listCollections(record).map((name) => findStatus(STATUSES, name));
+  const status = [...STATUSES.values()].find((one) => statuses.includes(one));
+  return status === undefined ? undefined : part(status);
+}
+
+/** A book that somebody has read to its end; the day is that of the reading. */
+function readReadStatus(date: string): RowValue | undefined {
+  return readDay(date) === undefined ? undefined : part('read');
+}
+
+function readOwned(record: FieldRecord): RowValue | undefined {
+  const names = listCollections(record).map((name) => name.toLowerCase());
+  if (names.includes(OWNED)) return part(true);
+  return names.includes(UNOWNED) ? part(false) : undefined;
+}
+
+function readShelves(record: FieldRecord): RowValue | undefined {
+  const shelves = listCollections(record).filter((name) =>
+    findStatus(STATUSES, name) === undefined && name.toLowerCase() !== OWNED);
+  return shelves.length === 0 ? undefined : part(shelves);
+}
+
+/** A day, with brackets around it in the text export. */
+function readDay(text: string): RowValue | undefined {
+  return readDate(text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text);
 }

@@ -16,6 +16,8 @@ test('HTML is read as text, whole where its tags only end lines', () => {
     ['<script>1 < 2</SCRIPT>A', 'A', false], ['A<!-- <p> -->B', 'AB', true],
     ['A <!-- open', 'A <!-- open', true], ['A <b', 'A <b', true], ['<b>', '', false],
     ['<!DOCTYPE html><p>A', 'A', true],
+    // Where no tag says where lines end, its own line ends do.
+    ['A  <i>b</i>\r\n c\n\n\nd', 'A b\nc\n\nd', false], ['A <i>b</i>\nc<br>d', 'A b c\nd', false],
   ];
   for (const [html, text, isWhole] of cases) {
     assert.deepEqual(readHtml(html), { value: text, isWhole }, html);

@@ -20,15 +20,15 @@ test('a record of a Calibre catalog is a book, and all else that it says is kept
     title: 'Always Coming Home', authors: [{ name: 'Ursula K. Le Guin' }, { name: 'Todd Barton' }],
     isbn: '9780520227354', publisher: 'University of California', datePublished: '2001-02-01',
     inLanguage: 'en', bookFormat: 'EBook', keywords: ['Utopia', 'Fantasy'],
-    description: 'A people who might be.',
+    description: 'A people who might be.', reading: { rating: 5 },
     metadata: {
       source: {
         calibre: {
-          'author_sort': 'Le Guin, Ursula K. & Barton, Todd', 'rating': '5',
+          'author_sort': 'Le Guin, Ursula K. & Barton, Todd',
           'library_name': 'Books', 'timestamp': '2021-01-19T22:41:16+01:00',
           'formats': 'epub, original_epub', 'size': '1433809',
           'identifiers': 'goodreads:201882,isbn:9780520227354',
-          'comments': '<p>A <i>people</i> who might be.</p>', 'series_index': '1.0',
+          'comments': '<p>A <i>people</i> who might be.</p>',
           'cover': '/books/cover.jpg', 'title_sort': 'Always Coming Home', 'id': '864',
           'uuid': UUID, '#read': 'Yes',
         },

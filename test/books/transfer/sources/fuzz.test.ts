@@ -5,10 +5,12 @@ import { AppError } from '../../../../src/base/errors.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
 import type { FormatCodec } from '../../../../src/books/transfer/format-codec.ts';
 import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
+import { bookwyrmCodec } from '../../../../src/books/transfer/sources/bookwyrm.ts';
 import { calibreCodec } from '../../../../src/books/transfer/sources/calibre.ts';
 import { goodreadsCodec } from '../../../../src/books/transfer/sources/goodreads.ts';
 import { isbnCodec } from '../../../../src/books/transfer/sources/isbn-list.ts';
 import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
+import { openlibraryCodec } from '../../../../src/books/transfer/sources/openlibrary.ts';
 import { storygraphCodec } from '../../../../src/books/transfer/sources/storygraph.ts';
 import { readText } from '../../../support/format-round-trip.ts';
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
@@ -31,13 +33,20 @@ function makeSample(codec: FormatCodec, separator: ',' | '\t', names: string): S
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
   goodreads: makeSample(goodreadsCodec, ',', 'Book Id,Title,Author,Author l-f,Additional Authors,'
-    + 'ISBN,ISBN13,Publisher,Binding,Number of Pages,Year Published,My Review'),
+    + 'ISBN,ISBN13,Publisher,Binding,Number of Pages,Year Published,My Review,My Rating,Date Read,'
+    + 'Bookshelves,Exclusive Shelf,Read Count,Owned Copies'),
   storygraph: makeSample(storygraphCodec, ',',
-    'ISBN/UID,Title,Authors,Contributors,Format,Tags,Review'),
+    'ISBN/UID,Title,Authors,Contributors,Format,Tags,Review,Dates Read,Last Date Read,Owned?'),
   librarything: makeSample(librarythingCodec, '\t', 'Book Id,Title,Primary Author,'
-    + 'Secondary Author,Secondary Author Roles,Publication,Date,Page Count,Tags,Languages,ISBNs'),
+    + 'Secondary Author,Secondary Author Roles,Publication,Date,Page Count,Tags,Languages,ISBNs,'
+    + 'Collections,Date Started,Date Read,Rating,Review'),
   calibre: makeSample(calibreCodec, ',',
-    'uuid,title,authors,author_sort,identifiers,pubdate,comments,languages,formats'),
+    'uuid,title,authors,author_sort,identifiers,pubdate,comments,languages,formats,series,'
+    + 'series_index,rating'),
+  bookwyrm: makeSample(bookwyrmCodec, ',', 'remote_id,title,author_text,isbn_10,isbn_13,start_date,'
+    + 'finish_date,stopped_date,rating,review_content,shelf,shelf_name'),
+  openlibrary: makeSample(openlibraryCodec, ',',
+    'Work ID,Title,Authors,First Publish Year,Bookshelf,My Ratings'),
   isbn: makeSample(isbnCodec, '\t', ''),
 };
 

@@ -17,20 +17,24 @@ test('a record of a Goodreads export is a book, and all else that it says is kep
   const file = `${COLUMNS}\n2767052,"The Hunger Games (The Hunger Games, #1)",Suzanne Collins,`
     + '"Collins, Suzanne",,"=""0439023483""","=""9780439023481""",5,4.34,Scholastic Press,'
     + 'Hardcover,374,2008,2008,2023/01/05,2022/12/24,"favorites, ya","favorites (#3), ya (#1)",'
-    + 'read,"Gripping,<br/>""brutal"".",,,1,0\n';
+    + 'read,"Gripping,<br/>""<i>brutal</i>"".",,,1,2\n';
   assert.deepEqual(readBook(goodreadsCodec, file), {
     title: 'The Hunger Games',
     authors: [{ name: 'Suzanne Collins', givenName: 'Suzanne', familyName: 'Collins' }],
     isbn: '9780439023481', publisher: 'Scholastic Press', datePublished: '2008',
     numberOfPages: 374, bookFormat: 'Hardcover',
+    series: [{ name: 'The Hunger Games', position: 1 }],
+    reading: {
+      status: 'read', rating: 5, finishedOn: '2023-01-05', readCount: 1,
+      shelves: ['favorites', 'ya'], review: 'Gripping,\n"brutal".', owned: true,
+    },
     metadata: {
       source: {
         goodreads: {
           'Book Id': '2767052', 'Title': 'The Hunger Games (The Hunger Games, #1)',
-          'My Rating': '5', 'Average Rating': '4.34', 'Original Publication Year': '2008',
-          'Date Read': '2023/01/05', 'Date Added': '2022/12/24', 'Bookshelves': 'favorites, ya',
-          'Bookshelves with positions': 'favorites (#3), ya (#1)', 'Exclusive Shelf': 'read',
-          'My Review': 'Gripping,<br/>"brutal".', 'Read Count': '1', 'Owned Copies': '0',
+          'Average Rating': '4.34', 'Original Publication Year': '2008',
+          'Date Added': '2022/12/24', 'Bookshelves with positions': 'favorites (#3), ya (#1)',
+          'My Review': 'Gripping,<br/>"<i>brutal</i>".', 'Owned Copies': '2',
         },
       },
     },
@@ -46,7 +50,7 @@ test('31 columns of older exports are read, and semicolons that a spreadsheet pu
     const book = readBook(goodreadsCodec, file);
     assert.deepEqual(book['authors'], [{ name: 'B C', givenName: 'B', familyName: 'C' }]);
     assert.deepEqual(sourceOf(book), {
-      'Book Id': '1', 'My Rating': '0', 'Exclusive Shelf': 'read', 'Recommended For': 'Ada',
+      'Book Id': '1', 'Recommended For': 'Ada',
       'Original Purchase Date': '2020/05/01', 'Original Purchase Location': 'Paris', 'BCID': '123',
     });
   }
@@ -75,23 +79,6 @@ test('an ISBN is read out of its formula, and the ten digits where the thirteen 
     readBook(goodreadsCodec,
       'Book Id,Title,Author,ISBN,ISBN13\n1,A,,="0439023483",="9780439023481"\n');
   assert.equal(unquoted['isbn'], '9780439023481');
-});
-
-test('a series is cut off a title only where a # tells its place', () => {
-  const cases: readonly (readonly [text: string, title: string])[] = [
-    ['The Hunger Games (The Hunger Games, #1)', 'The Hunger Games'],
-    ['Gideon the Ninth (The Locked Tomb #1)', 'Gideon the Ninth'],
-    ['Making Money (Discworld, #36; Moist von Lipwig, #2)', 'Making Money'],
-    ['A (B (C), #1.5)', 'A'], ['A (part two) (B, #3)', 'A (part two)'],
-    ['Who (I Am)', 'Who (I Am)'], ['Code (Learn C#)', 'Code (Learn C#)'],
-    ['(A, #1)', '(A, #1)'], ['A (B, #1', 'A (B, #1'], ['A B, #1)', 'A B, #1)'],
-    ['Set #1 (of three)', 'Set #1 (of three)'],
-  ];
-  for (const [text, title] of cases) {
-    const book = readBook(goodreadsCodec, makeRow({ 'Book Id': '1', 'Title': text }));
-    assert.equal(book['title'], title);
-    assert.equal(sourceOf(book)['Title'], text === title ? undefined : text);
-  }
 });
 
 test('additional authors are split at commas, but not before Jr. and the like', () => {
@@ -177,13 +164,17 @@ test('a value that the model refuses stays in metadata, and the book stays', () 
   assert.deepEqual(book, { title: Title, metadata: { source: { goodreads: kept } } });
 });
 
-test('a review that is too long is named, and the own id is never left out', () => {
+test('a text that is too long is named, and the own id is never left out', () => {
+  const fields = { 'Title': 'A', 'Average Rating': '5', 'Book Id': '12' };
   const [record] = readText(goodreadsCodec, makeRow(
-    { 'Title': 'A', 'My Review': 'x'.repeat(17_000), 'My Rating': '5', 'Book Id': '12' }));
+    { ...fields, 'My Review': 'x'.repeat(100_001), 'Private Notes': 'x'.repeat(17_000) }));
   assert.ok(record !== undefined && 'body' in record);
-  assert.deepEqual(record.leftOut, ['My Review']);
-  assert.deepEqual(sourceOf(record.body), { 'My Rating': '5', 'Book Id': '12' });
+  assert.deepEqual(record.leftOut, ['My Review', 'Private Notes']);
+  assert.deepEqual(sourceOf(record.body), { 'Average Rating': '5', 'Book Id': '12' });
   assert.equal(record.key, '12');
+  const longest = { ...fields, 'My Review': '😀'.repeat(100_000) };
+  assert.deepEqual(readBook(goodreadsCodec, makeRow(longest))['reading'],
+    { review: longest['My Review'] });
 });
 
 test('a broken record is named by its line and its book id, and the next ones go on', () => {

@@ -37,14 +37,15 @@ test('a record of a LibraryThing text export is a book, its quotes left as they 
     ],
     isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
     numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    reading: { status: 'read', rating: 4.5, finishedOn: '2007-05-08', owned: true },
     metadata: {
       source: {
         librarything: {
           'Book Id': '5498194', 'Sort Character': '1', 'Primary Author': 'Cortázar, Julio',
           'Secondary Author': 'Rabassa, Gregory|Byron, Ada',
           'Secondary Author Roles': 'Translator|',
-          'Publication': 'Pantheon (1966), Hardcover, 564 pages', 'Rating': '4.5',
-          'Summary': 'Hopscotch by Julio Cortázar (1966)', 'Date Read': '[2007-05-08]',
+          'Publication': 'Pantheon (1966), Hardcover, 564 pages',
+          'Summary': 'Hopscotch by Julio Cortázar (1966)',
           'Collections': 'Your library', 'Original Languages': 'Spanish',
           'Entry Date': '[2006-08-09]', 'Work id': '57814',
         },
@@ -78,10 +79,11 @@ test('a record of a LibraryThing JSON export is the same book', () => {
     ],
     isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
     numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    reading: { rating: 4.5, owned: true },
     metadata: {
       source: {
         librarything: {
-          books_id, sortcharacter: '1', primaryauthor, authors, publication, rating: 4.5,
+          books_id, sortcharacter: '1', primaryauthor, authors, publication,
           format: others.format, collections: others.collections, ddc: others.ddc,
           entrydate: '2006-08-09',
         },
@@ -166,7 +168,7 @@ test('numbers of the JSON export are read as the texts that they would be', () =
   const member = { title: 1984, pages: 336, date: 1949, originalisbn: 9780141036144, rating: 4 };
   assert.deepEqual(readBook(librarythingCodec, JSON.stringify({ 1: member })), {
     title: '1984', isbn: '9780141036144', datePublished: '1949', numberOfPages: 336,
-    metadata: { source: { librarything: { 'Book Id': '1', rating: 4 } } },
+    reading: { rating: 4 }, metadata: { source: { librarything: { 'Book Id': '1' } } },
   });
 });
 

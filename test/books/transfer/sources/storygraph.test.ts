@@ -18,15 +18,16 @@ test('a record of a StoryGraph export is a book, and all else that it says is ke
   assert.deepEqual(readBook(storygraphCodec, file), {
     title: 'Always Coming Home', authors: [{ name: 'Ursula K. Le Guin' }, { name: 'Todd Barton' }],
     isbn: '9780520227354', bookFormat: 'Paperback', keywords: ['utopia', 'to keep'],
+    reading: {
+      status: 'read', rating: 4.75, startedOn: '2021-05-11', finishedOn: '2021-06-01',
+      readCount: 1, review: 'Good',
+    },
     metadata: {
       source: {
         storygraph: {
           'Contributors': 'Margaret Chodos-Irvine (Illustrator)', 'ISBN/UID': '9780520227354',
-          'Read Status': 'read', 'Date Added': '2021/05/10', 'Last Date Read': '2021/06/01',
-          'Dates Read': '2021/05/11-2021/06/01', 'Read Count': '1', 'Moods': 'reflective, slow',
-          'Pace': 'slow', 'Character- or Plot-Driven?': 'A mix',
-          'Strong Character Development?': 'Yes', 'Star Rating': '4.75',
-          'Review': '<div>Good</div>', 'Owned?': 'No',
+          'Date Added': '2021/05/10', 'Moods': 'reflective, slow', 'Pace': 'slow',
+          'Character- or Plot-Driven?': 'A mix', 'Strong Character Development?': 'Yes',
         },
       },
     },

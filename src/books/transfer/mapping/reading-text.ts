@@ -1,0 +1,55 @@
+/** Texts of what a book is to its reader, as the programs of readers write them. */
+import type { Reading } from '../../book.ts';
+import type { TextReader } from './field-text.ts';
+import { part, whole } from './format-table.ts';
+import type { RowValue } from './format-table.ts';
+
+type ReadingStatus = NonNullable<Reading['status']>;
+/** A program's words for the statuses of a book, in lower case. */
+export type StatusWords = ReadonlyMap<string, ReadingStatus>;
+
+/** What a field says in which a program writes something though nobody said anything. */
+export const NOTHING: RowValue = whole(null);
+
+const DECIMAL = /^[0-9]{1,6}(?:[.,][0-9]{1,6})?$/;
+const COUNT = /^[0-9]{1,6}$/;
+
+/** The status that one of the words names. */
+export function findStatus(words: StatusWords, text: string): ReadingStatus | undefined {
+  return words.get(text.toLowerCase());
+}
+
+/** A reader of texts that are one of the words. */
+export function createStatusReader(words: StatusWords): TextReader {
+  return (text) => {
+    const status = findStatus(words, text);
+    return status === undefined ? undefined : whole(status);
+  };
+}
+
+/** A rating in stars; 0 is what programs write where nobody gave one. */
+export function readRating(text: string): RowValue | undefined {
+  if (!DECIMAL.test(text)) return undefined;
+  const stars = Number(text.replace(',', '.'));
+  return stars === 0 ? NOTHING : whole(stars);
+}
+
+/** How often a book was read; 0 is what programs write who were not told. */
+export function readReadCount(text: string): RowValue | undefined {
+  if (!COUNT.test(text)) return undefined;
+  const count = Number(text);
+  return count === 0 ? NOTHING : whole(count);
+}
+
+/** Whether a reader has copies of the book, by their number, which more than one says more than. */
+export function readCopies(text: string): RowValue | undefined {
+  if (!COUNT.test(text)) return undefined;
+  const count = Number(text);
+  if (count === 0) return NOTHING;
+  return count === 1 ? whole(true) : part(true);
+}
+
+/** The names of shelves in a text, with commas between them. */
+export function splitShelves(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim()).filter((name) => name !== '');
+}

@@ -1,0 +1,46 @@
+/**
+ * The reading log of Open Library: comma-separated values, of works and not of editions. Names in
+ * `Authors` have ` | ` between them. Logs of before 2022 have `Work Id`, `Edition Id` and
+ * `Bookshelf` alone: their records have no title.
+ */
+import type { FormatCodec } from '../format-codec.ts';
+import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { readYear } from '../mapping/date-text.ts';
+import { listTrimmedTexts } from '../mapping/field-text.ts';
+import { whole } from '../mapping/format-table.ts';
+import type { FormatTable, RowValue } from '../mapping/format-table.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { createRowMaker } from '../mapping/member-rows.ts';
+import { createStatusReader, readRating } from '../mapping/reading-text.ts';
+
+const OWN_ID_COLUMNS = ['Work ID', 'Work Id'] as const;
+
+const readStatus = createStatusReader(new Map([
+  ['already read', 'read'], ['want to read', 'to-read'], ['currently reading', 'reading'],
+]));
+
+const { textRows } = createRowMaker(listTrimmedTexts);
+
+const openlibraryTable: FormatTable = {
+  name: 'openlibrary',
+  ownIdFields: OWN_ID_COLUMNS,
+  rows: [
+    textRows('title', 'Title'),
+    textRows('authors', 'Authors', readAuthors),
+    textRows('datePublished', 'First Publish Year', readYear),
+    textRows('reading.status', 'Bookshelf', readStatus),
+    textRows('reading.rating', 'My Ratings', readRating),
+  ].flat(),
+};
+
+export const openlibraryCodec: FormatCodec =
+  createTableCodec(openlibraryTable, () => createDelimitedTextSplitter({
+    title: 'an Open Library reading log',
+    requiredColumns: [OWN_ID_COLUMNS, ['Bookshelf']],
+    keyColumns: OWN_ID_COLUMNS,
+  }));
+
+function readAuthors(text: string): RowValue | undefined {
+  const names = text.split(' | ').map((name) => name.trim()).filter((name) => name !== '');
+  return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
+}

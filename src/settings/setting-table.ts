@@ -142,6 +142,9 @@ const consoleLook = {
     'what the console calls itself, in its head and in the title of the window'),
   accent: optional(checkColour,
     'its colour, as #rrggbb; where text in it would be hard to read, it is darker or lighter'),
+  images: flag(false,
+    'whether browsers load covers of books from where these lie, which then learn of it; else '
+    + 'spines are drawn'),
 };
 
 const http = {

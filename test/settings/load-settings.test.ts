@@ -39,7 +39,7 @@ test('the defaults are the contract\'s', () => {
       tlsCert: null, tlsKey: null, corsOrigins: [], allowedHosts: [], maxConnections: 10000,
       trustProxy: false,
     },
-    console: { title: 'hookshelf', accent: null },
+    console: { title: 'hookshelf', accent: null, images: false },
     http: {
       timeout: 5, connectTimeout: 2, verify: true, proxy: null, noProxy: [],
       denyAddresses: ['link-local', 'metadata'], maxSocketsPerHost: 64, retries: 2,

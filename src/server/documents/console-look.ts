@@ -1,6 +1,7 @@
 /**
- * The operator's title and colour of the console, put into its page: the title as the page's own,
- * which the script reads from there, and the colour as rules at the end of the style. Pure.
+ * What the operator has set of the console, put into its page: the title as the page's own and the
+ * images as `data-images`, which the script reads from there, and the colour as rules at the end of
+ * the style. Pure.
  */
 import { escapeHtml } from './page/html.ts';
 
@@ -8,6 +9,8 @@ export type ConsoleLook = {
   readonly title: string;
   /** `#rrggbb` in lower case; null: the colour of style.css. */
   readonly accent: string | null;
+  /** Whether the browser may load images of books from elsewhere. */
+  readonly images: boolean;
 };
 
 type Colour = readonly [red: number, green: number, blue: number];
@@ -21,8 +24,9 @@ const WHITE: Colour = [255, 255, 255];
 const LIGHT_GROUND: Colour = [0xec, 0xeb, 0xe5];
 const DARK_GROUND: Colour = [0x28, 0x30, 0x32];
 
-export function applyLook(page: string, { title, accent }: ConsoleLook): string {
-  const titled = page.replace(/<title>[^<]*<\/title>/, () => `<title>${escapeHtml(title)}</title>`);
+export function applyLook(page: string, { title, accent, images }: ConsoleLook): string {
+  const titled = page.replace(/<title>[^<]*<\/title>/, () => `<title>${escapeHtml(title)}</title>`)
+    .replace('<html', images ? '<html data-images' : '<html');
   return accent === null ? titled
     : titled.replace('</style>', () => `${formatRules(parseColour(accent))}</style>`);
 }

@@ -115,7 +115,7 @@ function createConsole(readFile: (name: string) => string, look: ConsoleLook): C
   return {
     page: createFile(page, [
       'Content-Type', 'text/html; charset=utf-8',
-      'Content-Security-Policy', createPolicy(page, [...scripts.values()]),
+      'Content-Security-Policy', createPolicy(page, [...scripts.values()], look),
       'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin',
     ]),
     scripts: new Map([...scripts].map(([name, script]) =>
@@ -130,17 +130,21 @@ function createFile(text: string, headers: HeaderList): ConsoleFile {
 }
 
 /**
- * Allows the page's own style and scripts alone, by their hashes, and calls to our API alone. The
- * scripts that are fetched run within the page, so that no address needs to be allowed for them.
+ * Allows the page's own style and scripts alone, by their hashes, and calls to our API alone; also
+ * images from elsewhere where the operator has allowed them. The scripts that are fetched run in
+ * the page, so that no address needs to be allowed for them.
  */
-function createPolicy(page: string, fetchedScripts: readonly string[]): string {
+function createPolicy(
+  page: string, fetchedScripts: readonly string[], { images }: ConsoleLook,
+): string {
   const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)]
     .map(([, script = '']) => script);
   const scriptHashes = [...scripts, ...fetchedScripts]
     .map((script) => `'sha256-${computeHash(script)}'`);
   return `default-src 'none'; script-src ${scriptHashes.join(' ')}; `
-    + `style-src 'sha256-${computeHash(style)}'; connect-src 'self'; img-src 'self'; `
+    + `style-src 'sha256-${computeHash(style)}'; connect-src 'self'; `
+    + `img-src 'self'${images ? ' http: https:' : ''}; `
     + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 }
 

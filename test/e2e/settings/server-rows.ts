@@ -167,6 +167,12 @@ export const SERVER_ROWS: Rows = {
     observe: async ({ ask: call }) => (await call('/console')).text.includes('--fill:#cc0066;'),
     changed: true, isShared: true, standard: false,
   },
+  'console.images': {
+    value: true,
+    observe: async ({ ask: call }) => /; img-src ([^;]*);/
+      .exec(String((await call('/console')).headers['content-security-policy']))?.[1],
+    changed: "'self' http: https:", isShared: true, standard: "'self'",
+  },
   'server.apiToken': {
     value: 'a-token-for-tests',
     observe: async ({ ask: call }) => (await call('/api/books')).status,

@@ -22,11 +22,16 @@ function contrast(one: string, other: string): number {
 }
 
 test('a page without a setting stays as it is', () => {
-  assert.equal(applyLook(PAGE, { title: 'hookshelf', accent: null }), PAGE);
+  assert.equal(applyLook(PAGE, { title: 'hookshelf', accent: null, images: false }), PAGE);
+});
+
+test('a page that may load images says so to its script', () => {
+  assert.equal(applyLook(PAGE, { title: 'hookshelf', accent: null, images: true }),
+    PAGE.replace('<html>', '<html data-images>'));
 });
 
 test('a title is text, whatever it holds', () => {
-  const page = applyLook(PAGE, { title: '</title><script>$& "a"', accent: null });
+  const page = applyLook(PAGE, { title: '</title><script>$& "a"', accent: null, images: false });
   assert.ok(page.startsWith(
     '<html><head><title>&lt;/title&gt;&lt;script&gt;$&amp; &quot;a&quot;</title><style>'), page);
   assert.equal(page.match(/<script>/g)?.length, 1);
@@ -38,7 +43,7 @@ const COLOURS = CHANNELS.flatMap((red) => CHANNELS.flatMap((green) =>
   CHANNELS.map((blue) => `#${red}${green}${blue}`)));
 for (const colour of COLOURS) {
   test(`with ${colour} all that has the accent can be read, light and dark`, () => {
-    const page = applyLook(PAGE, { title: 'Acme', accent: colour });
+    const page = applyLook(PAGE, { title: 'Acme', accent: colour, images: false });
     const [light = '', dark = '', fill = '', onFill = ''] = page.match(/#\w{6}/g) ?? [];
     assert.equal(fill, colour);
     assert.ok(contrast(fill, onFill) >= 4.5, onFill);
@@ -49,6 +54,6 @@ for (const colour of COLOURS) {
 }
 
 test('a colour that can be read is not changed', () => {
-  const page = applyLook(PAGE, { title: 'Acme', accent: '#0b6e4f' });
+  const page = applyLook(PAGE, { title: 'Acme', accent: '#0b6e4f', images: false });
   assert.match(page, /--accent:light-dark\(#0b6e4f,/);
 });

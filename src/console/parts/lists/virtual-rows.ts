@@ -10,9 +10,9 @@ export type RowColumn<Item> = {
   readonly cell: (item: Item) => Child;
   /**
    * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
-   * screens. `main`, `wide`: wider.
+   * screens. `main`, `wide`, `middle`: wider.
    */
-  readonly kind?: 'main' | 'wide' | 'number' | 'number extra' | 'extra';
+  readonly kind?: 'main' | 'wide' | 'middle' | 'number' | 'number extra' | 'extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };

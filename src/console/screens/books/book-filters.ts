@@ -1,12 +1,37 @@
 /** The filters of the list of books, and the facets by whose values books are chosen. */
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
+import { formatStars } from './reading-view.ts';
 
 /** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 
-// This facet filters by both ends of a time; any other one by the condition of its own name.
-const DECADE = 'decade';
+/** A facet whose value is a span: it filters by both ends, one span at a time. */
+type SpanFacet = {
+  readonly label: string;
+  readonly from: string;
+  readonly to: string;
+  /** The values that `from` takes from the facet. */
+  readonly values: RegExp;
+  readonly findEnd: (value: string) => string;
+  readonly format: (value: string) => string;
+};
+
+const SPAN_FACETS: Readonly<Record<string, SpanFacet | undefined>> = {
+  decade: {
+    label: 'Decade', from: 'publishedFrom', to: 'publishedTo', values: /^\d{3}0$/,
+    findEnd: (decade) => `${decade.slice(0, -1)}9`, format: (decade) => `${decade}s`,
+  },
+  rating: {
+    label: 'Rating', from: 'ratingFrom', to: 'ratingTo', values: /^[0-5]$/,
+    findEnd: (stars) => stars === '5' ? '5' : `${stars}.75`,
+    format: (stars) => stars === '0' ? 'less than ★' : formatStars(+stars),
+  },
+  finishedYear: {
+    label: 'Finished', from: 'finishedFrom', to: 'finishedTo', values: /^\d{4}$/,
+    findEnd: (year) => year, format: (year) => year,
+  },
+};
 
 export const BOOK_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
@@ -18,18 +43,21 @@ export const BOOK_FILTERS: readonly FilterSpec[] = [
 
 /** `AudiobookFormat` reads `Audiobook`, and the decade `1960` reads `1960s`. */
 export function formatFacetValue(facet: string, value: string): string {
-  return facet === DECADE ? `${value}s` : valueLabels[facet]?.[value] ?? value;
+  return SPAN_FACETS[facet]?.format(value) ?? valueLabels[facet]?.[value] ?? value;
 }
 
 export function isValueChosen(filters: FilterForm, facet: string, value: string): boolean {
-  return facet === DECADE ? findDecade(filters) === value : filters.has(facet, value);
+  const span = SPAN_FACETS[facet];
+  return span === undefined ? filters.has(facet, value) : findSpan(filters, span) === value;
 }
 
-/** Filters the list by a value of a facet, or no longer where it does. One decade at a time. */
+/** Filters the list by a value of a facet, or no longer where it does. */
 export function toggleValue(filters: FilterForm, facet: string, value: string): void {
-  if (facet !== DECADE) return filters.toggle(facet, value);
-  filters.set(findDecade(filters) === value ? { publishedFrom: '', publishedTo: '' }
-    : { publishedFrom: value, publishedTo: lastYearOf(value) });
+  const span = SPAN_FACETS[facet];
+  if (span === undefined) return filters.toggle(facet, value);
+  const { from, to, findEnd } = span;
+  filters.set(findSpan(filters, span) === value ? { [from]: '', [to]: '' }
+    : { [from]: value, [to]: findEnd(value) });
 }
 
 /** What is chosen beyond the fields of the form; each is taken away by itself. */
@@ -39,20 +67,18 @@ export function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] 
       label: `${label}: ${formatFacetValue(name, value)}`,
       remove: () => filters.toggle(name, value),
     }));
-  const decade = findDecade(filters);
-  return decade === null ? chosen : [...chosen, {
-    label: `Decade: ${formatFacetValue(DECADE, decade)}`,
-    remove: () => toggleValue(filters, DECADE, decade),
-  }];
+  const spans = Object.entries(SPAN_FACETS).flatMap(([facet, span]) => {
+    const value = span === undefined ? null : findSpan(filters, span);
+    return span === undefined || value === null ? [] : [{
+      label: `${span.label}: ${span.format(value)}`,
+      remove: () => toggleValue(filters, facet, value),
+    }];
+  });
+  return [...chosen, ...spans];
 }
 
-/** The first year of the decade between whose years the list is; null where it is another time. */
-function findDecade(filters: FilterForm): string | null {
-  const { publishedFrom = '', publishedTo = '' } = filters.readQuery();
-  return /^\d{3}0$/.test(publishedFrom) && publishedTo === lastYearOf(publishedFrom)
-    ? publishedFrom : null;
-}
-
-function lastYearOf(decade: string): string {
-  return `${decade.slice(0, -1)}9`;
+/** The value between whose ends the list is; null where these are no value of the facet. */
+function findSpan(filters: FilterForm, { from, to, values, findEnd }: SpanFacet): string | null {
+  const { [from]: value = '', [to]: end } = filters.readQuery();
+  return values.test(value) && end === findEnd(value) ? value : null;
 }

@@ -11,7 +11,6 @@ import { SORT_ROWS } from '../../../books/query/sort-keys.ts';
 import type { FilterSpec } from '../../parts/lists/filter-form.ts';
 
 const CONDITIONS = [...WORDS_ROWS, ...VALUE_ROWS];
-const DECADE = 'decade';
 const MEMBERS = listMembers(bookSchema);
 
 /** The labels of members whose names do not say it, by path: `authors.address.addressCountry`. */
@@ -23,10 +22,8 @@ export const valueLabels: Readonly<Record<string, Readonly<Record<string, string
   Object.fromEntries(MEMBERS.flatMap(([path, { form }]) => form?.choices === undefined ? []
     : [[path.split('.').at(-1), Object.fromEntries(form.choices)]]));
 
-/** The facets by the API's names: those by whose values the list is filtered. */
-export const bookFacets = FACETS.filter((facet) =>
-  facet.name === DECADE || CONDITIONS.some(({ name }) => name === facet.name))
-  .map(({ name, title }) => ({ name, title }));
+/** The facets by the API's names. */
+export const bookFacets = FACETS.map(({ name, title }) => ({ name, title }));
 
 export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>
   CONDITIONS.filter((row) => row.facet === facet.name)

@@ -13,6 +13,7 @@ import { asyncButton } from '../../parts/async-button.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { BOOK_FIELDS } from './book-form.ts';
 import { memberLabels, valueLabels } from './book-labels.ts';
+import { cover } from './cover.ts';
 import { bookPath, deleteBook } from './delete-book.ts';
 import { stars } from './reading-view.ts';
 
@@ -40,7 +41,7 @@ function render(
   fill(container,
     backLink('books', 'Books'),
     heading(book.title, ...callerSession.may('write') ? [edit, remove] : []),
-    factList([
+    h('div.book', cover(book), factList([
       ['Authors', authors.length === 0 ? '–' : h('ul.plain-list', {},
         ...authors.map(renderAuthor))],
       ['Series', series.length > 0 && series.map(formatSeries).join(', ')],
@@ -48,7 +49,7 @@ function render(
       ...others.map(([name, value]) => renderFact(name, name, value)),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
       ['Id', h('code', book.id)],
-    ]));
+    ])));
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {

@@ -15,28 +15,37 @@ import { formatAuthors, openBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
 import { ChosenFilters } from './chosen-filters.ts';
+import { cover } from './cover.ts';
 import { openDuplicates } from './duplicates-screen.ts';
+import { readingMark } from './reading-view.ts';
 import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
 type ListedBook = Pick<Book,
-  'id' | 'title' | 'authors' | 'datePublished' | 'inLanguage' | 'isbn' | 'updatedAt'>;
+  'id' | 'title' | 'authors' | 'image' | 'reading' | 'datePublished' | 'isbn' | 'updatedAt'>;
 
 const PAGE_SIZE = 200;
 const FIELDS: readonly (keyof ListedBook)[] =
-  ['title', 'authors', 'datePublished', 'inLanguage', 'isbn', 'updatedAt'];
+  ['title', 'authors', 'image', 'reading', 'datePublished', 'isbn', 'updatedAt'];
 
 const COLUMNS: readonly RowColumn<ListedBook>[] = [
-  { title: 'Title', kind: 'main', sortKey: 'title', cell: ({ title }) => title },
   {
-    title: 'Authors', kind: 'wide', sortKey: 'author',
+    title: 'Title', kind: 'main', sortKey: 'title',
+    cell: (book) => h('span.with-cover', cover(book),
+      h('span', { title: book.title }, book.title)),
+  },
+  {
+    title: 'Authors', kind: 'middle', sortKey: 'author',
     cell: ({ authors }) => formatAuthors(authors),
   },
   {
     title: 'Published', kind: 'number', sortKey: 'datePublished',
     cell: ({ datePublished }) => datePublished ?? '',
   },
-  { title: 'Language', kind: 'extra', cell: ({ inLanguage }) => inLanguage ?? '' },
+  {
+    title: 'Reading', kind: 'middle', sortKey: 'rating',
+    cell: ({ reading = {} }) => readingMark(reading),
+  },
   { title: 'ISBN', kind: 'extra', cell: ({ isbn }) => isbn ?? '' },
   {
     title: 'Changed', kind: 'extra', sortKey: 'updatedAt',

@@ -1,0 +1,126 @@
+/** What books are to their reader, in the console: stars, status and covers, in list and cards. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+import { openScreen, readLook } from './console-look.ts';
+import { startServer } from './processes.ts';
+
+const skip = lacksBrowser;
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUB'
+  + 'AScY42YAAAAASUVORK5CYII=', 'base64');
+/** Each row with its cover, the title, and what is said of its reading. */
+const ROWS = `return [...document.querySelectorAll('.rows tr[data-key]')].map((row) => [
+  row.querySelector('.cover').localName, row.querySelector('.with-cover').innerText.trim(),
+  row.querySelector('.reading').innerText.trim()]);`;
+const at = new ConsoleAtWork({ HOOKSHELF_CONSOLE_IMAGES: 'true' });
+
+/** A server of images elsewhere, with what it was asked for. */
+async function serveImages(context: TestContext): Promise<{
+  readonly url: string; readonly asked: readonly (readonly [string, IncomingHttpHeaders])[];
+}> {
+  const asked: [string, IncomingHttpHeaders][] = [];
+  const server = createServer((request, response) => {
+    asked.push([request.url ?? '', request.headers]);
+    if (request.url === '/there.png') response.end(PNG);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  context.after(() => server.close());
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return { url: `http://127.0.0.1:${address.port}`, asked };
+}
+
+test('covers are loaded from where they lie, without a referrer, else a spine is drawn', { skip },
+  async (context) => {
+    const { person, browser } = at;
+    const { url, asked } = await serveImages(context);
+    for (const [title, image, reading] of [
+      ['Emma', `${url}/there.png`, { status: 'read', rating: 3.5 }],
+      ['Gone', `${url}/gone.png`, { status: 'to-read' }], ['Plain', null, { rating: 0.25 }],
+    ] as const) {
+      await at.call('POST', '/api/books', { title, image, reading });
+    }
+    for (const layout of ['', '?as=cards']) {
+      await at.open(`#/books${layout}`);
+      await person.gives(ROWS, [['img', 'Emma', 'Read ★★★½'], ['span', 'Gone', 'To read'],
+        ['span', 'Plain', '¼']]);
+    }
+    await person.find('image', '3.5 of 5 stars');
+    await person.click('link', 'Emma');
+    await person.gives("return document.querySelector('.book img.cover')?.naturalWidth;", 1);
+    assert.ok(asked.length >= 2);
+    for (const [, headers] of asked) assert.equal(headers.referer, undefined);
+    assert.deepEqual((await browser.complaints()).filter((text) =>
+      text.includes('"level":"error"') && !text.includes('"source":"network"')), []);
+  });
+
+test('without the setting nothing is loaded from elsewhere', { skip }, (context) =>
+  inFolder(async (data) => {
+    const { person, browser } = at;
+    const { url, asked } = await serveImages(context);
+    const server = await startServer(['--data', data]);
+    try {
+      await ask(`${server.url}/api/books`,
+        { method: 'POST', body: { title: 'Emma', image: `${url}/there.png` } });
+      const { foreign } = await openScreen(browser, server.url, '#/books');
+      await person.gives(ROWS, [['span', 'Emma', '']]);
+      assert.deepEqual([foreign, asked], [[], []]);
+    } finally {
+      await server.stop();
+    }
+  }));
+
+test('values of ratings and of years filter, one at a time', { skip }, async () => {
+  const { person } = at;
+  for (const [title, rating, finishedOn] of [
+    ['Low', 1.75, '2023-02'], ['High', 4.75, '2023'], ['Best', 5, '2024-01-01'],
+  ] as const) {
+    await at.call('POST', '/api/books',
+      { title, keywords: ['spans'], reading: { rating, finishedOn } });
+  }
+  const titles = `return [...document.querySelectorAll('.rows .with-cover')]
+    .map(({ innerText }) => innerText.trim());`;
+  await at.open('#/books?keyword=spans');
+  await person.click('DisclosureTriangle', 'Ratings');
+  await person.click('button', '★★★★ 1');
+  await person.gives(titles, ['High']);
+  await person.find('button', 'Remove Rating: ★★★★');
+  await person.click('button', '★★★★★ 1');
+  await person.gives(titles, ['Best']);
+  await person.click('button', 'Remove Rating: ★★★★★');
+  await person.click('DisclosureTriangle', 'Years finished');
+  await person.click('button', '2023 2');
+  await person.gives(titles, ['Low', 'High']);
+  await person.gives('return location.hash;', /finishedFrom=2023&finishedTo=2023/);
+});
+
+test('covers and stars fit each page, and can be read', { skip }, async () => {
+  const { browser } = at;
+  await at.call('POST', '/api/books', {
+    title: 'A title of some length '.repeat(10), authors: [{ name: 'An author '.repeat(12) }],
+    datePublished: '2001-12-31', reading: { status: 'abandoned', rating: 4.75 },
+  });
+  try {
+    for (const [width, scheme] of [
+      [320, 'light'], [390, 'dark'], [1280, 'light'], [1920, 'dark'],
+    ] as const) {
+      for (const layout of ['', '?as=cards']) {
+        await browser.look(width, 800, scheme);
+        await at.open(`#/books${layout}`);
+        await at.person.sees('A title of some length');
+        const { overflow, small, broken, pale } = await readLook(browser);
+        assert.deepEqual({ overflow, small, broken, pale },
+          { overflow: 0, small: [], broken: [], pale: [] }, `${width} ${layout}`);
+      }
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+});

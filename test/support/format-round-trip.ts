@@ -51,6 +51,21 @@ export function comparable(book: JsonObject): JsonObject {
   return fold({ authors: [], ...members }) as JsonObject;
 }
 
+/** JSON-LD has the position in the first series, and of the reading what a review says. */
+export function namedInJsonld({ series, reading, ...members }: JsonObject): JsonObject {
+  const { review, rating } = (reading ?? {}) as JsonObject;
+  const said = Object.entries({ review, rating }).filter(([, value]) => value !== undefined);
+  const named = (series ?? []) as readonly JsonObject[];
+  return {
+    ...members,
+    ...said.length === 0 ? {} : { reading: Object.fromEntries(said) as JsonObject },
+    ...named.length === 0 ? {} : {
+      series: named.map(({ name = null, position }, index): JsonObject =>
+        index > 0 || position === undefined ? { name } : { name, position }),
+    },
+  };
+}
+
 export function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }

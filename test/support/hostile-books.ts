@@ -41,8 +41,8 @@ export function hostileBook(random: Random, number: number): JsonObject {
     ['bookEdition', maybe(random, () => hostileText(random))],
     ['bookFormat', maybe(random, () => 'Paperback')],
     ['keywords', maybe(random, () => hostileKeywords(random))],
-    ['series', maybe(random, () => [{ name: hostileName(random), position: 1.5 }])],
-    ['reading', maybe(random, () => hostileReading(random))],
+    ['series', maybe(random, () => hostileSeries(random))],
+    ['reading', hostileReading(random)],
     ['description', maybe(random, () => hostileText(random))],
     ['url', maybe(random, () => 'https://example.org/a?b=1,2;3"4')],
     ['metadata', maybe(random, () => hostileJson(random, 3))],
@@ -57,18 +57,30 @@ function hostileAuthor(random: Random): JsonObject {
   return { name, familyName: hostileText(random), birthDate: '1960' };
 }
 
-function hostileReading(random: Random): JsonObject {
+/** Each name once, whatever its case. */
+function hostileSeries(random: Random): JsonObject[] {
+  const names = new Map(Array.from({ length: 1 + below(random, 3) }, () => hostileName(random))
+    .map((name) => [name.toLowerCase(), name] as const));
+  return [...names.values()].map((name) => {
+    const position = maybe(random, () => pick(random, [0, 0.5, 1, 1.25, 2.125, 42, 100_000]));
+    return position === undefined ? { name } : { name, position };
+  });
+}
+
+/** Without members it is absent. */
+function hostileReading(random: Random): JsonObject | undefined {
   const members: [string, JsonValue | undefined][] = [
-    ['status', 'read'],
+    ['status', maybe(random, () => pick(random, ['read', 'to-read', 'abandoned']))],
     ['rating', maybe(random, () => (1 + below(random, 20)) / 4)],
+    ['startedOn', maybe(random, () => pick(random, ['2024', '2024-01', '2023-12-31']))],
     ['finishedOn', maybe(random, () => '2024-02')],
     ['readCount', maybe(random, () => below(random, 100))],
     ['shelves', maybe(random, () => [hostileName(random)])],
     ['review', maybe(random, () => hostileText(random))],
     ['owned', maybe(random, () => below(random, 2) === 0)],
   ];
-  return Object.fromEntries(members.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]]));
+  const present = members.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
+  return present.length === 0 || below(random, 3) === 0 ? undefined : Object.fromEntries(present);
 }
 
 function hostileKeywords(random: Random): string[] {

@@ -65,9 +65,10 @@ export function randomQuery(random: Random): NaiveQuery {
     random() < chance ? { [name]: make() } : {};
   const several = (make: () => string): readonly string[] =>
     Array.from({ length: 1 + below(random, 3) }, make);
+  const search = maybe('q', 0.4, () => Array.from({ length: 1 + below(random, 2) }, () =>
+    start(random, pick(random, random() < 0.7 ? WORDS : NAMES))).join(' '));
   return {
-    ...maybe('q', 0.4, () => Array.from({ length: 1 + below(random, 2) }, () =>
-      start(random, pick(random, random() < 0.7 ? WORDS : NAMES))).join(' ')),
+    ...search,
     ...maybe('author', 0.15, () => several(() => start(random, pick(random, NAMES)))),
     ...maybe('publisher', 0.1, () => several(() => start(random, pick(random, PUBLISHERS)))),
     ...maybe('isbn', 0.1, () => several(() => pick(random, ISBNS))),
@@ -79,7 +80,7 @@ export function randomQuery(random: Random): NaiveQuery {
     ...maybe('keyword.not', 0.1, () => several(() => pick(random, KEYWORDS).toUpperCase())),
     ...maybe('publishedFrom', 0.2, () => pick(random, DATES)),
     ...maybe('publishedTo', 0.2, () => pick(random, DATES)),
-    ...maybe('in', 0.05, () => 'review'),
+    ...maybe('in', hasWords(search['q']) ? 0.1 : 0, () => 'review'),
     ...maybe('status', 0.05, () => several(() => pick(random, STATUSES))),
     ...maybe('shelf', 0.05, () => several(() => pick(random, SHELVES).toUpperCase())),
     ...maybe('series', 0.05, () => several(() => pick(random, SERIES).toLowerCase())),
@@ -90,6 +91,11 @@ export function randomQuery(random: Random): NaiveQuery {
     ...maybe('owned', 0.05, () => pick(random, ['true', 'false'])),
     ...maybe('sort', 0.7, () => randomSort(random)),
   };
+}
+
+/** Blanks alone are no condition. */
+function hasWords(text = ''): boolean {
+  return text.trim() !== '';
 }
 
 /** The beginning of a title, a name or a keyword, as somebody may type it. */

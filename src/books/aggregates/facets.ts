@@ -4,7 +4,8 @@
  * for all facets if it matches every condition, and for one facet if it fails that one's alone.
  */
 import type { BitSet } from '../../base/structures/bit-set.ts';
-import { suggestName, quote } from '../../base/text/error-message.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -64,7 +65,7 @@ function parseFacets(text: string | undefined): readonly FacetRow[] {
     const facet = FACETS.find((candidate) => candidate.name === name);
     if (facet !== undefined) return facet;
     throw malformed(`\`by\` must be some of ${FACET_NAMES.join(', ')}, by commas, not `
-      + `${quote(name)}${suggestName(name, FACET_NAMES)}`);
+      + `${quote(name)}${didYouMean(name, FACET_NAMES)}`);
   });
 }
 

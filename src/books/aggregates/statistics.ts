@@ -3,7 +3,8 @@
  * they were rated. What is counted of a book stands in columns: no book is read where the indexes
  * say which match.
  */
-import { quote, suggestName } from '../../base/text/error-message.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import type { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
@@ -60,7 +61,7 @@ function parseStatistic(text = ''): StatisticRow {
   const statistic = STATISTICS.find(({ name }) => name === text);
   if (statistic !== undefined) return statistic;
   throw malformed(`\`by\` must be one of ${STATISTIC_NAMES.join(', ')}, not `
-    + `${quote(text)}${suggestName(text, STATISTIC_NAMES)}`);
+    + `${quote(text)}${didYouMean(text, STATISTIC_NAMES)}`);
 }
 
 /** The filter for those of its books that are read. */

@@ -1,4 +1,5 @@
 /** The conditions of a query, and whether a stored book meets them. Pure. */
+import { malformed } from '../../server/query.ts';
 import type { BookValue } from './book-values.ts';
 import type { ValueRow, WordsPlace, WordsRow } from './conditions.ts';
 import {
@@ -35,8 +36,9 @@ export const NO_CONDITIONS: BookFilter = { words: [], values: [] };
 /** The conditions among the values of a query. Throws `malformed`, naming the parameter. */
 export function parseFilter(values: QueryValues): BookFilter {
   const words: WordsCondition[] = [];
-  const [place] = values.get(placeParameter.name) ?? [];
-  if (place !== undefined) parsePlace(place, placeParameter.name);
+  const { name } = placeParameter;
+  const [place] = values.get(name) ?? [];
+  if (place !== undefined) parsePlace(place, name);
   for (const row of WORDS_ROWS) {
     const wanted: (readonly Clause[])[] = [];
     for (const text of values.get(row.name) ?? []) {
@@ -46,6 +48,10 @@ export function parseFilter(values: QueryValues): BookFilter {
     }
     if (wanted.length === 0) continue;
     words.push({ row: place !== undefined && row === SEARCH_ROW ? REVIEW_ROW : row, wanted });
+  }
+  if (place !== undefined && !words.some(({ row }) => row === REVIEW_ROW)) {
+    throw malformed(`\`${name}\` says where the words of \`q\` are looked for: give \`q\` some `
+      + `words, or leave \`${name}\` out`);
   }
   const valueConditions: ValueCondition[] = [];
   for (const row of VALUE_ROWS) {

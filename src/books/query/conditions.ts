@@ -240,7 +240,8 @@ export const REVIEW_ROW: WordsRow = { ...wordsRows[0], place: 'review' };
 export const placeParameter = {
   name: 'in', in: 'query', schema: { kind: 'string', values: ['review'] },
   option: { help: 'look for the words of --q in reviews alone' },
-  description: '`review`: the words of `q` are looked for in reviews, and nowhere else.',
+  description: '`review`: the words of `q`, which must be there, are looked for in reviews, and '
+    + 'nowhere else.',
 } as const satisfies ParameterSpec;
 /** Throws `malformed` for a text that is no such place. */
 export const parsePlace = choiceOf(placeParameter.schema.values);

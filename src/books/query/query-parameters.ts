@@ -36,7 +36,7 @@ export const fieldsParameter: ParameterSpec = {
 };
 
 /** The conditions that a book must meet, for every route that asks which books are meant. */
-export const bookFilterParameters: readonly ParameterSpec[] =
+const bookFilterParameters: readonly ParameterSpec[] =
   [...WORDS_ROWS, placeParameter, ...VALUE_ROWS];
 
 // No condition, and no member of a query that a program passes: `books.explain` is for that.
@@ -73,6 +73,21 @@ export const statisticsParameters: readonly ParameterSpec[] = [
   typosParameter,
 ];
 
+/** The order of the books of an answer. */
+const sortParameter: ParameterSpec = {
+  name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
+  option: {
+    placeholder: '<keys>', suggests: SORT_KEYS,
+    help: `${SORT_KEYS.join(', ').replace(/, (?=\w+$)/, ' or ')}, several by commas; a leading - `
+      + 'reverses (--sort=author,-title)',
+  },
+  description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `
+    + '`author,-datePublished`. Ties go by id; books without the key come last.',
+};
+
+/** The parameters of an export: all books that meet the conditions, in their order. */
+export const exportParameters: readonly ParameterSpec[] = [...bookFilterParameters, sortParameter];
+
 /** The header of their answers. */
 export const correctionHeaders = {
   'X-Search-Corrected': 'The words of `q` and `author` that were taken for others, `hary=harry`: '
@@ -92,16 +107,7 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
   },
   ...bookFilterParameters,
   typosParameter,
-  {
-    name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
-    option: {
-      placeholder: '<keys>', suggests: SORT_KEYS,
-      help: `${SORT_KEYS.join(', ').replace(/, (?=\w+$)/, ' or ')}, several by commas; a leading - `
-        + 'reverses (--sort=author,-title)',
-    },
-    description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `
-      + '`author,-datePublished`. Ties go by id; books without the key come last.',
-  },
+  sortParameter,
   fieldsParameter,
   {
     name: EXPLAIN, in: 'query', schema: { kind: 'boolean' },

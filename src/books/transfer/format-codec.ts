@@ -18,8 +18,10 @@ export type WriterOptions = {
 
 /** Writes the text of a file piece by piece from the stored bytes of books. */
 export interface BookWriter {
-  /** How many of the books written so far have metadata that the format does not hold. */
+  /** Of how many of the books written so far the format does not hold all. */
   readonly leftOutCount: number;
+  /** By the names of members: in how many of these books they lack something; absent: none. */
+  readonly leftOutMembers?: ReadonlyMap<string, number>;
   /**
    * Looks at books before the file begins; where it is there, all of them are to be shown to it,
    * so that what one is called can depend on those after it.

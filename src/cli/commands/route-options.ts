@@ -7,7 +7,7 @@
 import { TOKEN_MODEL } from '../../access/token.ts';
 import { mergeSchema } from '../../books/merge-books.ts';
 import {
-  bookFilterParameters, bookQueryParameters, duplicatesParameter, facetParameters,
+  bookQueryParameters, duplicatesParameter, exportParameters, facetParameters,
   statisticsParameters,
 } from '../../books/query/query-parameters.ts';
 import { configurationSchema } from '../../webhooks/actions/action-configuration.ts';
@@ -30,7 +30,7 @@ import { describeCommands } from './route-command.ts';
 export const routeCommands = describeCommands(
   [...requestRows, ...cancelRows, ...deliveryRows, ...outgoingRows]);
 
-export const bookFilterOptions = queryOptions(bookFilterParameters);
+export const bookExportOptions = queryOptions(exportParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);
 export const facetOptions = queryOptions(facetParameters);
 export const statisticsOptions = queryOptions(statisticsParameters);

@@ -44,6 +44,7 @@ const WRONG: readonly (readonly [search: string, message: RegExp])[] = [
   ['', /`by` must be one of year, month, .*, not ""/],
   ['by=years', /did you mean `year`/],
   ['by=year,month', /`by` must be one of/],
+  ['by=colour', /decade, not "colour"$/],
   ['by=year&by=month', /`by` stands twice/],
   ['by=year&sort=title', /unknown query parameter `sort`/],
   ['by=year&ratingFrom=x', /`ratingFrom` must be a number/],

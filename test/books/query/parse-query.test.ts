@@ -60,6 +60,8 @@ const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['owned=maybe', /`owned` must be true or false/],
   ['in=title', /`in` must be one of review/],
   ['in=review&in=review', /`in` stands twice/],
+  ['in=review', /give `q` some words, or leave `in` out/],
+  ['in=review&q=+&author=a', /give `q` some words/],
   ['sort=--series', /`sort`/],
   ['sort=series,-series', /`sort` has `series` twice/],
   ['hasIsbn=yes', /`hasIsbn` must be true or false/],

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../../src/base/schema.ts';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
+import { namedInJsonld } from '../../support/format-round-trip.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -61,9 +62,7 @@ async function exportBooks(server: BookServer): Promise<readonly JsonObject[]> {
 function comparable(book: JsonObject, format: string): unknown {
   if (OWN_FORMATS.includes(format)) return book;
   const { id, createdAt, updatedAt, metadata, ...allMembers } = book;
-  const { series, reading, ...namedMembers } = allMembers;
-  // JSON-LD has names for the others alone.
-  const members = format === 'jsonld' ? namedMembers : allMembers;
+  const members = format === 'jsonld' ? namedInJsonld(allMembers) : allMembers;
   return FOLDING_FORMATS.includes(format) ? foldSpace(members) : members;
 }
 

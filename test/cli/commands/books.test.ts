@@ -73,6 +73,29 @@ test('an export is written in every format, by its name', () => inPlace(ALONE, a
   }
 }));
 
+test('an export has the order that is asked for, and begins once nothing is refused', () =>
+  inPlace(ALONE, async (place) => {
+    for (const [title, rating] of [['B', 4.5], ['A', 3], ['C', 5]] as const) {
+      const authors = [{ name: 'X Y', familyName: 'Y', givenName: 'X' }];
+      await addBook(place, { title, authors, reading: { rating, status: 'read' } });
+    }
+    const words = ['book:export', '--format', 'csv', '--rating-from', '4', '--sort=-rating'];
+    const titles = (await place.run(words)).stdout.trim().split('\n').slice(1)
+      .map((row) => row.split(',')[3]);
+    assert.deepEqual(titles, ['C', 'B']);
+    const keys = (text: string): readonly string[] =>
+      [...text.matchAll(/^@book\{(.*),$/gm)].map(([, key = '']) => key);
+    const bibtex = ['book:export', '--format', 'bibtex'];
+    assert.deepEqual(keys((await place.run(bibtex)).stdout), ['Y', 'Ya', 'Yb']);
+    assert.deepEqual(keys((await place.run([...bibtex, '--sort', 'title'])).stdout),
+      ['Ya', 'Y', 'Yb']);
+    for (const wrong of [['--sort', 'raiting'], ['--in', 'review']]) {
+      const refused = await place.run(['book:export', '--format', 'csv', ...wrong]);
+      assert.deepEqual([refused.code, refused.stdout], [1, '']);
+      assert.match(refused.stderr, /did you mean `rating`|give `q` some words/);
+    }
+  }));
+
 for (const way of WAYS) {
   test(`a book is added, shown, changed, listed and deleted, ${way}`, () =>
     inPlace(way, async (place) => {

@@ -6,6 +6,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book, Reading } from '../../book.ts';
+import { READING_PREFIX } from '../../book-members.ts';
 
 /** The fields of a record under the names of its format; values as the file has them. */
 export type Fields = ReadonlyMap<string, JsonValue>;
@@ -42,8 +43,6 @@ export type BookMember =
     'id' | 'createdAt' | 'updatedAt' | 'mergedIds' | 'metadata' | 'reading'>
   | ReadingMember;
 type ReadingMember = `reading.${keyof Reading}`;
-
-const READING_PREFIX = 'reading.';
 
 /** The name of the member within `reading`; null for a member of the book itself. */
 export function findReadingName(member: BookMember): string | null {

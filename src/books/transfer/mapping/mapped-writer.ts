@@ -8,7 +8,7 @@ import type { WrittenRecord } from './write-record.ts';
 
 type EncodedBook = {
   readonly text: string;
-  /** Whether the text lacks fields of the record; absent: none. */
+  /** Whether the text lacks fields of the record, which came from the metadata; absent: none. */
   readonly leavesOut?: boolean;
 };
 
@@ -22,12 +22,15 @@ export function createMappedWriter(
   { begin = '', separator = '', end = '' }: FileFrame = {},
 ): BookWriter {
   let leftOutCount = 0;
+  const leftOutMembers = new Map<string, number>();
   let isFirst = true;
   const write = (bytes: Buffer): string => {
     const book = decodeBook(bytes);
     const record = writeRecord(table, book);
     const { text, leavesOut = false } = encode(record, book);
-    if (record.leavesOut || leavesOut) leftOutCount += 1;
+    const leftOut = new Set(leavesOut ? [...record.leftOut, 'metadata'] : record.leftOut);
+    if (leftOut.size > 0) leftOutCount += 1;
+    for (const name of leftOut) leftOutMembers.set(name, (leftOutMembers.get(name) ?? 0) + 1);
     const start = isFirst ? '' : separator;
     isFirst = false;
     return start + text;
@@ -36,6 +39,7 @@ export function createMappedWriter(
     get leftOutCount() {
       return leftOutCount;
     },
+    leftOutMembers,
     begin: () => begin,
     write: (books) => books.map(write).join(''),
     end: () => end,

@@ -8,6 +8,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
+import { separateMembers } from '../../book-members.ts';
 import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
 import { DIGESTS_MEMBER, findOwnId, findSource } from './metadata-source.ts';
@@ -18,8 +19,8 @@ export type WrittenRecord = {
   /** That, else the id of the book as the format has it: by it an import knows the book again. */
   readonly ownId: string;
   readonly fields: Fields;
-  /** Whether the book has metadata that the format does not hold. */
-  readonly leavesOut: boolean;
+  /** The members of the book of which the format does not hold all, by name. */
+  readonly leftOut: readonly string[];
 };
 
 export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
@@ -49,7 +50,9 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   }
   const key = findOwnId(source, table.ownIdFields);
   const ownId = key ?? `${table.bookIdPrefix ?? ''}${id}`;
-  return { key, ownId, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
+  const leftOut = table.restField === undefined ? listLostMembers(table, members, body) : [];
+  if (hasRefused || leavesOut(table, metadata)) leftOut.push('metadata');
+  return { key, ownId, fields, leftOut };
 }
 
 /** Fields that stood otherwise in the source than a row writes them; undefined: not at all. */
@@ -109,6 +112,14 @@ function setFields(fields: Map<string, JsonValue>, changes: FieldChanges): void 
     if (value === undefined) fields.delete(name);
     else fields.set(name, value);
   }
+}
+
+/** The members that are read otherwise than the book has them; of `reading` any of its own. */
+function listLostMembers(table: FormatTable, members: JsonObject, body: JsonObject): string[] {
+  const readMembers = separateMembers(body);
+  const lost = Object.entries(separateMembers(members)).filter(([name, value]) =>
+    !isNobody(name, value) && !isSameValue(table, value, readMembers[name]));
+  return [...new Set(lost.map(([name]) => name.replace(/\..*$/, '')))];
 }
 
 function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolean {

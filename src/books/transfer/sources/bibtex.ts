@@ -17,6 +17,7 @@ import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
+import { createSeriesRow } from '../mapping/series-row.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import {
   encodeField, listDecodedTexts, readDateFields, readFirstLatex, readKeywords,
@@ -41,6 +42,9 @@ const ROWS: FormatTable['rows'] = [
   textRows('subtitle', 'subtitle'),
   textRows('bookEdition', 'edition'),
   textRows('publisher', 'publisher'),
+  createSeriesRow({
+    nameField: 'series', positionField: 'number', listTexts: listDecodedTexts, encode: encodeField,
+  }),
   recordRow('datePublished', ['date', 'year', 'month', 'day'], readDateFields, writeDate),
   listRow('isbn', ['isbn'], readIsbn),
   textRows('inLanguage', ['langid', 'language'], readLanguage),

@@ -19,7 +19,7 @@ import {
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
-  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, RowValue,
+  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, RowValue, WrittenFields,
 } from '../mapping/format-table.ts';
 import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -30,6 +30,7 @@ import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { findSource } from '../mapping/metadata-source.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
+import { createSeriesRow } from '../mapping/series-row.ts';
 import type { WrittenRecord } from '../mapping/write-record.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
 
@@ -40,8 +41,9 @@ const OWN_CUSTOM = 'hookshelf';
 const REST_FIELD = `custom.${OWN_CUSTOM}`;
 
 // Texts throughout, as the first version of the schema has no numbers.
-const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, (name, value) =>
-  [[name, [value].flat().join(', ')]]);
+const writeTexts = (name: string, value: string | number | readonly string[]): WrittenFields =>
+  [[name, [value].flat().join(', ')]];
+const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, writeTexts);
 
 const cslTable: FormatTable = {
   name: 'csl',
@@ -51,6 +53,10 @@ const cslTable: FormatTable = {
       ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]]),
     listRow('isbn', ['ISBN'], readIsbn),
     textRows('publisher', 'publisher', readRichText),
+    createSeriesRow({
+      nameField: 'collection-title', positionField: 'collection-number', listTexts,
+      readName: readRichText, encode: writeTexts,
+    }),
     recordRow('datePublished', ['issued'], ({ fields }) => readIssued(fields.get('issued')),
       ({ datePublished }) => datePublished === undefined ? []
         : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]]),

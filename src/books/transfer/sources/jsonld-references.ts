@@ -11,11 +11,14 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { BrokenRecord, Fields } from '../mapping/format-table.ts';
 
-/** The members of persons, organizations, addresses, images and terms that a book takes. */
+/**
+ * The members of persons, organizations, addresses, images, terms, series and reviews that a book
+ * takes. By its `author` a review is told from the reader's own.
+ */
 const TAKEN_MEMBERS: readonly string[] = [
   '@type', '@value', 'name', 'givenName', 'familyName', 'birthDate', 'deathDate', 'address', 'url',
   'contentUrl', 'streetAddress', 'addressLocality', 'addressRegion', 'postalCode',
-  'addressCountry',
+  'addressCountry', 'author', 'reviewBody', 'reviewRating', 'ratingValue', 'bestRating',
 ];
 /** Fields whose ids are values themselves. */
 const ID_FIELDS: ReadonlySet<string> = new Set(['@id', '@type', 'isbn', 'url', 'bookFormat']);

@@ -54,7 +54,7 @@ function readItem(item: JsonValue, type = ''): ItemText {
   return { text: String(text.value), isWhole: text.isWhole && saysNoMore };
 }
 
-function listItems(value: JsonValue | undefined): readonly JsonValue[] {
+export function listItems(value: JsonValue | undefined): readonly JsonValue[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item: JsonValue) => listItems(item));
   if (!isJsonObject(value)) return [value];

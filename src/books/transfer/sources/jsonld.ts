@@ -1,8 +1,8 @@
 /**
  * JSON-LD (W3C JSON-LD 1.1) with schema.org's Book, from which our model has its names: the table.
  * `jsonld-node.ts` makes fields of a node by its contexts (`jsonld-terms.ts`) and of those that it
- * refers to (`jsonld-references.ts`), `jsonld-values.ts` reads their values, and `jsonld-writer.ts`
- * writes nodes.
+ * refers to (`jsonld-references.ts`), `jsonld-values.ts` and `jsonld-reading.ts` read their values,
+ * and `jsonld-writer.ts` writes nodes.
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
@@ -18,10 +18,14 @@ import { JsonldSplitter } from './jsonld-node.ts';
 import {
   TEXT, findTexts, readKeywordList, readName, readPeople, writePerson,
 } from './jsonld-values.ts';
+import {
+  readReviewRating, readReviewText, readSeries, writeReview, writeSeries,
+} from './jsonld-reading.ts';
 import { createNodeWriter } from './jsonld-writer.ts';
 import { BOOK_TYPES } from './schema-org.ts';
 
 const ORGANIZATION = 'Organization';
+const SCHEMA_ORG = 'https://schema.org/';
 
 /** Fields whose value is no address of an object. */
 const TEXT_FIELDS: ReadonlySet<string> =
@@ -43,6 +47,13 @@ const ROWS: FormatTable['rows'] = [
     ({ fields }) => readFirst(findTexts(fields.get('publisher'), ORGANIZATION), readName),
     ({ publisher }) => publisher === undefined
       ? [] : [['publisher', { '@type': ORGANIZATION, name: publisher }]]),
+  recordRow('series', ['isPartOf', 'position'],
+    ({ fields }) => readSeries(fields.get('isPartOf'), fields.get('position')),
+    ({ series = [] }) => writeSeries(series)),
+  // One field says both: a review that the model refuses stays there, whatever its rating is.
+  recordRow('reading.review', ['review'], ({ fields }) => readReviewText(fields.get('review')),
+    ({ reading = {} }) => writeReview(reading)),
+  recordRow('reading.rating', ['review'], ({ fields }) => readReviewRating(fields.get('review'))),
   textRows('datePublished', 'datePublished', readDate),
   textRows('inLanguage', 'inLanguage', readLanguage),
   // Such as `und`: a tag that names no language.
@@ -50,9 +61,9 @@ const ROWS: FormatTable['rows'] = [
   textRows('numberOfPages', 'numberOfPages', readPages),
   textRows('bookEdition', 'bookEdition'),
   recordRow('bookFormat', ['bookFormat'],
-    ({ fields }) => readFirst(findTexts(fields.get('bookFormat')), readBookFormat),
+    ({ fields }) => readFirst(findTexts(fields.get('bookFormat')), readFormatName),
     ({ bookFormat }) =>
-      bookFormat === undefined ? [] : [['bookFormat', `https://schema.org/${bookFormat}`]]),
+      bookFormat === undefined ? [] : [['bookFormat', `${SCHEMA_ORG}${bookFormat}`]]),
   recordRow('bookFormat', [],
     ({ type }) => type === 'Audiobook' ? whole('AudiobookFormat') : undefined),
   recordRow('keywords', ['keywords'], ({ fields }) => readKeywordList(fields.get('keywords')),
@@ -77,6 +88,10 @@ export const jsonldCodec: FormatCodec = {
   ...createTableCodec(jsonldTable, () => new JsonldSplitter(READ_FIELDS)),
   createWriter: (options) => createNodeWriter(jsonldTable, options),
 };
+
+function readFormatName(text: string): RowValue | undefined {
+  return readBookFormat(text.startsWith(SCHEMA_ORG) ? text.slice(SCHEMA_ORG.length) : text);
+}
 
 function readIdIsbn({ key }: FieldRecord): RowValue | undefined {
   const [, isbn] = /^urn:isbn:(.+)$/i.exec(key ?? '') ?? [];

@@ -12,6 +12,7 @@ import { combineDates, readDate } from '../mapping/date-text.ts';
 import {
   LIST_LENGTH_MAX, listTexts, readFirst, readPages, readWords,
 } from '../mapping/field-text.ts';
+import type { FieldTexts } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue, WrittenFields } from '../mapping/format-table.ts';
 import { readRichText } from '../mapping/html-text.ts';
@@ -20,11 +21,14 @@ import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
+import { createSeriesRow } from '../mapping/series-row.ts';
 import { isNameList, readAuthorNames, splitAuthor } from '../mapping/person-name.ts';
 
 /** Whole books; `CLSWK` is a classical work. A record without a kind is taken for one. */
 const BOOK_KINDS: ReadonlySet<string> = new Set(['', DEFAULT_KIND, 'EBOOK', 'EDBOOK', 'CLSWK']);
 const EBOOK = 'EBook';
+/** In a record of another kind `T2` is the title of what it is a part of. */
+const NO_TEXTS: FieldTexts = { texts: [], isWhole: false };
 
 const { textRows, listRow, recordRow, titleRows } = createRowMaker(listTexts, writeTexts);
 
@@ -37,6 +41,10 @@ const risTable: FormatTable = {
       ({ authors }) => writeTexts('AU', authors.map(formatAuthor))),
     listRow('isbn', ['SN'], readIsbn),
     textRows('publisher', 'PB', readRichText),
+    createSeriesRow({
+      nameField: 'T2', positionField: 'M1', readName: readRichText, encode: writeTexts,
+      listTexts: (record, name) => isBook(kindOf(record)) ? listTexts(record, name) : NO_TEXTS,
+    }),
     listRow('datePublished', ['PY', 'Y1', 'DA'],
       (texts) => combineDates(texts.map(readDate)), writeDate),
     textRows('inLanguage', 'LA', readLanguage),

@@ -45,9 +45,10 @@ associatedArticle bitrate contentSize contentUrl embedUrl encodesCreativeWork en
 ineligibleRegion playerType productionCompany regionsAllowed requiresSubscription sha256 startTime
 uploadDate width`);
 
-/** Of the persons and things that stand within a book. */
+/** Of the persons, reviews and things that stand within a book. */
 const INNER_NAMES = splitNames(`
-Person Organization PostalAddress Language ImageObject DefinedTerm
+Person Organization PostalAddress Language ImageObject DefinedTerm Rating
+reviewBody reviewRating ratingValue bestRating worstRating
 EBook Hardcover Paperback AudiobookFormat GraphicNovel
 givenName familyName birthDate deathDate address
 streetAddress addressLocality addressRegion postalCode addressCountry contentUrl`);

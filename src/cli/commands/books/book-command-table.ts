@@ -7,7 +7,7 @@ import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
 import {
-  bookFilterOptions, bookListOptions, duplicatesOptions, facetOptions, mergeOptions,
+  bookExportOptions, bookListOptions, duplicatesOptions, facetOptions, mergeOptions,
   statisticsOptions,
 } from '../route-options.ts';
 
@@ -172,7 +172,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:export', summary: 'Export all books, or those of a search',
     options: {
-      ...bookFilterOptions,
+      ...bookExportOptions,
       file: {
         type: 'string', placeholder: '<path | ->', completes: 'file',
         meaning: 'file to write (standard output)',
@@ -181,12 +181,14 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       spreadsheet: flag("csv for a spreadsheet: a ' before what it would take for a formula"),
     },
     details: [
-      'All formats but json, jsonl and csv leave out dates, ids of merged books, and metadata that',
-      'is not theirs: how many books had such metadata is said at the end.',
+      'All formats but json, jsonl and csv leave out dates, ids of merged books, and metadata',
+      'that is not theirs; jsonld also what a reading has besides review and rating. How many',
+      'books lack something is said at the end.',
     ],
     examples: [
       'hookshelf book:export --file books.csv', 'hookshelf book:export --keyword crime',
       'hookshelf book:export --file books.csv --spreadsheet',
+      'hookshelf book:export --status read --rating-from 4 --sort=-rating --format csv',
       'hookshelf book:export --format jsonld', 'hookshelf book:export | jq length',
     ],
     load: async () => (await loadTransfer()).exportBooks,

@@ -27,7 +27,7 @@ import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
-import { bookFilterOptions } from '../route-options.ts';
+import { bookExportOptions } from '../route-options.ts';
 import { readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
@@ -137,22 +137,26 @@ export async function exportBooks(context: CommandContext): Promise<number> {
   // Standard output holds nothing but the books.
   for (const note of describeExport(writer, isForSpreadsheet)) output.note(note);
   if (!isToFile) return 0;
-  const { leftOutCount: leftOut } = writer;
-  await output.result({ file: path, format, books, ...leftOut === 0 ? {} : { leftOut } },
+  const { leftOutCount: leftOut, leftOutMembers } = writer;
+  const losses = leftOutMembers === undefined || leftOut === 0
+    ? {} : { leftOut, leftOutMembers: Object.fromEntries(leftOutMembers) };
+  await output.result({ file: path, format, books, ...losses },
     `exported ${books} books to ${path}`);
   return 0;
 }
 
 /** What a person should know of the file that was written. */
 function describeExport(
-  { leftOutCount: count }: BookWriter, isForSpreadsheet: boolean,
+  { leftOutMembers }: BookWriter, isForSpreadsheet: boolean,
 ): readonly string[] {
   const notes: string[] = [];
   if (isForSpreadsheet) {
     notes.push("a ' stands before each text that a spreadsheet would take for a formula; "
       + 'book:import takes it off again');
   }
-  if (count > 0) notes.push(`left out: metadata in ${count} ${count === 1 ? 'book' : 'books'}`);
+  for (const [name, count] of leftOutMembers ?? []) {
+    notes.push(`left out: ${name} in ${count} ${count === 1 ? 'book' : 'books'}`);
+  }
   return notes;
 }
 
@@ -166,26 +170,42 @@ async function writeBooks(
   const apiClient = await context.openApiClient();
   // No words are corrected: a file that nobody asked for would not be noticed.
   const query = new URLSearchParams({ typos: 'off' });
-  setQueryOptions(query, context, bookFilterOptions);
-  const path = query.size === 1 ? '/api/books' : `/api/books?${query}`;
+  setQueryOptions(query, context, bookExportOptions);
+  const read = (take: BookTaker, begin?: () => Promise<void>): Promise<number> =>
+    readBooks(apiClient, query.size === 1 ? '/api/books' : `/api/books?${query}`,
+      { take, begin, isUnread });
+  const sort = query.get('sort');
   if (writer.prepare !== undefined) {
-    await readBooks(apiClient, path, (books) => writer.prepare?.(books), isUnread);
+    query.delete('sort');
+    await read((books) => writer.prepare?.(books));
+    if (sort !== null) {
+      await read((books) => writer.prepareInIdOrder?.(books));
+      query.set('sort', sort);
+    }
   }
-  await write(writer.begin());
-  const count = await readBooks(apiClient, path,
-    (books) => write(writer.write(books)), isUnread);
+  const count = await read((books) => write(writer.write(books)), () => write(writer.begin()));
   if (!isUnread()) await write(writer.end());
   return count;
 }
 
-/** Takes the books of a list, some at a time, until nobody wants more. Resolves with how many. */
+type BookTaker = (books: readonly Buffer[]) => Promise<void> | void;
+
+type BookReader = {
+  readonly take: BookTaker;
+  /** Called before the first books, once nothing has been refused. */
+  readonly begin: (() => Promise<void>) | undefined;
+  /** Whether nobody wants more. */
+  readonly isUnread: () => boolean;
+};
+
+/** Takes the books of a list, some at a time. Resolves with how many there were. */
 async function readBooks(
-  apiClient: ApiClient, path: string, take: (books: readonly Buffer[]) => Promise<void> | void,
-  isUnread: () => boolean,
+  apiClient: ApiClient, path: string, { take, begin, isUnread }: BookReader,
 ): Promise<number> {
   const books = await apiClient.stream({ method: 'GET', path });
   let count = 0;
   try {
+    await begin?.();
     for await (const jsonBuffers of readItems(books)) {
       count += jsonBuffers.length;
       await take(jsonBuffers);

@@ -260,6 +260,42 @@ test('what a caller has put into the source breaks no file', () => {
   assert.equal(bodyOf(record)['title'], 'T');
 });
 
+test('the first series has fields of its own, and all else of series and reading the rest', () => {
+  const series = [{ name: 'Discworld & Co', position: 4 }, { name: 'Death', position: 1.5 }];
+  const reading = { status: 'read', rating: 4.5, review: 'Fine {it} is.\n\nTwice  so.' };
+  const text = writeText(bibtexCodec, [{ id: 'a', title: 'Mort', authors: [], series, reading }]);
+  assert.match(text, /^ {2}series = \{Discworld \\& Co\},\n {2}number = \{4\},$/m);
+  const [record] = readText(bibtexCodec, text);
+  const { metadata, ...body } = bodyOf(record);
+  assert.deepEqual(body, { title: 'Mort', series, reading });
+  const one = writeWithoutIds([{ title: 'Mort', authors: [], series: series.slice(0, 1) }]);
+  assert.doesNotMatch(one, /x-hookshelf/);
+  // Another program keeps what it knows.
+  const renamed = text.replace('Discworld', 'Disc').replace(/,\n {2}x-hookshelf = .*/, '');
+  assert.deepEqual(bodyOf(readText(bibtexCodec, renamed)[0])['series'],
+    [{ name: 'Disc & Co', position: 4 }]);
+});
+
+test('a number that is no position stays with its series in the source', () => {
+  for (const [fields, series, kept] of [
+    ['Series = {S}, number = 12', { name: 'S', position: 12 }, {}],
+    ['series = {S}, number = {1.25}', { name: 'S', position: 1.25 }, {}],
+    ['series = {S}', { name: 'S' }, {}],
+    ['series = {S}, number = {04}', { name: 'S' }, { series: 'S', number: '04' }],
+    ['series = {S}, number = {4--6}', { name: 'S' }, { series: 'S', number: '4--6' }],
+    ['series = {S}, number = {200000}', { name: 'S' }, { series: 'S', number: '200000' }],
+    ['series = {\\emph{S}}', { name: 'S' }, { series: '\\emph{S}' }],
+    ['number = {7}', undefined, { number: '7' }],
+  ] as const) {
+    const book = readFields(`title = {T}, ${fields}`);
+    assert.deepEqual(book['series'], series === undefined ? undefined : [series], fields);
+    assert.deepEqual(sourceOf(book), { citationkey: 'k', ...kept }, fields);
+    const again = bodyOf(readText(bibtexCodec, writeText(bibtexCodec, [importBook(book)]))[0]);
+    const { 'x-hookshelf': _, ...sourceAgain } = sourceOf(again) as JsonObject;
+    assert.deepEqual([again['series'], sourceAgain], [book['series'], sourceOf(book)], fields);
+  }
+});
+
 test('a field or a type that no entry can have is counted as left out', () => {
   for (const [source, count] of [
     [{ note: 'x' }, 0], [{ größe: '20 cm' }, 1], [{ entrytype: 'größe' }, 1],

@@ -72,6 +72,22 @@ test('an item says what the model has under the names of CSL', () => {
   });
 });
 
+test('the first series has members of its own, and all else of series and reading custom', () => {
+  const series = [{ name: 'Discworld ', position: 4 }, { name: 'Death', position: 1.5 }];
+  const reading = { status: 'read', rating: 4.5, review: 'Fine.\n\nTwice  so.', owned: false };
+  const [item = {}] = writeItems([{ id: 'a', title: 'Mort', authors: [], series, reading }]);
+  assert.deepEqual(item, {
+    'id': 'a', 'type': 'book', 'title': 'Mort', 'collection-title': 'Discworld ',
+    'collection-number': '4', 'custom': { hookshelf: { series, reading } },
+  });
+  const { metadata, ...body } = readOne(item);
+  assert.deepEqual(body, { title: 'Mort', series, reading });
+  const { series: read, metadata: source } = readOne(
+    { 'id': 'b', 'title': 'T', 'collection-title': 'S', 'collection-number': 7 });
+  assert.deepEqual([read, source],
+    [[{ name: 'S', position: 7 }], { source: { csl: { id: 'b' } } }]);
+});
+
 test('an item is read, and what the model lacks is kept as it stood', () => {
   const book = readOne({
     id: 42, type: 'book', title: 'Animal Farm: A Fairy Story',

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { bookSchema } from '../../../../src/books/book.ts';
 import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
 import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
-import { readText } from '../../../support/format-round-trip.ts';
+import { namedInJsonld, readText } from '../../../support/format-round-trip.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
 import { IS_LONG, longTest } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
@@ -35,10 +35,8 @@ function write(books: readonly JsonObject[], isOneBook = false): {
   return { file, leftOutCount: writer.leftOutCount };
 }
 
-function withoutOwn(
-  { id, createdAt, updatedAt, metadata, series, reading, ...members }: JsonObject,
-): JsonObject {
-  return members;
+function withoutOwn({ id, createdAt, updatedAt, metadata, ...members }: JsonObject): JsonObject {
+  return namedInJsonld(members);
 }
 
 const NAME = { name: 'T' };
@@ -301,6 +299,112 @@ test('of what a book refers to no more is followed than may be', () => {
   assert.ok(JSON.stringify(record.body).length < 2_000_000);
 });
 
+const SERIES = { '@type': 'BookSeries', name: 'Discworld' };
+const OWN_REVIEW = {
+  '@type': 'Review', reviewBody: 'Fine.\nTwice.',
+  reviewRating: { '@type': 'Rating', ratingValue: 4.5 },
+};
+
+test('series and the review of the reader are written as schema.org has them', () => {
+  const book = {
+    id: '1', title: 'Mort', authors: [],
+    series: [{ name: 'Discworld', position: 4 }, { name: 'Death' }],
+    reading: { rating: 4.5, review: 'Fine.\nTwice.' },
+  };
+  const { file, leftOutCount } = write([book], true);
+  const { isPartOf, position, review } = JSON.parse(file);
+  assert.deepEqual([isPartOf, position, review, leftOutCount],
+    [[SERIES, { '@type': 'BookSeries', name: 'Death' }], 4, OWN_REVIEW, 0]);
+  const { metadata, ...body } = readBody(JSON.parse(file));
+  assert.deepEqual({ id: '1', authors: [], ...body }, book);
+  const half = write([{ ...book, series: [{ name: 'S', position: 0.5 }] }], true).file;
+  assert.equal(JSON.parse(half).position, '0.5');
+  assert.deepEqual(readBody(JSON.parse(half))['series'], [{ name: 'S', position: 0.5 }]);
+});
+
+test('what schema.org has no name for of series and reading is left out, and counted', () => {
+  const writer = jsonldCodec.createWriter?.({});
+  for (const members of [
+    { reading: { status: 'read' } }, { reading: { rating: 4, shelves: ['own'], owned: true } },
+    { series: [{ name: 'A', position: 1 }, { name: 'B', position: 2 }] },
+    { reading: { rating: 4 }, series: [{ name: 'A', position: 1 }, { name: 'B' }] },
+    { reading: { readCount: 1 }, metadata: { mine: 1 } },
+  ]) {
+    const book = { id: '1', title: 'T', authors: [], ...members };
+    writer?.write([Buffer.from(JSON.stringify(book))]);
+  }
+  assert.equal(writer?.leftOutCount, 4);
+  assert.deepEqual(Object.fromEntries(writer?.leftOutMembers ?? []),
+    { reading: 3, series: 1, metadata: 1 });
+});
+
+test('a review with an author is not the reader\'s, and stays in the source', () => {
+  const authored = { ...OWN_REVIEW, reviewBody: 'No.', author: { '@type': 'Person', name: 'R' } };
+  const reading = { review: 'Fine.\nTwice.', rating: 4.5 };
+  const cases: readonly (readonly [JsonValue, JsonObject | undefined, boolean])[] = [
+    [OWN_REVIEW, reading, false],
+    [[OWN_REVIEW], reading, false],
+    [{ ...OWN_REVIEW, '@id': '#r' }, reading, true],
+    [authored, undefined, true],
+    [[authored, OWN_REVIEW], reading, true],
+    [{ reviewBody: 'R' }, { review: 'R' }, false],
+    [{ reviewRating: { ratingValue: '3' } }, { rating: 3 }, false],
+    [{ reviewRating: { ratingValue: 3, bestRating: '5' } }, { rating: 3 }, false],
+    [{ ...OWN_REVIEW, reviewRating: { ratingValue: 8, bestRating: 10 } },
+      { review: reading.review }, true],
+    [{ ...OWN_REVIEW, reviewRating: { ratingValue: 4.3 } }, { review: reading.review }, true],
+    [{ ...OWN_REVIEW, reviewBody: 'x'.repeat(100_001) }, { rating: 4.5 }, true],
+    [{ ...OWN_REVIEW, name: 'Title' }, reading, true],
+    ['A text', undefined, true],
+    [{ '@id': '#gone' }, undefined, true],
+  ];
+  for (const [review, expected, isKept] of cases) {
+    const { reading: read, metadata } = readBody({ ...NAME, '@id': 'http://e.org/1', review });
+    assert.deepEqual(read, expected, JSON.stringify(review).slice(0, 200));
+    const { source } = (metadata ?? {}) as { source?: { jsonld?: JsonObject } };
+    const isTooLong = JSON.stringify(review).length > 16_000;
+    assert.equal(Object.hasOwn(source?.jsonld ?? {}, 'review'), isKept && !isTooLong);
+  }
+  const file = write([{ id: '1', authors: [], ...readBody(
+    { ...NAME, '@id': 'http://e.org/1', review: [authored, OWN_REVIEW] }) }], true).file;
+  assert.deepEqual(JSON.parse(file).review, [authored, OWN_REVIEW]);
+});
+
+test('series and reviews are found wherever their nodes stand', () => {
+  const nodes = [{ ...BOOK, isPartOf: { '@id': '#s' }, position: '2', review: { '@id': '#r' } },
+    { ...SERIES, '@id': '#s' }, { ...OWN_REVIEW, '@id': '#r' }];
+  assert.deepEqual(readGraph(nodes), [{
+    title: 'T', series: [{ name: 'Discworld', position: 2 }],
+    reading: { review: 'Fine.\nTwice.', rating: 4.5 },
+  }]);
+  const [ours, , review] = nodes;
+  assert.deepEqual(readGraph([ours ?? {}, { ...review, author: 'Somebody' }]), [{ title: 'T' }]);
+  const prefixed = {
+    '@context': { s: 'http://schema.org/' }, '@type': 's:Book', 's:name': 'T',
+    's:isPartOf': { '@type': 's:BookSeries', 's:name': 'Discworld' }, 's:position': 2,
+    's:review': { '@type': 's:Review', 's:reviewBody': 'R',
+      's:reviewRating': { '@type': 's:Rating', 's:ratingValue': 5 } },
+  };
+  assert.deepEqual(readBody(prefixed), {
+    title: 'T', series: [{ name: 'Discworld', position: 2 }],
+    reading: { review: 'R', rating: 5 },
+  });
+});
+
+test('what a book is a part of and is no series stays in the source, its position with it', () => {
+  const journal = { '@type': 'Periodical', name: 'J' };
+  for (const [isPartOf, series] of [
+    [journal, undefined], ['Discworld', undefined],
+    [[SERIES, journal], [{ name: 'Discworld', position: 4 }]],
+    [[journal, SERIES], [{ name: 'Discworld' }]],
+    [{ ...SERIES, issn: '1' }, [{ name: 'Discworld', position: 4 }]],
+  ] as const) {
+    const { series: read, metadata } = readBody({ ...NAME, isPartOf, position: 4 });
+    assert.deepEqual(read, series);
+    assert.deepEqual(metadata, { source: { jsonld: { isPartOf, position: 4 } } });
+  }
+});
+
 test('a record of another type is no book unless all types are asked for', () => {
   const file = '[{"@type":"Article","name":"A"},{"@type":["Product","Book"],"name":"B"}]';
   assert.deepEqual(read(file).map((record) => 'otherType' in record ? record.otherType : null),
@@ -384,7 +488,10 @@ test('what schema.org defines comes back into its file, and what it does not is 
 const DEFINED: Readonly<Record<string, readonly string[]>> = {
   Book: ['name', 'alternativeHeadline', 'author', 'isbn', 'publisher', 'datePublished',
     'inLanguage', 'numberOfPages', 'bookEdition', 'bookFormat', 'keywords', 'description', 'url',
-    'image'],
+    'image', 'isPartOf', 'position', 'review'],
+  BookSeries: ['name'],
+  Review: ['reviewBody', 'reviewRating'],
+  Rating: ['ratingValue'],
   Person: ['name', 'givenName', 'familyName', 'birthDate', 'deathDate', 'url', 'address'],
   Organization: ['name'],
   PostalAddress: ['streetAddress', 'addressLocality', 'addressRegion', 'postalCode',

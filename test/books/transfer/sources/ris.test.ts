@@ -113,6 +113,27 @@ test('a value that the model refuses is kept in the source, and the book stays',
   });
 });
 
+test('the first series has tags of its own, and all else of series and reading the rest', () => {
+  const series = [{ name: 'Discworld', position: 4 }, { name: 'Death', position: 1.5 }];
+  const reading = { status: 'read', rating: 4.5, review: 'Fine.\nER  - \r\nTwice.' };
+  const text = writeText(risCodec, [{ id: 'a', title: 'Mort', authors: [], series, reading }]);
+  assert.match(text, /^T2 {2}- Discworld\r\nM1 {2}- 4\r$/m);
+  const { metadata, ...body } = bodyOf(readText(risCodec, text)[0]);
+  assert.deepEqual(body, { title: 'Mort', series, reading });
+  const one = writeText(risCodec, [{ title: 'Mort', authors: [], series: series.slice(0, 1) }]);
+  assert.doesNotMatch(one, /^U5/m);
+});
+
+test('a title is that of a series in a book alone, and a number without one is none', () => {
+  const title = ['TI  - A', 'T2  - S', 'M1  - 3'];
+  assert.deepEqual(readOne(['TY  - BOOK', ...title])['series'], [{ name: 'S', position: 3 }]);
+  const [chapter] = readText(risCodec, ['TY  - CHAP', ...title, 'ER  - '].join('\n'),
+    { hasAllTypes: true }).map(bodyOf);
+  assert.equal(chapter?.['series'], undefined);
+  assert.deepEqual(sourceOf(chapter ?? {}), { TY: 'CHAP', T2: 'S', M1: '3' });
+  assert.deepEqual(sourceOf(readOne(['TY  - BOOK', 'TI  - A', 'M1  - 3'])), { M1: '3' });
+});
+
 test('an ISSN and all but the first of several values stay in the source', () => {
   const book = readOne([
     'TY  - BOOK', 'TI  - A', 'TI  - B', 'SN  - 0028-0836', 'SN  - 9780441478125', 'PB  - Ace',

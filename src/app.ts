@@ -434,7 +434,7 @@ function composeRoutes(
     }),
     // Requests of queued forwards are in the same collection, and no list of events has them.
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes,
-      new Map([[eventCollection.name, isEvent]])),
+      new Map([[eventCollection.name, isEvent]]), webhooks.findSeenRecords),
   ], rejectionLog);
   closers.add(() => dispatcher.close());
   return dispatcher;

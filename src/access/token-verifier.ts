@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
+import { boundTokenError } from '../resources/bound-token-error.ts';
 import type { BoundRule, Exchange, Grant } from '../server/http-route.ts';
 import { ALWAYS_REQUIRED, includesScope, mayCallBound, type Scope } from './scope.ts';
 
@@ -81,10 +82,7 @@ export function checkToken(
 
 /** Says the same of routes that there are, and of those that there are not. */
 function checkBoundScope(grantedScope: Scope, bound: BoundRule | undefined): void {
-  if (bound === undefined) {
-    throw new AppError('forbidden', 'this token is for some webhooks alone, and this is not for it',
-      { challenge: 'Bearer error="insufficient_scope"' });
-  }
+  if (bound === undefined) throw boundTokenError();
   if (mayCallBound(grantedScope, bound.scope)) return;
   throw new AppError('forbidden',
     `this needs a token of scope ${bound.scope}, not ${grantedScope}`,

@@ -50,6 +50,10 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
       statistics, logLines: lines,
       readHistory: (window) => webhooks.health.outgoing.readTotals(window),
       describeWebhook: (webhookId) => webhooks.describeWebhook(webhookId),
+      findSeenWebhooks(exchange) {
+        const visibility = webhooks.findVisibility(exchange);
+        return visibility && ((webhookId) => visibility.seesWebhook(webhookId));
+      },
       getStatus: () => readStatus(deps),
       listSettings: () => listPublicSettings(settings),
     }),

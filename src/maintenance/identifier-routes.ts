@@ -8,7 +8,7 @@ import { notFoundError } from '../resources/not-found.ts';
 import { resolveKey } from '../resources/resolve-key.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
-import type { HttpRoute } from '../server/http-route.ts';
+import type { Exchange, HttpRoute } from '../server/http-route.ts';
 import type { Collection } from '../store/store-port.ts';
 import type { OpenedStore } from '../store/store.ts';
 
@@ -18,7 +18,13 @@ const TEXT: Schema = { kind: 'string' };
 const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };
 
 /** Whether a record is one of those that the lists of its collection have. */
-type IsListed = (record: Buffer) => boolean;
+type IsListed = (record: Buffer, identifier: string) => boolean;
+
+/**
+ * Finds which records of a collection the caller sees; null: all that are listed. Throws
+ * `forbidden` for a collection that is nothing for his token.
+ */
+type FindSeen = (exchange: Exchange, collection: string) => IsListed | null;
 
 /**
  * `collections` are the names of the store's; `apiRoutes` tell which of them the API shows.
@@ -26,24 +32,24 @@ type IsListed = (record: Buffer) => boolean;
  */
 export function identifierRoutes(
   store: OpenedStore, collections: readonly string[], apiRoutes: readonly HttpRoute[],
-  listed: ReadonlyMap<string, IsListed>,
+  listed: ReadonlyMap<string, IsListed>, findSeen: FindSeen,
 ): readonly HttpRoute[] {
   const isInApi = (name: string): boolean =>
     apiRoutes.some(({ method, path }) => method === 'GET' && path === `/api/${name}`);
   return [
-    identifierRoute('/control', store, collections, listed, {
+    identifierRoute('/control', store, collections, listed, findSeen, {
       access: 'control', operationId: 'findAnyIdentifiers',
     }),
-    identifierRoute('/api', store, collections.filter(isInApi), listed, {
-      access: 'read', operationId: 'findIdentifiers',
+    identifierRoute('/api', store, collections.filter(isInApi), listed, findSeen, {
+      access: 'read', operationId: 'findIdentifiers', bound: { scope: 'read' },
     }),
   ];
 }
 
 function identifierRoute(
   root: string, store: OpenedStore, collections: readonly string[],
-  listed: ReadonlyMap<string, IsListed>,
-  identity: Pick<HttpRoute, 'access' | 'operationId'>,
+  listed: ReadonlyMap<string, IsListed>, findSeen: FindSeen,
+  identity: Pick<HttpRoute, 'access' | 'operationId' | 'bound'>,
 ): HttpRoute {
   return {
     ...identity, method: 'GET', path: `${root}/identifiers/{collection}`,
@@ -64,10 +70,11 @@ function identifierRoute(
     ],
     async handle(exchange) {
       const name = exchange.params[0] ?? '';
+      const isFound = findSeen(exchange, name) ?? listed.get(name);
       if (!collections.includes(name)) throw notFoundError('collection', name);
       const part = parseQuery(exchange.search, ['part']).get('part') ?? '';
       exchange.sendJson(200,
-        await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX, listed.get(name)));
+        await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX, isFound));
     },
   };
 }
@@ -86,7 +93,7 @@ export async function findIdentifiers(
   if (part === '') return [];
   const mayFind = (id: string): boolean => {
     const record = collection.findBytes(id);
-    return record !== undefined && isListed(record);
+    return record !== undefined && isListed(record, id);
   };
   const exactMatch = resolveKey(collection, part);
   if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];

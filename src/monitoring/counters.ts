@@ -45,18 +45,15 @@ export class Counters {
     return row;
   }
 
-  /** `webhookId` is null for all webhooks together. */
-  read(webhookId: string | null, outcome: OutcomeName): number {
-    const row = this.#findRow(webhookId);
-    return row === undefined ? 0 : this.#cells[row * COLUMNS + OUTCOME_COLUMNS[outcome]] ?? 0;
+  /** `webhookIds` is null for all webhooks together. */
+  read(webhookIds: readonly string[] | null, outcome: OutcomeName): number {
+    return this.#sum(webhookIds, OUTCOME_COLUMNS[outcome]);
   }
 
   /** The 95th percentile of durations in milliseconds; null without any. */
-  p95Ms(webhookId: string | null): number | null {
-    const row = this.#findRow(webhookId);
-    if (row === undefined) return null;
-    const durations =
-      this.#cells.subarray(row * COLUMNS + DURATIONS_COLUMN, (row + 1) * COLUMNS);
+  p95Ms(webhookIds: readonly string[] | null): number | null {
+    const durations = Array.from({ length: COLUMNS - DURATIONS_COLUMN }, (_, index) =>
+      this.#sum(webhookIds, DURATIONS_COLUMN + index));
     const total = durations.reduce((sum, value) => sum + value, 0);
     if (total === 0) return null;
     let bucket = 0;
@@ -69,8 +66,12 @@ export class Counters {
     return BOUNDS_MS[bucket] ?? BOUNDS_MS.at(-1) ?? null;
   }
 
-  #findRow(webhookId: string | null): number | undefined {
-    return webhookId === null ? ALL_ROW : this.rows.get(webhookId);
+  #sum(webhookIds: readonly string[] | null, column: number): number {
+    if (webhookIds === null) return this.#cells[ALL_ROW * COLUMNS + column] ?? 0;
+    return webhookIds.reduce((sum, webhookId) => {
+      const row = this.rows.get(webhookId);
+      return row === undefined ? sum : sum + (this.#cells[row * COLUMNS + column] ?? 0);
+    }, 0);
   }
 
   #increment(index: number): void {

@@ -3,7 +3,7 @@ import { LOG_LEVELS } from '../base/log.ts';
 import { COUNT, jsonResponse } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
 import { readQuery } from '../server/query.ts';
-import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import type { LogLines } from './log-lines.ts';
 import {
   HISTORY_WINDOWS, historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
@@ -22,6 +22,8 @@ type MonitoringDeps = {
   readonly statistics: Statistics;
   readonly readHistory: (window: StatisticsHistory['window']) => StatisticsHistory;
   readonly describeWebhook: (webhookId: string) => WebhookDescription;
+  /** Finds which webhooks the caller sees; null: all. */
+  readonly findSeenWebhooks: (exchange: Exchange) => ((webhookId: string) => boolean) | null;
   readonly logLines: LogLines;
   readonly getStatus: () => ServiceStatus;
   /** Settings as people may see them, with secrets replaced. */
@@ -52,9 +54,12 @@ const STATISTICS_PARAMETERS = [{
   schema: { kind: 'string', values: WINDOWS },
 }] as const satisfies readonly ParameterSpec[];
 
-function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpRoute {
+function statisticsRoute(
+  { statistics, describeWebhook, findSeenWebhooks }: MonitoringDeps,
+): HttpRoute {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
+    bound: { scope: 'read' },
     summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
       + 'the last day by quarter of an hour, in all and by webhook',
     parameters: STATISTICS_PARAMETERS,
@@ -65,7 +70,7 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
     ],
     handle(exchange) {
       const { window } = readQuery(exchange.search, STATISTICS_PARAMETERS);
-      const report = statistics.report(window ?? '1h');
+      const report = statistics.report(window ?? '1h', findSeenWebhooks(exchange));
       const hooks = report.hooks.map(({ hook: webhookId, ...series }) =>
         ({ hook: webhookId, ...describeWebhook(webhookId), ...series }));
       exchange.sendJson(200, { ...report, hooks });

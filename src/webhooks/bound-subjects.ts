@@ -4,9 +4,10 @@
  * job: of a foreign one, and of one that there is not, nothing else of the request is looked at.
  */
 import type { AppError } from '../base/errors.ts';
+import { boundTokenError } from '../resources/bound-token-error.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { resolveKey } from '../resources/resolve-key.ts';
-import type { BoundSubject, HttpRoute } from '../server/http-route.ts';
+import type { BoundSubject, Exchange, HttpRoute } from '../server/http-route.ts';
 import { findCommitted } from '../store/find-record.ts';
 import type { FindRecord, Store } from '../store/store-port.ts';
 import { decodeJob, jobCollection } from './bulk/job.ts';
@@ -49,6 +50,27 @@ const SUBJECTS: Readonly<Record<BoundSubject, Subject>> = {
     isSeen: (visibility, _, record) => visibility.seesJob(decodeJob(record)),
   },
 };
+
+/**
+ * Finds which records of a collection the caller sees; null: all of them. Throws `forbidden` for a
+ * collection that is nothing for his token.
+ */
+export type FindSeenRecords = (
+  exchange: Pick<Exchange, 'grant'>, collection: string,
+) => ((record: Buffer, identifier: string) => boolean) | null;
+
+export function createSeenRecordsFinder(
+  store: Store, findVisibility: FindVisibility,
+): FindSeenRecords {
+  return (exchange, collection) => {
+    const visibility = findVisibility(exchange);
+    if (visibility === null) return null;
+    const subject = Object.values(SUBJECTS).find((each) => each.collection === collection);
+    if (subject === undefined) throw boundTokenError();
+    return (record, identifier) =>
+      subject.isSeen(visibility, identifier, record, findCommitted(store));
+  };
+}
 
 /** Makes the routes with that check before their handlers. */
 export function checkBoundSubjects(

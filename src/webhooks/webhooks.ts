@@ -26,7 +26,9 @@ import { lateDeliveryCollection } from './deliveries/late-deliveries.ts';
 import { eventCollection } from './deliveries/event-record.ts';
 import { delayedEventCollection } from './deliveries/delayed-events.ts';
 import { emitRoutes } from './events/emit-routes.ts';
-import { checkBoundSubjects } from './bound-subjects.ts';
+import {
+  checkBoundSubjects, createSeenRecordsFinder, type FindSeenRecords,
+} from './bound-subjects.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { fanOutCollection } from './deliveries/delivery-changes.ts';
@@ -105,6 +107,7 @@ export interface Webhooks {
   readonly directories: WebhookDirectories;
   /** Finds what a caller sees whose token is bound to webhooks. */
   readonly findVisibility: FindVisibility;
+  readonly findSeenRecords: FindSeenRecords;
   /**
    * The name of a webhook of either direction, and the host and path of an outgoing one's target.
    */
@@ -194,7 +197,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories, findVisibility,
-    listHostWaits,
+    findSeenRecords: createSeenRecordsFinder(store, findVisibility), listHostWaits,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
@@ -236,9 +239,9 @@ function createOutgoingEndpoints(
       send: (...input) => sender.sendText(...input),
     }),
     receiverRoute(store, webhooks.outgoing),
-    ...deliveryRoutes(deliveries, webhooks, keys, searches),
-    ...eventRoutes(keptEvents, webhooks.outgoing, searches),
-    ...jobRoutes(jobs, store, { keys, webhooks }),
+    ...deliveryRoutes(deliveries, findVisibility, webhooks, keys, searches),
+    ...eventRoutes(keptEvents, findVisibility, webhooks.outgoing, searches),
+    ...jobRoutes(jobs, store, findVisibility, { keys, webhooks }),
   ];
   return checkBoundSubjects(routes, store, findVisibility);
 }

@@ -2,68 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCommand } from '../cli/io.ts';
-import { withAppServer, type AppServer } from '../support/app-server.ts';
-import { makeBoundToken, makeToken } from '../support/make-token.ts';
+import {
+  HOOKS, UNKNOWN_ID, assertSame, inWorld, parse, parseList, type Ask,
+} from '../support/customers.ts';
 import { BOUND_SCOPE_OF, BOUND_SCOPES, SCOPE_OF } from '../support/scopes.ts';
-import { ask, type Reply } from './ask.ts';
-
-const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
-const HOOKS = '/api/outgoing-webhooks';
-
-type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Reply>;
-type Headers = Readonly<Record<string, string>>;
-
-/** Two customers, `acme` and `bolt`, of one operator. */
-type World = {
-  readonly server: AppServer;
-  readonly operator: Ask;
-  /** Makes a token of that scope that is bound to these webhooks, and asks with it. */
-  readonly customer: (scope: string, ...webhooks: string[]) => Promise<Ask>;
-  /** The identifiers of the webhooks, by name. */
-  readonly ids: Readonly<Record<string, string>>;
-};
-
-/** Each name is one of an outgoing webhook, whose target takes no connection. */
-function inWorld(
-  names: readonly string[], use: (world: World) => Promise<void>,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  return withAppServer(async (server) => {
-    const askAs = (token: string): Ask => (method, path, body, headers = {}) =>
-      ask(server.url + path, {
-        method, headers: { authorization: `Bearer ${token}`, ...headers },
-        ...body === undefined ? {} : { body },
-      });
-    const operator = askAs((await makeToken(server.data, 'admin')).token);
-    const ids: Record<string, string> = {};
-    for (const name of names) {
-      const made = await operator('POST', HOOKS, {
-        name, targetUrl: `http://127.0.0.1:9/${name}`, triggerEvent: 'order.*',
-      });
-      assert.equal(made.status, 201, made.text);
-      ids[name] = JSON.parse(made.text).identifier;
-    }
-    await use({
-      server, operator, ids,
-      customer: async (scope, ...webhooks) =>
-        askAs((await makeBoundToken(server.data, scope as never, ...webhooks)).token),
-    });
-  }, environment);
-}
-
-/** What a caller can tell two answers apart by, but for what differs from request to request. */
-function visiblePart({ status, headers, text }: Reply): object {
-  const { date: _, 'x-request-id': __, ...rest } = headers;
-  return { status, headers: rest, text };
-}
 
 test('a bound token may call what the table says for its scope, and nothing else', () =>
-  inWorld(['acme'], async ({ customer }) => {
+  inWorld({ acme: {} }, async ({ customer }) => {
     for (const scope of BOUND_SCOPES) {
       const askBound = await customer(scope, 'acme');
       for (const [operation, needed] of SCOPE_OF) {
         const [method = '', path = ''] = operation.split(' ');
-        const target = path.replace(/\{\w+\}/g, UNKNOWN_ID)
+        const target = path.replace('{collection}', 'jobs').replace(/\{\w+\}/g, UNKNOWN_ID)
           + (path === '/api/stream' ? '?topics=deliveries&lastEventId=none' : '');
         const { status } = await askBound(method, target);
         const boundScope = BOUND_SCOPE_OF.get(operation);
@@ -80,21 +30,23 @@ test('a bound token may call what the table says for its scope, and nothing else
     }
   }));
 
-test('a caller learns what his token is for', () => inWorld([], async ({ operator, customer }) => {
+test('a caller learns what his token is for', () => inWorld({}, async ({ operator, customer }) => {
   const access = async (askAs: Ask): Promise<unknown> =>
-    JSON.parse((await askAs('GET', '/api/access')).text);
+    parse(await askAs('GET', '/api/access'));
   assert.deepEqual(await access(operator), { scope: 'admin', name: 'admin' });
   assert.deepEqual(await access(await customer('resend', 'acme', 'acme-*')),
     { scope: 'resend', name: 'acme', webhooks: ['acme', 'acme-*'] });
 }));
 
 test('the list of webhooks is that of his own, whatever it is asked', () =>
-  inWorld(['acme', 'acme-eu', 'acmeist', 'bolt', 'zorro'], async ({ customer, ids }) => {
+  inWorld({
+    acme: {}, 'acme-eu': {}, acmeist: {}, bolt: {}, zorro: {},
+  }, async ({ customer, ids }) => {
     const askAcme = await customer('read', 'acme', 'acme-*', ids['zorro'] ?? '');
     const list = async (query: string): Promise<readonly [string, string | undefined]> => {
       const { text, headers } = await askAcme('GET', HOOKS + query);
-      const names: string[] = JSON.parse(text).map(({ name }: { name: string }) => name);
-      return [names.join(), headers['x-total-count']?.toString()];
+      const names = parseList({ text }).map(({ name }) => name).join();
+      return [names, headers['x-total-count']?.toString()];
     };
     assert.deepEqual(await list(''), ['acme,acme-eu,zorro', '3']);
     assert.deepEqual(await list('?q=acme'), ['acme,acme-eu', '2']);
@@ -109,7 +61,7 @@ test('the list of webhooks is that of his own, whatever it is asked', () =>
   }));
 
 test('a foreign webhook is answered as one that there is not, byte for byte', () =>
-  inWorld(['acme', 'bolt'], async ({ customer, operator, ids }) => {
+  inWorld({ acme: {}, bolt: {} }, async ({ customer, operator, ids }) => {
     const askAcme = await customer('write', 'acme');
     const { etag = '' } = (await operator('GET', `${HOOKS}/bolt`)).headers;
     assert.equal((await askAcme('GET', `${HOOKS}/acme`)).status, 200);
@@ -118,25 +70,18 @@ test('a foreign webhook is answered as one that there is not, byte for byte', ()
       ['', { 'if-match': '"other"' }], ['/statistics', {}], ['/statistics?window=none', {}],
       ['/examples', {}],
     ] as const) {
-      for (const name of ['bolt', ids['bolt'] ?? '']) {
-        const missing = name === 'bolt' ? 'none' : UNKNOWN_ID;
-        const foreign = await askAcme('GET', `${HOOKS}/${name}${path}`, undefined, headers);
-        const none = await askAcme('GET', `${HOOKS}/${missing}${path}`, undefined, headers);
-        const same = (reply: Reply, id: string): object =>
-          visiblePart({ ...reply, text: reply.text.replaceAll(id, 'X'), headers: {
-            ...reply.headers, 'content-length': 'any',
-          } });
-        assert.deepEqual(same(foreign, name), same(none, missing), `${path} ${name}`);
-        assert.equal(foreign.status, 404);
-      }
+      const request = (name: string) =>
+        ['GET', `${HOOKS}/${name}${path}`, undefined, headers] as const;
+      await assertSame(askAcme, 'bolt', 'none', request, 404);
+      await assertSame(askAcme, ids['bolt'] ?? '', UNKNOWN_ID, request, 404);
     }
   }));
 
 test('a name decides at each request: who is renamed or removed is out of sight at once', () =>
-  inWorld(['acme-1', 'bolt'], async ({ customer, operator, ids }) => {
+  inWorld({ 'acme-1': {}, bolt: {} }, async ({ customer, operator, ids }) => {
     const askAcme = await customer('read', 'acme-*');
-    const names = async (): Promise<string> => JSON.parse((await askAcme('GET', HOOKS)).text)
-      .map(({ name }: { name: string }) => name).join();
+    const names = async (): Promise<string> =>
+      parseList(await askAcme('GET', HOOKS)).map(({ name }) => name).join();
     assert.equal(await names(), 'acme-1');
     await operator('PATCH', `${HOOKS}/acme-1`, { name: 'other' });
     assert.equal(await names(), '');
@@ -152,7 +97,7 @@ test('a name decides at each request: who is renamed or removed is out of sight 
   }));
 
 test('token:create says what a token is bound to, and refuses what cannot be bound', () =>
-  inWorld(['acme', 'acme-eu', 'bolt'], async ({ server }) => {
+  inWorld({ acme: {}, 'acme-eu': {}, bolt: {} }, async ({ server }) => {
     const create = (...args: string[]) => runCommand(
       ['token:create', '--name', 'acme', '--data', server.data, ...args]);
     const made = await create('--scope', 'write', '--webhook', 'acme', '--webhook', 'acme-*');

@@ -92,22 +92,22 @@ test('p95 is the bound that 95 of 100 are below', () => {
   }
 });
 
-test('beyond a hundred webhooks the rest count as other, until some are forgotten', async () => {
+test('beyond five hundred webhooks the rest count as other, until some are forgotten', async () => {
   const clock = new ManualClock(START_MS);
   const statistics = new Statistics(clock);
   for (let round = 0; round < 2; round += 1) {
-    for (let index = 0; index < 250; index += 1) {
+    for (let index = 0; index < 1250; index += 1) {
       statistics.record(index % 2 === 0 ? 'requests' : 'deliveries', `hook-${index}`, 'failed', 1);
     }
     await clock.advance(MINUTE_MS);
   }
   const { hooks, requests, deliveries } = statistics.report('1h');
-  assert.equal(hooks.length, 101);
-  assert.deepEqual([sum(requests.failed), sum(deliveries.failed)], [250, 250]);
+  assert.equal(hooks.length, 501);
+  assert.deepEqual([sum(requests.failed), sum(deliveries.failed)], [1250, 1250]);
   const other = hooks.find(({ hook }) => hook === 'other');
   assert.deepEqual(
-    [sum(other?.requests.failed ?? []), sum(other?.deliveries.failed ?? [])], [150, 150]);
+    [sum(other?.requests.failed ?? []), sum(other?.deliveries.failed ?? [])], [750, 750]);
   await clock.advance(60 * MINUTE_MS);
-  statistics.record('requests', 'hook-249', 'failed', 1);
-  assert.deepEqual(statistics.report('1h').hooks.map(({ hook }) => hook), ['hook-249']);
+  statistics.record('requests', 'hook-1249', 'failed', 1);
+  assert.deepEqual(statistics.report('1h').hooks.map(({ hook }) => hook), ['hook-1249']);
 });

@@ -7,14 +7,14 @@ import {
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { parseJsonBody } from '../../server/exchange/read-body.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { HttpRoute } from '../../server/http-route.ts';
+import type { Binding, HttpRoute } from '../../server/http-route.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
 import { COUNT_SCHEMA, JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
 /** Describes a route that adds jobs of one kind. */
-type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters'> & {
+type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters' | 'bound'> & {
   readonly kind: string;
   /** The name of the body in the OpenAPI document. */
   readonly name: string;
@@ -26,13 +26,17 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
    */
   readonly resolveFilter:
     (filter: JsonObject, params: readonly string[]) => JsonObject | Promise<JsonObject>;
+  /** Restricts that filter to what a token that is bound to webhooks is for. Absent: it is. */
+  readonly bindFilter?: (filter: JsonObject, binding: Binding) => JsonObject;
   /** Rules for the body as a whole. */
   readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;
 };
 
 export function bulkRoute(
   { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys | null },
-  { kind, name, members, resolveFilter, bodyRules = {}, parameters = [], ...route }: BulkSpec,
+  {
+    kind, name, members, resolveFilter, bindFilter, bodyRules = {}, parameters = [], ...route
+  }: BulkSpec,
 ): HttpRoute {
   const schema: ObjectSchema = {
     kind: 'object', name, ...bodyRules,
@@ -66,19 +70,25 @@ export function bulkRoute(
       return serveOnce(keys, exchange, async (body, keepResponse) => {
         const parsedBody = parse(parseJsonBody(body));
         const { isDryRun } = parsedBody;
-        const filter = await resolveFilter(parsedBody.filter, exchange.params);
+        const binding = exchange.grant?.binding;
+        const resolvedFilter = await resolveFilter(parsedBody.filter, exchange.params);
+        const filter = binding === undefined || bindFilter === undefined ? resolvedFilter
+          : bindFilter(resolvedFilter, binding);
         if (isDryRun) {
           const count = await jobs.count(kind, filter);
           return keepResponse(null, {
             status: 200, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify({ count }),
           });
         }
-        return jobs.add(kind, filter, (transaction, job) => {
-          const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
-          keepResponse(transaction, {
-            status: 202, headers: ['Content-Type', JSON_TYPE, 'Location', location],
-            body: JSON.stringify(toPublicJob(job)),
-          });
+        return jobs.add(kind, filter, {
+          token: binding?.tokenId,
+          onAdded(transaction, job) {
+            const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
+            keepResponse(transaction, {
+              status: 202, headers: ['Content-Type', JSON_TYPE, 'Location', location],
+              body: JSON.stringify(toPublicJob(job)),
+            });
+          },
         });
       });
     },

@@ -3,15 +3,19 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { Binding } from '../../server/http-route.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';
-import { isOutgoingKind, type RequestLookup } from '../deliveries/delivery-fields.ts';
+import {
+  isOutgoingKind, restrictDeliveries, type DeliveryFilter, type RequestLookup,
+} from '../deliveries/delivery-fields.ts';
 import { openDelivery } from '../deliveries/delivery-search.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../members/filters/facts.ts';
+import { Visibility } from '../members/visibility.ts';
 import { decodeRequest, requestCollection } from '../inbox/request-codec.ts';
 import { requestFields } from '../inbox/request-fields.ts';
 import type { RequestService } from '../inbox/request-service.ts';
@@ -28,6 +32,17 @@ type JobWork = BackfillWork & {
   readonly findSearched: RequestLookup['findSearched'];
   readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend'>;
 };
+
+/**
+ * Restricts the filter of a resend to what a caller sees whose token is bound to webhooks. Without
+ * a webhook of its own it names one that cannot be: an earlier program, which does not know the
+ * member `webhooks`, finds nothing then.
+ */
+export function bindResendFilter(filter: JsonObject, { webhooks }: Binding): JsonObject {
+  return { ...filter, hook: filter['hook'] ?? ANY_HOOK, webhooks };
+}
+
+const ANY_HOOK = '*';
 
 export function createJobKinds(context: RelayContext, work: JobWork): JobKinds {
   return {
@@ -71,12 +86,21 @@ function createRequestReplay(
 }
 
 function createDeliveryResend(
-  { store, turns }: RelayContext, { deliveries, fanOuts }: JobWork,
+  { store, turns }: RelayContext, { deliveries, fanOuts, webhooks }: JobWork,
 ): JobKind {
+  const parseResendFilter = ({ webhooks: binding, ...filter }: JsonObject): DeliveryFilter => {
+    if (!Array.isArray(binding)) {
+      return { ...parseFilterBody(deliveries.fields, filter), kind: isOutgoingKind };
+    }
+    const { hook, ...criteria } = filter;
+    const fields = parseFilterBody(deliveries.fields, hook === ANY_HOOK ? criteria : filter);
+    // At each look: one that was renamed or removed since the job began is out of sight.
+    const visibility = new Visibility({ tokenId: '', webhooks: binding.map(String) }, webhooks);
+    return restrictDeliveries(fields, visibility, Array.isArray(filter['where']));
+  };
   return {
     select(filter) {
-      const isMet = createFieldTest(deliveries.fields,
-        { ...parseFilterBody(deliveries.fields, filter), kind: isOutgoingKind });
+      const isMet = createFieldTest(deliveries.fields, parseResendFilter(filter));
       const matches = (bytes: Buffer): boolean => isMet(decodeDelivery(bytes));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);

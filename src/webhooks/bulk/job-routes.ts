@@ -30,9 +30,11 @@ import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { describeBodyMembers, type RecordFields } from '../records/fields.ts';
 import { findWhereProblems, whereMember } from '../records/search-query.ts';
+import type { FindVisibility } from '../members/visibility.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { JOB_SCHEMA, toPublicJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
+import { bindResendFilter } from './job-kinds.ts';
 import { jobResource } from './job-resource.ts';
 
 /** What the description of a new job is checked against. */
@@ -47,18 +49,25 @@ type JobAdmission = {
 const { path: PATH, noun: NOUN } = jobResource;
 
 export function jobRoutes(
-  jobs: Jobs, store: Store, admission: JobAdmission,
+  jobs: Jobs, store: Store, findVisibility: FindVisibility, admission: JobAdmission,
 ): readonly HttpRoute[] {
   const id = pathParameter('id', 'Of the job');
   return [
     {
       method: 'GET', path: PATH, operationId: 'listJobs', access: 'read',
+      bound: { scope: 'read' },
       summary: 'Jobs, newest first: those that run, and the last hundred that have ended',
       responses: [listResponse('Jobs', JOB_SCHEMA), ...problemResponses(400)],
-      handle: (exchange) => sendList(exchange, jobs.list().map(toPublicJob)),
+      handle(exchange) {
+        const visibility = findVisibility(exchange);
+        const seen = visibility === null ? jobs.list()
+          : jobs.list().filter((job) => visibility.seesJob(job));
+        sendList(exchange, seen.map(toPublicJob));
+      },
     },
     {
       method: 'GET', path: `${PATH}/{id}`, operationId: 'getJob', access: 'read',
+      bound: { scope: 'read', subject: 'job' },
       summary: 'How far a job has got',
       parameters: [id, IF_NONE_MATCH],
       responses: [
@@ -69,6 +78,7 @@ export function jobRoutes(
     },
     {
       method: 'DELETE', path: `${PATH}/{id}`, operationId: 'cancelJob', access: 'write',
+      bound: { scope: 'resend', subject: 'job' },
       summary: 'Cancel a job; what it has done stays done, and one that has ended stays as it is',
       parameters: [id],
       responses: [jsonResponse('The job', JOB_SCHEMA), ...problemResponses(404, 503, 507)],
@@ -99,11 +109,12 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
 function resendRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
-    operationId: 'resendDeliveries', name: 'DeliveriesResend',
+    operationId: 'resendDeliveries', name: 'DeliveriesResend', bound: { scope: 'resend' },
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: resendMembers,
     bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
+    bindFilter: bindResendFilter,
   });
 }
 
@@ -176,6 +187,7 @@ function backfillRoute(
   return bulkRoute({ jobs, keys }, {
     kind: 'backfill', path: `${outgoingResource.path}/{identifier}/backfill`,
     operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: backfillMembers,
+    bound: { scope: 'resend', subject: 'webhook' },
     bodyRules: {
       check: findTimeProblem,
       hint: (_, { since = null }) => since === null

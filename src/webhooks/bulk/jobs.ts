@@ -19,7 +19,10 @@ import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';
 
-/** Most finished jobs to keep. Older ones are removed when a job is added. */
+/**
+ * Most finished jobs to keep, of all tokens that are bound to no webhooks, and of each that is.
+ * Older ones are removed when a job is added.
+ */
 const FINISHED_MAX = 100;
 
 export class Jobs {
@@ -110,8 +113,11 @@ export class Jobs {
    * where one may, and `not_found` when the webhook that it is for is gone.
    */
   async add(
-    kind: string, filter: JsonObject,
-    onAdded: (transaction: Transaction, job: Job) => void = () => {},
+    kind: string, filter: JsonObject, { token, onAdded = () => {} }: {
+      /** See `Job`. */
+      readonly token?: string | undefined;
+      readonly onAdded?: (transaction: Transaction, job: Job) => void;
+    } = {},
   ): Promise<Job> {
     const { store, makeId } = this.#context;
     const id = makeId();
@@ -121,8 +127,9 @@ export class Jobs {
     const webhookId = jobKind.findHeldWebhookId?.(filter) ?? null;
     this.#begunSelections.set(id, selection);
     try {
-      const job = await this.#begin({ id, kind, filter, hook: webhookId }, selection);
-      const oldJobs = this.list().filter(({ status }) => status !== 'running')
+      const job = await this.#begin({ id, kind, filter, hook: webhookId, token }, selection);
+      const oldJobs = this.list()
+        .filter((other) => other.status !== 'running' && other.token === token)
         .slice(FINISHED_MAX - 1);
       await store.transact((transaction) => {
         stageNewJob(transaction, job);
@@ -150,7 +157,8 @@ export class Jobs {
   }
 
   async #begin(
-    description: Pick<Job, 'id' | 'kind' | 'filter' | 'hook'>, selection: RecordSelection,
+    description: Pick<Job, 'id' | 'kind' | 'filter' | 'hook' | 'token'>,
+    selection: RecordSelection,
   ): Promise<Job> {
     const upTo = await selection.begin();
     const total = upTo === null ? 0 : await selection.count(upTo);

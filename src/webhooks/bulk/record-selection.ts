@@ -37,7 +37,7 @@ export function createSelection(
     if (id === undefined || id > upTo) return 'done';
     return matches(bytes, id) && !idsAddedLater.has(id) && take({ id, bytes }) ? 'done'
       : 'parsed';
-  }, after);
+  }, collection.walk({ after }));
   const walk = (after: string | null, upTo: string, take: Take): Promise<void> =>
     deepTest === null ? walkMatches(after, upTo, take)
       : walkDeeply(deepTest, take, (from, takeMatch) =>

@@ -1,6 +1,7 @@
 /** The fields by which the list of deliveries, and a job that sends many again, filter. */
 import { parseChoiceParameter } from '../../server/query.ts';
-import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
+import type { Visibility } from '../members/visibility.ts';
+import { SharedTextColumn, type TextCriterion, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
@@ -12,8 +13,8 @@ import {
 export type DeliveryFilter = {
   /** One kind, or those of which `isOutgoingKind` holds; null: every kind. */
   readonly kind: DeliveryKind | typeof isOutgoingKind | null;
-  /** The identifier of a webhook. */
-  readonly hook: string | null;
+  /** The identifier of a webhook, or those for which a function holds. */
+  readonly hook: TextCriterion | null;
   readonly status: DeliveryStatus | null;
   readonly event: string | null;
   readonly time: TimeSpan | null;
@@ -26,6 +27,22 @@ export const isOutgoingKind = (kind: string): boolean => kind !== 'route';
 export const ALL_OUTGOING: DeliveryFilter = {
   kind: isOutgoingKind, hook: null, status: null, event: null, time: null,
 };
+
+/**
+ * Leaves of a filter what a caller sees whose token is bound to webhooks; the filter names one by
+ * its identifier, or none. `isSearch`: it looks into payloads as well.
+ */
+export function restrictDeliveries(
+  filter: DeliveryFilter, visibility: Visibility, isSearch: boolean,
+): DeliveryFilter {
+  const { hook, kind } = filter;
+  const isOfWebhooks = kind !== 'route' && kind !== 'forward';
+  return {
+    ...filter, kind: 'webhook',
+    hook: (identifier) => isOfWebhooks && (hook === null || hook === identifier)
+      && (isSearch ? visibility.seesPayloadsOf(identifier) : visibility.seesWebhook(identifier)),
+  };
+}
 
 /** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
 export type RequestLookup = {
@@ -42,9 +59,15 @@ export function createDeliveryFields(
   findRequestEvent: RequestLookup['findEvent'],
 ): RecordFields<Delivery, DeliveryFilter> {
   return {
-    hook: textField('hook', 'Of this outgoing webhook only: its identifier or name',
-      ({ hook }) => hook,
-      { maxLength: 128, option: { placeholder: '<id or name>', completes: 'outgoing-webhooks' } }),
+    hook: {
+      ...textField('hook', 'Of this outgoing webhook only: its identifier or name',
+        ({ hook }: Delivery) => hook, {
+          maxLength: 128, option: { placeholder: '<id or name>', completes: 'outgoing-webhooks' },
+        }),
+      isMet: (criterion, { hook }) => hook !== null
+        && (typeof criterion === 'function' ? criterion(hook) : hook === criterion),
+      createColumn: () => new SharedTextColumn(({ hook }) => hook, { listsSlots: true }),
+    },
     status: choiceField('status', 'Only these', DELIVERY_STATUSES, ({ status }) => status,
       { isChanging: true }),
     event: {

@@ -20,12 +20,13 @@ import {
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../members/directory.ts';
+import type { FindVisibility } from '../members/visibility.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery } from './delivery.ts';
-import type { DeliveryFilter } from './delivery-fields.ts';
+import { restrictDeliveries, type DeliveryFilter } from './delivery-fields.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
@@ -39,26 +40,31 @@ const ITEM_PATH = `${PATH}/{identifier}`;
 const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
 
 export function deliveryRoutes(
-  service: DeliveryService, webhooks: WebhookDirectories, keys: IdempotencyKeys | null,
-  searches: Searches,
+  service: DeliveryService, findVisibility: FindVisibility, webhooks: WebhookDirectories,
+  keys: IdempotencyKeys | null, searches: Searches,
 ): readonly HttpRoute[] {
   return [
-    listRoute(service, webhooks, searches), ...bindRoutes(deliveryRows, service),
-    resendRoute(service, keys),
+    listRoute(service, findVisibility, webhooks, searches),
+    ...bindRoutes(deliveryRows, { service, findVisibility }), resendRoute(service, keys),
   ];
 }
 
-/** Without a service, so that `route-options.ts` reads them; the other two need more than it. */
-export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
+type DeliveryRowServices = {
+  readonly service: DeliveryService; readonly findVisibility: FindVisibility;
+};
+
+/** Without services, so that `route-options.ts` reads them; the other two need more than these. */
+export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
+    bound: { scope: 'read', subject: 'delivery' },
     summary: 'One delivery with its attempts, and the request that it sent last',
     parameters: [IDENTIFIER, IF_NONE_MATCH],
     responses: [
       { ...jsonResponse('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
       ...CONDITIONAL_RESPONSES,
     ],
-    handle(exchange, service) {
+    handle(exchange, { service }) {
       const { delivery, sent } = getSentRequest(service, exchange);
       sendDelivery(exchange, delivery.updatedAt,
         { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) });
@@ -66,13 +72,14 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
   },
   {
     method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getDeliveryBody', access: 'read',
+    bound: { scope: 'read', subject: 'delivery' },
     summary: 'The body of the request that one delivery sent last, byte for byte',
     parameters: [IDENTIFIER],
     responses: [
       attachmentResponse('The bytes, under the media type that they went out with'),
       ...problemResponses(404),
     ],
-    handle(exchange, service) {
+    handle(exchange, { service }) {
       const { delivery: { identifier, request }, sent } = getSentRequest(service, exchange);
       if (request !== null) {
         throw new AppError('not_found', `delivery ${identifier} is a part of request ${request}: `
@@ -88,20 +95,21 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
   },
   {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
+    bound: { scope: 'resend' },
     summary: 'Try every failed delivery again now, except those of removed webhooks',
     responses: [
       jsonResponse('How many', retriedSchema, 202),
       ...problemResponses(422, 503, 507),
     ],
-    async handle(exchange, service) {
+    async handle(exchange, { service, findVisibility }) {
       refuseChained(exchange);
-      exchange.sendJson(202, { retried: await service.retryFailed() });
+      exchange.sendJson(202, { retried: await service.retryFailed(findVisibility(exchange)) });
     },
   },
   {
     ...describeChange('retry'),
     summary: 'Try one delivery again now; a failed one gets its whole schedule anew',
-    async handle(exchange, service) {
+    async handle(exchange, { service }) {
       refuseChained(exchange);
       exchange.sendJson(202, service.toPublic(await service.retry(exchange.params[0] ?? '')));
     },
@@ -110,7 +118,7 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
     ...describeChange('cancel'), summary: 'Cancel one pending delivery',
     commands: [{ name: 'delivery:cancel', done: 'cancelled delivery {id}' }],
     // It sends nothing, so a webhook may ask for it.
-    handle: async (exchange, service) =>
+    handle: async (exchange, { service }) =>
       exchange.sendJson(202, service.toPublic(await service.cancel(exchange.params[0] ?? ''))),
   },
   {
@@ -118,19 +126,27 @@ export const deliveryRows: readonly RouteRow<DeliveryService>[] = [
     summary: 'Count what was accepted by what became of it, and find what has lost a part',
     commands: [{ name: 'delivery:reconcile', successMember: 'isReconciled' }],
     responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
-    handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
+    handle: async (exchange, { service }) => exchange.sendJson(200, await service.reconcile()),
   },
 ];
 
 function listRoute(
-  service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
+  service: DeliveryService, findVisibility: FindVisibility, webhooks: WebhookDirectories,
+  searches: Searches,
 ): HttpRoute {
   return searchableListRoute<Delivery, DeliveryFilter>({
     operationId: 'listDeliveries', summary: 'Deliveries, oldest first or newest first',
-    description: 'Deliveries', items: deliverySchema,
+    description: 'Deliveries', items: deliverySchema, bound: { scope: 'read' },
   }, {
     path: PATH, fields: service.fields, service, hasOrder: true,
     resolve: (filter) => resolveHookOfKind(webhooks, filter),
+    findView(exchange, isSearch) {
+      const visibility = findVisibility(exchange);
+      return visibility && {
+        resolve: (filter) =>
+          restrictDeliveries(resolveHookOfKind(webhooks, filter), visibility, isSearch),
+      };
+    },
     // Conditions may read more of the request of a delivery to a route than of an event.
     listSources: ({ kind }) => kind === 'route' || kind === null ? SOURCES : EVENT_FACT_SOURCES,
     idOf: ({ identifier }) => identifier, toPublic: (delivery) => service.toPublic(delivery),
@@ -142,7 +158,7 @@ function resolveHookOfKind(
   { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
 ): DeliveryFilter {
   const { hook: name, kind } = filter;
-  if (name === null) return filter;
+  if (typeof name !== 'string') return filter;
   const isIncoming = kind === 'route'
     || (kind === null && outgoing.findNamed(name) === undefined);
   return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
@@ -171,6 +187,7 @@ function getSentRequest(
 function describeChange(verb: 'retry' | 'cancel'): Omit<RouteDescription, 'summary'> {
   return {
     method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`, access: 'write',
+    bound: { scope: verb === 'retry' ? 'resend' : 'write', subject: 'delivery' },
     parameters: [IDENTIFIER],
     responses: [
       jsonResponse('The delivery', deliverySchema, 202),
@@ -183,6 +200,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
   const response = jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202);
   return {
     method: 'POST', path: `${ITEM_PATH}/resend`, operationId: 'resendDelivery', access: 'write',
+    bound: { scope: 'resend', subject: 'delivery' },
     summary: 'Send one delivery again, also one that was delivered or cancelled',
     parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },

@@ -4,7 +4,7 @@
  * It sees the request, if a delivery is to a route.
  */
 import type { Collection, Store } from '../../store/store-port.ts';
-import type { SlotTest } from '../records/columns.ts';
+import type { RecordMatches } from '../records/record-list.ts';
 import { RecordWalk } from '../records/record-walk.ts';
 import type { SearchedRecord } from '../records/search-query.ts';
 import type { SearchWalk } from '../records/searches.ts';
@@ -15,10 +15,10 @@ import { eventCollection } from './event-record.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { readSearchedEvent } from './searched-event.ts';
 
-/** Begins behind the id `before`; null: with the newest delivery. */
+/** `hidesOthers`: see `SearchWalk`. */
 export function walkDeliveries(
-  store: Pick<Store, 'collection'>, requests: RequestLookup, matches: SlotTest | null,
-  before: string | null,
+  store: Pick<Store, 'collection'>, requests: RequestLookup, matches: RecordMatches,
+  hidesOthers: boolean,
 ): SearchWalk<Delivery> {
   const events = store.collection(eventCollection.name);
   const open = (bytes: Buffer, id: string): SearchedRecord<Delivery> | null => {
@@ -27,7 +27,7 @@ export function walkDeliveries(
     return request && { ...request, decode: () => decodeDelivery(bytes) };
   };
   return new RecordWalk(store.collection(deliveryCollection.name),
-    { before, matches, open, readAt: (bytes) => decodeDelivery(bytes).createdAt });
+    { ...matches, hidesOthers, open, readAt: (bytes) => decodeDelivery(bytes).createdAt });
 }
 
 /** Opens a delivery to a webhook, or a forward, for a search. */

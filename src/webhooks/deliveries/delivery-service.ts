@@ -4,6 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
+import type { Visibility } from '../members/visibility.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -17,8 +18,8 @@ import type { SearchWalk } from '../records/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, type DeliveryFilter,
-  type RequestLookup,
+  ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, restrictDeliveries,
+  type DeliveryFilter, type RequestLookup,
 } from './delivery-fields.ts';
 import {
   OUTGOING_STATUSES, cancelIfPending, deliveryCollection, resetForRetry,
@@ -77,8 +78,9 @@ export class DeliveryService {
   /** Opens a search through the deliveries that match, from behind the id `before`. */
   async openSearch(filter: DeliveryFilter, before: string | null): Promise<SearchWalk<Delivery>> {
     await this.#parts.fanOuts.whenWritten();
-    const matches = await this.#list.matcher(filter);
-    return walkDeliveries(this.#context.store, this.#parts.requests, matches, before);
+    const matches = await this.#list.select(filter, before, true);
+    const hidesOthers = typeof filter.hook === 'function';
+    return walkDeliveries(this.#context.store, this.#parts.requests, matches, hidesOthers);
   }
 
   /** Counts the deliveries that match, on all pages. */
@@ -122,15 +124,19 @@ export class DeliveryService {
       stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, this.#parts.capacity));
   }
 
-  /** Makes all failed deliveries due now, a chunk in each transaction, and returns how many. */
-  async retryFailed(): Promise<number> {
+  /**
+   * Makes all failed deliveries due now, or those that the caller sees, a chunk in each
+   * transaction, and returns how many.
+   */
+  async retryFailed(visibility: Visibility | null = null): Promise<number> {
     const { store, clock } = this.#context;
+    const all: DeliveryFilter = { ...ALL_OUTGOING, status: 'failed' };
+    const filter = visibility === null ? all : restrictDeliveries(all, visibility, false);
     const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
     let count = 0;
     let after: string | null = null;
     for (;;) {
-      const failedDeliveries: Delivery[] = await this.#list.page(
-        { ...ALL_OUTGOING, status: 'failed' },
+      const failedDeliveries: Delivery[] = await this.#list.page(filter,
         { after, limit: CHUNK_ITEMS_MAX, isNewestFirst: false, decode: decodeDelivery });
       after = failedDeliveries.at(-1)?.identifier ?? null;
       if (after === null) return count;

@@ -127,8 +127,12 @@ export function readReceivers(find: FindRecord, id: string, event: Buffer): stri
 
 /** The identifiers of the webhooks that an event has or had deliveries to. */
 export function readReceiverIds(find: FindRecord, id: string, event: Buffer): readonly string[] {
-  const receivers = readReceivers(find, id, event);
-  return receivers === '' ? [] : receivers.slice(1, -1).split('","');
+  return parseReceivers(readReceivers(find, id, event));
+}
+
+/** Parses the text of `readReceivers`, which has identifiers in quotes, and null of a forward. */
+export function parseReceivers(receivers: string): readonly string[] {
+  return receivers === '' ? [] : receivers.split(',').map((text) => text.slice(1, -1));
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */

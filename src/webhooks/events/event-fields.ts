@@ -3,9 +3,12 @@ import { AppError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
 import {
-  EVENT_SOURCE_NAMES, type EventSource, type StoredEventHead,
+  EVENT_SOURCE_NAMES, parseReceivers, type EventSource, type StoredEventHead,
 } from '../deliveries/event-record.ts';
-import { SharedTextColumn, type SlotTest, type TimeSpan } from '../records/columns.ts';
+import type { Visibility } from '../members/visibility.ts';
+import {
+  SharedTextColumn, type SlotTest, type TextCriterion, type TimeSpan,
+} from '../records/columns.ts';
 import {
   choiceField, flagField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
@@ -25,10 +28,27 @@ export type EventFilter = {
   /** Whether it has or had a delivery. */
   readonly heard: boolean | null;
   readonly key: string | null;
-  /** The identifier of a webhook. */
-  readonly hook: string | null;
+  /** The identifier of a webhook, or those for which a function holds. */
+  readonly hook: TextCriterion | null;
   readonly time: TimeSpan | null;
 };
+
+/**
+ * Leaves of a filter what a caller sees whose token is bound to webhooks; the filter names one by
+ * its identifier, or none. `isSearch`: it looks into payloads as well.
+ */
+export function restrictEvents(
+  filter: EventFilter, visibility: Visibility, isSearch: boolean,
+): EventFilter {
+  const { hook, key, source } = filter;
+  const readsPayloads = isSearch || key !== null || source !== null;
+  return {
+    ...filter,
+    hook: (identifier) => (hook === null || hook === identifier)
+      && (readsPayloads ? visibility.seesPayloadsOf(identifier)
+        : visibility.seesWebhook(identifier)),
+  };
+}
 
 const nameField: RecordField<ListedEvent, NameTest> = {
   parameters: {
@@ -55,7 +75,7 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
     ...textField<ListedEvent>('hook',
       'Only those that have or had a delivery to this outgoing webhook: its identifier or name',
       () => null, { option: { placeholder: '<id or name>', completes: 'outgoing-webhooks' } }),
-    isMet: (hook, { receivers = '' }) => isReceiver(hook, receivers),
+    isMet: (criterion, { receivers = '' }) => hasReceiver(criterion, receivers),
     createColumn: () => new ReceiverColumn(),
   },
   time: timeField('Created', ({ createdAt }) => createdAt),
@@ -64,17 +84,22 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
 /** A column of the webhooks of events: most events have the same ones as many others. */
 class ReceiverColumn extends SharedTextColumn<ListedEvent> {
   constructor() {
-    super(({ receivers = null }) => receivers);
+    super(({ receivers = null }) => receivers, { listsSlots: true });
   }
 
-  override createTest(hook: string): SlotTest {
-    return super.createTest((receivers) => isReceiver(hook, receivers));
+  override createTest(criterion: TextCriterion): SlotTest {
+    return super.createTest((receivers) => hasReceiver(criterion, receivers));
+  }
+
+  override listSlots(criterion: TextCriterion, max: number): number[] | null {
+    return super.listSlots((receivers) => hasReceiver(criterion, receivers), max);
   }
 }
 
 /** Whole members are compared: what stands between two of them is no identifier. */
-function isReceiver(hook: string, receivers: string): boolean {
-  return `,${receivers},`.includes(`,${JSON.stringify(hook)},`);
+function hasReceiver(criterion: TextCriterion, receivers: string): boolean {
+  return typeof criterion === 'function' ? parseReceivers(receivers).some(criterion)
+    : `,${receivers},`.includes(`,${JSON.stringify(criterion)},`);
 }
 
 /** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */

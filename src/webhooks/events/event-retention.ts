@@ -106,7 +106,7 @@ export class EventRetention {
       removable.push({ id, bytes: event.length });
       excess -= event.length;
       return removable.length < CHUNK_ITEMS_MAX ? 'searched' : 'done';
-    }, this.#sweptUpTo);
+    }, this.#events.walk({ after: this.#sweptUpTo }));
     return removable;
   }
 }

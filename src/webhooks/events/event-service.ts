@@ -7,11 +7,12 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import {
-  decodeEventHead, eventCollection, isEvent, readPayloadBytes, readReceivers,
+  decodeEventHead, eventCollection, isEvent, readPayloadBytes, readReceiverIds, readReceivers,
 } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
 import { readSearchedEvent } from '../deliveries/searched-event.ts';
+import type { Visibility } from '../members/visibility.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { RecordList } from '../records/record-list.ts';
 import { RecordWalk } from '../records/record-walk.ts';
@@ -65,9 +66,10 @@ export class EventService {
 
   /** Opens a search among the events that match, from behind the id `before`. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
-    const matches = await this.#list.matcher(filter);
     return new RecordWalk(this.#events, {
-      before, matches, readAt: (record) => decodeEventHead(record).createdAt,
+      ...await this.#list.select(filter, before, true),
+      hidesOthers: typeof filter.hook === 'function',
+      readAt: (record) => decodeEventHead(record).createdAt,
       open: (record, id) => ({
         encodedParts: [record],
         read: () => readSearchedEvent([id], decodeEventHead(record).name, record),
@@ -81,18 +83,37 @@ export class EventService {
     return this.#list.count(filter);
   }
 
-  /** Gets an event with its first deliveries. Throws `not_found`. */
-  async get(id: string): Promise<PublicEventWithDeliveries> {
+  /** Gets an event with its first deliveries that the caller sees. Throws `not_found`. */
+  async get(id: string, visibility: Visibility | null): Promise<PublicEventWithDeliveries> {
     // Deliveries accepted but not yet written would seem to be missing.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
-    const deliveries = listEventDeliveries(this.#store, this.#webhooks, id, record);
-    return { ...toPublicEvent(record, this.#find), deliveries };
+    const deliveries =
+      listEventDeliveries(this.#store, this.#webhooks, id, record, visibility);
+    return { ...this.show(toPublicEvent(record, this.#find), visibility), deliveries };
   }
 
-  /** Gets the payload of an event, byte for byte. Throws `not_found`. */
-  getPayload(id: string): Buffer {
-    return readPayloadBytes(this.#getRecord(id));
+  /** Shows an event without what the caller does not see of it. */
+  show(event: PublicEvent, visibility: Visibility | null): PublicEvent {
+    if (visibility === null || this.#seesPayload(event.id, visibility)) return event;
+    const { key: _, source: __, ...rest } = event;
+    return rest;
+  }
+
+  /**
+   * Gets the payload of an event, byte for byte. Throws `not_found`, also for one that the caller
+   * does not see.
+   */
+  getPayload(id: string, visibility: Visibility | null): Buffer {
+    const record = this.#getRecord(id);
+    if (visibility !== null && !this.#seesPayload(id, visibility)) throw eventNotFoundError(id);
+    return readPayloadBytes(record);
+  }
+
+  #seesPayload(id: string, visibility: Visibility): boolean {
+    const record = this.#events.findBytes(id);
+    return record !== undefined
+      && visibility.seesPayload(readReceiverIds(this.#find, id, record));
   }
 
   #getRecord(id: string): Buffer {

@@ -13,6 +13,7 @@ import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
   decodeEventDeliveries, decodeEventHead, isEventHeard, readPayloadBytes, EVENT_SOURCE_NAMES,
 } from '../deliveries/event-record.ts';
+import type { Visibility } from '../members/visibility.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 
 const members = {
@@ -27,8 +28,10 @@ const members = {
   hops: COUNT, payloadBytes: COUNT, heard: [FLAG, 'Whether it has or had a delivery'],
 } as const;
 const nullable = ['key', 'deliverAt'] as const;
+// Who has not been sent the payload does not learn them: see members/visibility.ts.
+const optional = ['key', 'source'] as const;
 
-export const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
+export const keptEventSchema = objectSchema('KeptEvent', members, { nullable, optional });
 
 const eventDeliverySchema = objectSchema('EventDelivery', {
   identifier: TEXT, hook: [TEXT, 'null: it is not known any more'],
@@ -42,7 +45,7 @@ const eventDeliverySchema = objectSchema('EventDelivery', {
 export const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
   ...members,
   deliveries: [arraySchema(eventDeliverySchema), 'The first ones, in the order they were made'],
-}, { nullable });
+}, { nullable, optional });
 
 export type PublicEvent = AnswerOf<typeof keptEventSchema>;
 type EventDelivery = AnswerOf<typeof eventDeliverySchema>;
@@ -61,9 +64,13 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
   };
 }
 
-/** Lists the first deliveries of an event, those that are not kept any more among them. */
+/**
+ * Lists the first deliveries of an event that the caller sees, those that are not kept any more
+ * among them.
+ */
 export function listEventDeliveries(
   store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, id: string, record: Buffer,
+  visibility: Visibility | null,
 ): readonly EventDelivery[] {
   const find = findCommitted(store);
   const { deliveries, webhookIds } = decodeEventDeliveries(record);
@@ -72,7 +79,9 @@ export function listEventDeliveries(
     ...deliveries.map((identifier, index) => [identifier, webhookIds[index]] as const),
     ...late.deliveries.map((identifier, index) => [identifier, late.webhookIds[index]] as const),
   ];
-  return listed.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
+  const seen = visibility === null ? listed
+    : listed.filter(([, webhookId = null]) => visibility.seesEvent([webhookId]));
+  return seen.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
     const { hook, status } = bytes === undefined ? { hook: webhookId, status: null }
       : decodeDelivery(bytes);

@@ -1,9 +1,8 @@
 /** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import type { SlotTest } from '../records/columns.ts';
 import { createFieldTest } from '../records/fields.ts';
-import { RecordList } from '../records/record-list.ts';
+import { RecordList, type RecordMatches } from '../records/record-list.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
@@ -12,10 +11,7 @@ import type { StoredRequest } from '../incoming/stored-request.ts';
 
 /** What a list or a search goes through: stored requests whose slots match, and rejected ones. */
 export type RequestSelection = {
-  /** The id behind which it begins. */
-  readonly before: string | null;
-  /** null: no stored request matches. */
-  readonly matches: SlotTest | null;
+  readonly stored: RecordMatches;
   /** Newest first. */
   readonly rejected: readonly StoredRequest[];
 };
@@ -58,8 +54,9 @@ export class RequestList {
   /** Selects the requests that match, from behind the id `before`. */
   async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
     const rejected = this.#listRejected(filter, before);
-    const matches = filter.status === 'rejected' ? null : await this.#stored.matcher(filter);
-    return { before, rejected, matches };
+    const stored = await this.#stored.select(filter, before, true);
+    const isRejected = filter.status === 'rejected';
+    return { rejected, stored: isRejected ? { ...stored, matches: null } : stored };
   }
 
   /** Counts the requests that match, on all pages. */

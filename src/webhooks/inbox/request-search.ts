@@ -36,12 +36,12 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   /** `ring` has the rejected requests that are still there. */
   constructor(
     store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>,
-    { before, matches, rejected }: RequestSelection,
+    { stored, rejected }: RequestSelection,
   ) {
     this.#createFacts = createFacts;
     this.#ring = ring;
     this.#stored = new RecordWalk(store.collection(requestCollection.name), {
-      before, matches, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
+      ...stored, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
       open: (bytes, id) => openStored(store, createFacts, bytes, id),
     });
     this.#rejected = [...rejected];

@@ -25,6 +25,11 @@ export interface RecordColumn<Item, Criterion> {
   clear?(slot: number): void;
   grow(length: number): void;
   createTest(criterion: Criterion): SlotTest;
+  /**
+   * Lists the slots that meet a criterion, in no order; null where they are more than `max`, or
+   * only tests tell. Absent: null.
+   */
+  listSlots?(criterion: Criterion, max: number): number[] | null;
 }
 
 /** `never`: their criteria differ in type, and no test is made through these. */
@@ -134,15 +139,25 @@ export class RecordColumns<Item> {
   }
 }
 
-/** A column of texts that many records share, such as webhooks. Each text has a number. */
-export class SharedTextColumn<Item>
-implements RecordColumn<Item, string | ((text: string) => boolean)> {
+/** One text, or all texts for which a function holds. */
+export type TextCriterion = string | ((text: string) => boolean);
+
+/**
+ * A column of texts that many records share, such as webhooks. Each text has a number. With
+ * `listsSlots` it also finds the slots of a text without looking at those of others.
+ */
+export class SharedTextColumn<Item> implements RecordColumn<Item, TextCriterion> {
   readonly #read: (item: Item) => string | null;
   readonly #texts = new TextNumbers();
+  readonly #chains: SlotChains | null;
   #numbers = new Uint32Array(0);
 
-  constructor(read: (item: Item) => string | null) {
+  constructor(
+    read: (item: Item) => string | null,
+    { listsSlots = false }: { readonly listsSlots?: boolean } = {},
+  ) {
     this.#read = read;
+    this.#chains = listsSlots ? new SlotChains() : null;
   }
 
   set(slot: number, item: Item): void {
@@ -151,25 +166,74 @@ implements RecordColumn<Item, string | ((text: string) => boolean)> {
     // After that, so that a text which stays keeps its number.
     this.clear(slot);
     this.#numbers[slot] = number;
+    if (number !== 0) this.#chains?.add(number, slot);
   }
 
   clear(slot: number): void {
-    this.#texts.release(this.#numbers[slot] ?? 0);
+    const number = this.#numbers[slot] ?? 0;
+    if (number !== 0) this.#chains?.remove(number, slot);
+    this.#texts.release(number);
     this.#numbers[slot] = 0;
   }
 
   grow(length: number): void {
     this.#numbers = copyInto(new Uint32Array(length), this.#numbers);
+    this.#chains?.grow(length);
   }
 
-  /** Creates a test for one text, or for all texts for which a function holds. */
-  createTest(criterion: string | ((text: string) => boolean)): SlotTest {
-    if (typeof criterion === 'function') {
-      const numbers = this.#texts.select(criterion);
-      return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#numbers[slot] ?? 0);
+  createTest(criterion: TextCriterion): SlotTest {
+    const numbers = this.#texts.select(criterion);
+    const [number, ...others] = numbers;
+    if (number === undefined) return matchNone;
+    return others.length === 0 ? (slot) => this.#numbers[slot] === number
+      : (slot) => numbers.has(this.#numbers[slot] ?? 0);
+  }
+
+  listSlots(criterion: TextCriterion, max: number): number[] | null {
+    return this.#chains?.list(this.#texts.select(criterion), max) ?? null;
+  }
+}
+
+const NO_SLOT = -1;
+
+/** The slots of each number: a chain, so that a slot comes and goes without a look at others. */
+class SlotChains {
+  readonly #firstByNumber = new Map<number, number>();
+  #next = new Int32Array(0);
+  #previous = new Int32Array(0);
+
+  grow(length: number): void {
+    this.#next = copyInto(new Int32Array(length), this.#next);
+    this.#previous = copyInto(new Int32Array(length), this.#previous);
+  }
+
+  add(number: number, slot: number): void {
+    const first = this.#firstByNumber.get(number) ?? NO_SLOT;
+    this.#next[slot] = first;
+    this.#previous[slot] = NO_SLOT;
+    if (first !== NO_SLOT) this.#previous[first] = slot;
+    this.#firstByNumber.set(number, slot);
+  }
+
+  remove(number: number, slot: number): void {
+    const next = this.#next[slot] ?? NO_SLOT;
+    const previous = this.#previous[slot] ?? NO_SLOT;
+    if (next !== NO_SLOT) this.#previous[next] = previous;
+    if (previous !== NO_SLOT) this.#next[previous] = next;
+    else if (next !== NO_SLOT) this.#firstByNumber.set(number, next);
+    else this.#firstByNumber.delete(number);
+  }
+
+  /** null: there are more than `max`. */
+  list(numbers: Iterable<number>, max: number): number[] | null {
+    const slots: number[] = [];
+    for (const number of numbers) {
+      let slot = this.#firstByNumber.get(number) ?? NO_SLOT;
+      for (; slot !== NO_SLOT; slot = this.#next[slot] ?? NO_SLOT) {
+        if (slots.push(slot) > max) return null;
+      }
     }
-    const number = this.#texts.find(criterion);
-    return number === undefined ? matchNone : (slot) => this.#numbers[slot] === number;
+    return slots;
   }
 }
 
@@ -267,13 +331,13 @@ class TextNumbers {
   readonly #uses = new Map<number, { readonly text: string; count: number }>();
   #last = 0;
 
-  find(text: string): number | undefined {
-    return this.#byText.get(text);
-  }
-
-  select(isMatch: (text: string) => boolean): ReadonlySet<number> {
+  select(criterion: TextCriterion): ReadonlySet<number> {
     const numbers = new Set<number>();
-    for (const [text, number] of this.#byText) if (isMatch(text)) numbers.add(number);
+    if (typeof criterion === 'string') {
+      const number = this.#byText.get(criterion);
+      return number === undefined ? numbers : numbers.add(number);
+    }
+    for (const [text, number] of this.#byText) if (criterion(text)) numbers.add(number);
     return numbers;
   }
 

@@ -1,14 +1,12 @@
 /** Walks through the stored records of a list for a search, newest first. */
-import type { Collection, Walk } from '../../store/store-port.ts';
-import type { SlotTest } from './columns.ts';
+import type { Collection } from '../../store/store-port.ts';
+import type { RecordMatches } from './record-list.ts';
 import type { SearchedRecord } from './search-query.ts';
 import type { SearchPosition, SearchWalk } from './searches.ts';
 
-type RecordWalkOptions<Item> = {
-  /** The id behind which the walk begins; null: with the newest record. */
-  readonly before: string | null;
-  /** null: no record matches. */
-  readonly matches: SlotTest | null;
+type RecordWalkOptions<Item> = RecordMatches & {
+  /** See `SearchWalk`. */
+  readonly hidesOthers?: boolean;
   /** What a search sees of a record; null: what belongs to it is gone. */
   readonly open: (record: Buffer, id: string) => SearchedRecord<Item> | null;
   readonly readAt: (record: Buffer, id: string) => string;
@@ -17,18 +15,20 @@ type RecordWalkOptions<Item> = {
 export class RecordWalk<Item> implements SearchWalk<Item> {
   readonly #records: Collection;
   readonly #options: RecordWalkOptions<Item>;
-  readonly #walk: Walk;
   #last: { readonly id: string; readonly record: Buffer; readonly slot: number } | null = null;
 
   constructor(records: Collection, options: RecordWalkOptions<Item>) {
     this.#records = records;
     this.#options = options;
-    this.#walk = records.walk({ after: options.before, isDescending: true });
+  }
+
+  get hidesOthers(): boolean {
+    return this.#options.hidesOthers === true;
   }
 
   next(): SearchedRecord<Item> | 'filtered' | null {
-    const { matches, open } = this.#options;
-    const slot = matches === null ? -1 : this.#walk.next();
+    const { matches, walk, open } = this.#options;
+    const slot = matches === null ? -1 : walk.next();
     const record = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (record === undefined) return null;
     const id = this.#records.idAt(slot) ?? '';

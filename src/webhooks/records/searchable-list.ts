@@ -53,10 +53,21 @@ type SearchableList<Item, Filter> = {
   readonly listSources: (filter: Filter) => readonly FactSource[];
   readonly idOf: (item: Item) => string;
   readonly toPublic: (item: Item) => object;
+  /**
+   * What takes the place of the above for a caller whose token is bound to webhooks; null: nothing.
+   * `isSearch`: the query looks into payloads as well.
+   */
+  readonly findView?: (exchange: Exchange, isSearch: boolean) => ListView<Item, Filter> | null;
+};
+
+/** What a caller sees of a list who does not see all of it. */
+type ListView<Item, Filter> = {
+  readonly resolve: (filter: Filter) => Filter;
+  readonly toPublic?: (item: Item) => object;
 };
 
 /** Describes the route in the OpenAPI document; `items` is the schema of an item. */
-type ListDescription = Pick<HttpRoute, 'operationId' | 'summary'> & {
+type ListDescription = Pick<HttpRoute, 'operationId' | 'summary' | 'bound'> & {
   readonly description: string; readonly items: Schema;
 };
 
@@ -109,10 +120,12 @@ export async function sendSearchableList<Item, Filter>(
   exchange: Exchange, list: SearchableList<Item, Filter>, searches: Searches,
 ): Promise<void> {
   const search = splitSearchParameters(exchange.search);
-  const query = parseListQuery(search, list);
   const isSearch = search.text !== '' || search.conditions.length > 0;
-  return isSearch ? sendSearch(exchange, list, searches, search, query)
-    : sendList(exchange, list, query);
+  const view = list.findView?.(exchange, isSearch) ?? null;
+  const seenList = view === null ? list : { ...list, ...view };
+  const query = parseListQuery(search, seenList);
+  return isSearch ? sendSearch(exchange, seenList, searches, search, query)
+    : sendList(exchange, seenList, query);
 }
 
 type ListQuery<Filter> = {

@@ -12,6 +12,11 @@ import { matchesRecord, type SearchQuery, type SearchedRecord } from './search-q
 export interface SearchWalk<Item> {
   /** The next record; `filtered`: the filters of the list leave it out; null: there is none. */
   next(): SearchedRecord<Item> | 'filtered' | null;
+  /**
+   * Whether nothing may be told of the records that the filters leave out, not even that they are
+   * there: a page then ends at another one. Absent: it may.
+   */
+  readonly hidesOthers?: boolean;
   /** The last record that `next` has come to. */
   position(): SearchPosition;
   /** Whether the list still has that record: it may go, or change, while steps search it. */
@@ -90,18 +95,26 @@ function* searchPage<Item>(
         weight += DECODED_WEIGHT;
         const isMatch = yield* matchesRecord(words, query, record);
         if (isMatch && walk.isStillListed()) items.push(record.decode());
-        if (items.length === limit) return endFullPage(walk, items);
+        if (items.length === limit) return yield* endFullPage(walk, items);
       }
     }
     if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
     [records, weight] = [0, 0];
     yield;
-    if (isOver()) return { items, stoppedAt: walk.position() };
+    const mayEnd = record !== 'filtered' || walk.hidesOthers !== true;
+    if (mayEnd && isOver()) return { items, stoppedAt: walk.position() };
   }
   return { items, stoppedAt: null };
 }
 
-function endFullPage<Item>(walk: SearchWalk<Item>, items: readonly Item[]): SearchResult<Item> {
+function* endFullPage<Item>(
+  walk: SearchWalk<Item>, items: readonly Item[],
+): Steps<SearchResult<Item>> {
   const position = walk.position();
-  return { items, stoppedAt: walk.next() === null ? null : position };
+  for (let looks = 1; ; looks += 1) {
+    const record = walk.next();
+    if (record === null) return { items, stoppedAt: null };
+    if (record !== 'filtered' || walk.hidesOthers !== true) return { items, stoppedAt: position };
+    if (looks % STEP_RECORDS === 0) yield;
+  }
 }

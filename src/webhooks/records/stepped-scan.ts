@@ -1,23 +1,25 @@
 /** Scans collections in steps. Between two steps the event loop serves others. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Collection } from '../../store/store-port.ts';
+import type { Collection, Walk } from '../../store/store-port.ts';
 
 // A step takes about two milliseconds. Parsing a byte costs about sixteen times as much as
 // searching it, and a record may be large: it holds responses and a body.
 const STEP_RECORDS = 2000;
 const STEP_BYTES = 1 << 22;
 const PARSED_WEIGHT = 16;
+/** Goes from slot to slot. */
+export type SlotIterator = Pick<Walk, 'next'>;
+
 /** A text that sorts after every identifier. */
 const AFTER_EVERY_ID = '\uffff';
 
 /** Looks at a record. Returns how closely, because that is the cost; `done` ends the scan. */
 type RecordVisitor = (bytes: Buffer, slot: number) => 'passed' | 'searched' | 'parsed' | 'done';
 
-/** Visits records in order of identifier, in steps. */
+/** Visits the records of a walk in steps; by default all of them, in order of identifier. */
 export async function visitInSteps(
-  collection: Collection, visit: RecordVisitor, after: string | null = null, isDescending = false,
+  collection: Collection, visit: RecordVisitor, walk: SlotIterator = collection.walk(),
 ): Promise<void> {
-  const walk = collection.walk({ after, isDescending });
   let records = 0;
   let weight = 0;
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {

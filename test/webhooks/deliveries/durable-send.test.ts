@@ -199,6 +199,6 @@ test('an event whose delayed delivery was cancelled says so', async () => {
   const record = simulation.store.collection('events').findBytes(eventId);
   assert.ok(record !== undefined);
   assert.deepEqual(listEventDeliveries(
-    simulation.store, { find: () => undefined }, eventId, record),
+    simulation.store, { find: () => undefined }, eventId, record, null),
     [{ identifier: id, hook: webhook, hookName: null, status: 'cancelled' }]);
 });

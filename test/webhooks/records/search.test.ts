@@ -205,7 +205,11 @@ test('what is deleted, or matches no more, while it is searched is not found', (
     let filteredId: string | undefined;
     const createFacts = () => new Facts({ payload: () => null, event: () => null });
     const walk = new RequestSearchWalk(relay.store, createFacts, { find: () => undefined }, {
-      before: null, matches: (slot) => requests.idAt(slot) !== filteredId, rejected: [],
+      stored: {
+        matches: (slot) => requests.idAt(slot) !== filteredId,
+        walk: requests.walk({ isDescending: true }),
+      },
+      rejected: [],
     });
     const clock = { monotonicMs: () => 0 };
     let [nowMs, step] = [0, 0];
@@ -233,7 +237,7 @@ test('a rejected request that made room for another while it was searched is not
         return request === undefined || !keptIds.has(id) ? undefined
           : { request, body: Buffer.from('{}'), isWhole: true };
       },
-    }, { before: null, matches: null, rejected: requests });
+    }, { stored: { matches: null, walk: { next: () => -1 } }, rejected: requests });
     assert.notEqual(walk.next(), null);
     assert.equal(walk.isStillListed(), true);
     keptIds.delete('a');

@@ -40,7 +40,7 @@ function renderHead(container: HTMLElement, event: KeptEventWithDeliveries): HTM
     factList([
       ['Created', timeElement(createdAt)],
       ['Begins', deliverAt === null ? null : timeElement(deliverAt)],
-      ['Source', source], ['Key', key], ['Hops', String(hops)],
+      ['Source', source ?? null], ['Key', key ?? null], ['Hops', String(hops)],
       ['Id', h('code', id)],
     ]),
     h('section', h('h2', 'Deliveries'), deliveries.length === 0

@@ -26,7 +26,7 @@ export const eventsScreen: Screen = {
         { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Name', kind: 'wide', cell: ({ name }) => name },
         { title: 'Key', kind: 'extra', cell: ({ key }) => key ?? '' },
-        { title: 'Source', kind: 'extra', cell: ({ source }) => source },
+        { title: 'Source', kind: 'extra', cell: ({ source }) => source ?? '' },
         { title: 'Heard', cell: formatHeard },
       ],
       filters: () => [

@@ -1,4 +1,4 @@
-/** Duplicates in the console: listed in groups, compared member by member, and deleted. */
+/** Duplicates in the console: listed in groups, compared by member, merged and deleted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
@@ -13,6 +13,10 @@ const DIFFERENCES = `return [...document.querySelectorAll('tbody tr')]
   .filter((row) => row.querySelector('.badge') !== null)
   .map((row) => [row.querySelector('th span').firstChild.data,
     ...[...row.querySelectorAll('td')].map(({ innerText }) => innerText)].join(' | '));`;
+/** What a merge asks for, and what is chosen. */
+const CHOICES = `return [...document.querySelectorAll('dialog tbody tr')]
+  .map((row) => [row.querySelector('th').innerText, ...[...row.querySelectorAll('td')]
+    .map((cell) => cell.querySelector('select')?.value ?? cell.innerText)].join(' | '));`;
 const at = new ConsoleAtWork();
 
 function makeBook(book: Readonly<Record<string, unknown>>): Promise<string> {
@@ -110,8 +114,66 @@ test('a duplicate that somebody has changed is shown before it is deleted, and r
   assert.equal(await count('Persuasion'), 2);
   await at.open(hash, 'read');
   await person.find('heading', '1 member differs');
-  assert.ok(!(await person.everything()).some(({ name }) => name.startsWith('Delete')));
+  assert.ok(!(await person.everything()).some(({ name }) => /^(Delete|Merge)/.test(name)));
 });
+
+test('one of two duplicates is merged into the other, with the members that are chosen', { skip },
+  async () => {
+    const { person } = at;
+    const first = await makeBook({
+      title: 'Middlemarch', authors: [{ name: 'George Eliot' }], publisher: 'Blackwood',
+      reading: { rating: 3 },
+    });
+    const second = await makeBook({
+      title: 'middlemarch', authors: [{ name: 'George Eliot' }], isbn: '9780141439549',
+      reading: { rating: 4.5, startedOn: '2024' },
+    });
+    await at.open(`#/books/duplicates/${first}/${second}?by=title`);
+    await person.focus('button', 'Merge into the first book');
+    await person.press('Enter');
+    await person.sees('“middlemarch” will be gone');
+    await person.gives(CHOICES, [
+      'Title | Middlemarch | middlemarch | own', 'Publisher | Blackwood | – | own',
+      'Reading, rating | 3 | 4.5 | own', 'ISBN | – | 9780141439549 | other',
+      'Reading, started | – | 2024 | other']);
+    await person.choose('Reading, rating to be kept', 'The other');
+    await person.press('Escape');
+    await person.gives("return document.querySelector('dialog') === null;", true);
+    assert.equal(await count('middlemarch'), 1);
+
+    await person.click('button', 'Merge into the first book');
+    await person.choose('Reading, rating to be kept', 'The other');
+    await person.click('button', 'Merge them');
+    await person.sees('Merged middlemarch into Middlemarch.');
+    await person.gives(HASH, '#/books/duplicates?by=title');
+    const book = await at.call('GET', `/api/books/${first}`);
+    const { title, publisher, isbn, reading, mergedIds } = book;
+    assert.deepEqual({ title, publisher, isbn, reading, mergedIds }, {
+      title: 'Middlemarch', publisher: 'Blackwood', isbn: '9780141439549',
+      reading: { rating: 4.5, startedOn: '2024' }, mergedIds: [second],
+    });
+    assert.equal(await count('middlemarch'), 0);
+    await at.isClean();
+  });
+
+test('what cannot be merged stays as it is, with the choices, and what is newer is shown', { skip },
+  async () => {
+    const { person } = at;
+    const first = await makeBook({ title: 'Romola', reading: { startedOn: '2024' } });
+    const second = await makeBook({ title: 'Romola', reading: { finishedOn: '2023' } });
+    await at.open(`#/books/duplicates/${first}/${second}?by=title`);
+    await person.click('button', 'Merge into the second book');
+    await person.click('button', 'Merge them');
+    await person.sees(/\/reading\/finishedOn: must not be before/);
+    await person.find('button', 'Merge them');
+    await at.call('PATCH', `/api/books/${first}`, { subtitle: 'newer' });
+    await person.choose('Reading, started to be kept', 'Its');
+    await person.click('button', 'Merge them');
+    await person.sees('Somebody else has changed one of them');
+    await person.gives(DIFFERENCES, ['Subtitle | newer | –', 'Reading, started | 2024 | –',
+      'Reading, finished | – | 2023']);
+    assert.equal(await count('Romola'), 2);
+  });
 
 test('while one of the two is deleted, the other cannot be', { skip }, async () => {
   const { person, browser } = at;
@@ -167,5 +229,9 @@ test('groups and their comparison fit a narrow page', { skip }, async (t) => {
     const { overflow, small, broken, pale } = await readLook(browser);
     assert.deepEqual([overflow, small, broken, pale], [0, [], [], []], hash);
   }
+  await person.click('button', 'Merge into the first book');
+  await person.find('button', 'Merge them');
+  const { overflow, small, broken, pale } = await readLook(browser);
+  assert.deepEqual([overflow, small, broken, pale], [0, [], [], []]);
   await at.isClean();
 });

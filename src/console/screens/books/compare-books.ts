@@ -10,7 +10,7 @@ export type ComparedMember = {
   readonly isDifferent: boolean;
 };
 
-type MemberPath = readonly (string | number)[];
+export type MemberPath = readonly (string | number)[];
 
 /**
  * All members of both but those that the service gives, in the order of the first book, and then
@@ -18,14 +18,46 @@ type MemberPath = readonly (string | number)[];
  * and an empty one is none.
  */
 export function compareBooks(first: Book, second: Book): readonly ComparedMember[] {
-  const [firstValues, secondValues] = [first, second].map(({ id, createdAt, updatedAt, ...book }) =>
-    new Map(listValues([], book)));
+  const [firstValues, secondValues] = [first, second].map((book) =>
+    new Map(listValues([], omitGiven(book))));
   const keys = new Set([...firstValues?.keys() ?? [], ...secondValues?.keys() ?? []]);
   return [...keys].map((key) => {
     const values = [firstValues?.get(key), secondValues?.get(key)] as const;
     const [firstText, secondText] = values.map((value) => encodeJson(value));
     return { path: parseJson(key), values, isDifferent: firstText !== secondText };
   });
+}
+
+/** A member in which two books differ, and of which one has to be kept when they are merged. */
+type MergeChoice = {
+  /** As the API names it: `reading.rating`. */
+  readonly name: string;
+  readonly path: MemberPath;
+  /** Undefined: the book has none. */
+  readonly values: readonly [own: unknown, others: unknown];
+};
+
+/** The members that can be chosen, those of `reading` one by one; an empty list is none. */
+export function listMergeChoices(kept: Book, other: Book): readonly MergeChoice[] {
+  const [own, others] = [separateMembers(kept), separateMembers(other)];
+  return [...new Set([...own.keys(), ...others.keys()])].flatMap((name) => {
+    const values = [own.get(name), others.get(name)] as const;
+    const [ownText, othersText] = values.map((value) => encodeJson(value));
+    return ownText === othersText ? [] : [{ name, path: name.split('.'), values }];
+  });
+}
+
+function separateMembers(book: Book): ReadonlyMap<string, unknown> {
+  const { reading = {}, ...members } = omitGiven(book);
+  const separated: readonly (readonly [name: string, value: unknown])[] = [
+    ...Object.entries(members),
+    ...Object.entries(reading).map(([name, value]) => [`reading.${name}`, value] as const),
+  ];
+  return new Map(separated.filter(([, value]) => !Array.isArray(value) || value.length > 0));
+}
+
+function omitGiven({ id, createdAt, updatedAt, mergedIds, ...book }: Book) {
+  return book;
 }
 
 /** The values that are no objects, each with its path as JSON, by which a map can find it. */

@@ -1,22 +1,20 @@
-/** Compares two books of a group of duplicates, and deletes one of them. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
+/** Compares two books of a group of duplicates, and merges or deletes one of them. */
 import { fill, h, type Child } from '../../base/dom.ts';
-import { formatQuantity, formatValue, timeElement } from '../../base/format.ts';
+import { formatQuantity, timeElement } from '../../base/format.ts';
 import { href, parseAddress, replaceQuery } from '../../base/screen-address.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { badge } from '../../parts/badge.ts';
 import { backLink, heading } from '../../parts/facts.ts';
-import { formatLabel } from '../../parts/forms/input-field.ts';
 import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import type { Book } from '../../../books/book.ts';
-import { memberLabels } from './book-labels.ts';
 import { compareBooks, type ComparedMember } from './compare-books.ts';
-import { bookPath, deleteBook } from './delete-book.ts';
+import { deleteBook } from './delete-book.ts';
+import { formatMember, formatPath } from './member-text.ts';
+import { openMergeDialog } from './merge-dialog.ts';
+import { fetchBook, type StoredBook } from './stored-book.ts';
 
-type StoredBook = { readonly book: Book; readonly etag: string };
 /** Where one of the two stands, and the name of its parameter in the address. */
 type Side = 'first' | 'second';
 
@@ -30,17 +28,6 @@ export function openComparison(container: HTMLElement, ids: readonly string[]): 
       heading('Compare duplicates'), body);
     new BookComparison(body, books, by, refresh).show(sides);
   });
-}
-
-/** Resolves with null for a book that was deleted. */
-async function fetchBook(id: string): Promise<StoredBook | null> {
-  try {
-    const { body, headers } = await callApi<Book>('GET', bookPath(id));
-    return { book: body, etag: headers.get('ETag') ?? '' };
-  } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.status === 404) return null;
-    throw thrown;
-  }
 }
 
 class BookComparison {
@@ -76,17 +63,14 @@ class BookComparison {
 
   #card(side: Side, stored: StoredBook, other: StoredBook): HTMLElement {
     const { book } = stored;
-    const remove = h('button.danger', { onclick: () => {
-      // Both buttons: nobody who deletes one means to delete the other as well.
-      const buttons = this.#container.querySelectorAll('button');
-      void runExclusively([...buttons], () => this.#delete(stored)).catch(showFailureNotice);
-    } }, `Delete the ${side} book`);
+    const merge = this.#button(`Merge into the ${side} book`, '', () => this.#merge(stored, other));
+    const remove = this.#button(`Delete the ${side} book`, 'danger', () => this.#delete(stored));
     return h('section.card',
       h('h2', `The ${side} book`),
       h('p', h('a', { href: href(['books', book.id]) }, book.title), h('br'), h('span.hint',
         'Added ', timeElement(book.createdAt), ', changed ', timeElement(book.updatedAt))),
       this.#books.length > 2 ? this.#choice(side, stored, other) : null,
-      callerSession.may('write') ? h('div.actions', remove) : null);
+      callerSession.may('write') ? h('div.actions', merge, remove) : null);
   }
 
   /** Chooses another book of the group in place of this one. */
@@ -103,9 +87,25 @@ class BookComparison {
     return h('label.filter', h('span', `Compare as the ${side} book`), select);
   }
 
-  async #delete({ book, etag }: StoredBook): Promise<void> {
-    if (!await deleteBook(book, etag, this.#refresh)) return;
-    const ids = this.#books.map(({ book: { id } }) => id).filter((id) => id !== book.id);
+  #button(text: string, style: string, action: () => Promise<void>): HTMLButtonElement {
+    return h('button', { class: style, onclick: () => {
+      // All buttons: nobody who deletes one book means to delete the other as well.
+      const buttons = this.#container.querySelectorAll('button');
+      void runExclusively([...buttons], action).catch(showFailureNotice);
+    } }, text);
+  }
+
+  async #delete(removed: StoredBook): Promise<void> {
+    const { book, etag } = removed;
+    if (await deleteBook(book, etag, this.#refresh)) this.#goOnWithout(removed);
+  }
+
+  async #merge(kept: StoredBook, other: StoredBook): Promise<void> {
+    if (await openMergeDialog(kept, other, this.#refresh)) this.#goOnWithout(other);
+  }
+
+  #goOnWithout(removed: StoredBook): void {
+    const ids = this.#books.filter((stored) => stored !== removed).map(({ book: { id } }) => id);
     // One alone is no duplicate any more.
     goIfStillHere(this.#container, ['books', 'duplicates', ...ids.length > 1 ? ids : []],
       { by: this.#by });
@@ -123,20 +123,4 @@ function renderMember({ path, values, isDifferent }: ComparedMember): Child[] {
     h('span', formatPath(path), ' ', isDifferent ? badge('differs') : null),
     ...values.map(formatMember),
   ];
-}
-
-/** `Authors, 1, born`: positions begin with 1 for people, and metadata has users' names. */
-function formatPath(path: ComparedMember['path']): string {
-  const words = path.map((step, index) => {
-    if (typeof step === 'number') return String(step + 1);
-    if (index > 0 && path[0] === 'metadata') return step;
-    const names = path.slice(0, index + 1).filter((name) => typeof name === 'string');
-    const label = memberLabels[names.join('.')] ?? formatLabel(step);
-    return index === 0 ? label : label.toLowerCase();
-  });
-  return words.join(', ');
-}
-
-function formatMember(value: unknown): string {
-  return Array.isArray(value) ? value.join(', ') : formatValue(value);
 }

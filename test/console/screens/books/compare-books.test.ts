@@ -1,7 +1,8 @@
 /** In which members two books differ. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareBooks } from '../../../../src/console/screens/books/compare-books.ts';
+import { compareBooks, listMergeChoices }
+  from '../../../../src/console/screens/books/compare-books.ts';
 
 const BOOK = {
   id: 'a', title: 'Emma', authors: [{ name: 'Jane Austen' }], createdAt: '2026', updatedAt: '2026',
@@ -40,4 +41,20 @@ test('members come in the order of the first book, then those of the second alon
   assert.deepEqual(compare({ isbn: '1', publisher: 'P' }, { subtitle: 'S', publisher: 'P' })
     .map((member) => [member].flat()[0]),
   ['title', 'authors.0.name', 'isbn', 'publisher', 'subtitle']);
+});
+
+test('what two books differ in is chosen by the members that a merge takes', () => {
+  const choices = listMergeChoices(
+    { ...BOOK, keywords: [], series: [], reading: { rating: 4, status: 'read' }, mergedIds: ['x'] },
+    {
+      ...BOOK, id: 'b', updatedAt: '2027', isbn: '1', series: [{ name: 'A' }],
+      authors: [{ name: 'Jane Austen', birthDate: '1775' }],
+      reading: { rating: 4, finishedOn: '2024' },
+    });
+  assert.deepEqual(choices.map(({ name, values }) => [name, ...values]), [
+    ['authors', [{ name: 'Jane Austen' }], [{ name: 'Jane Austen', birthDate: '1775' }]],
+    ['reading.status', 'read', undefined], ['isbn', undefined, '1'],
+    ['series', undefined, [{ name: 'A' }]], ['reading.finishedOn', undefined, '2024'],
+  ]);
+  assert.deepEqual(choices.map(({ path }) => path).at(-1), ['reading', 'finishedOn']);
 });

@@ -1,0 +1,93 @@
+/** Merges one of two duplicates into the other: asks which members it takes over, and what goes. */
+import { ApiError, callApi, messageOf } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { codeBlock } from '../../parts/code-block.ts';
+import { commandDetails, openDialog } from '../../parts/dialog.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { stackedTable } from '../../parts/plain-table.ts';
+import { listMergeChoices } from './compare-books.ts';
+import { bookPath } from './delete-book.ts';
+import { formatMember, formatPath } from './member-text.ts';
+import { fetchBook, type StoredBook } from './stored-book.ts';
+
+const OTHER = 'other';
+
+/**
+ * Resolves with whether the other book is merged into the one that is kept: both only as they were
+ * shown. Where somebody has changed one of them meanwhile, `refresh` shows them again.
+ */
+export function openMergeDialog(
+  kept: StoredBook, other: StoredBook, refresh: () => Promise<void>,
+): Promise<boolean> {
+  const { book: { id: from, title } } = other;
+  const choices = listMergeChoices(kept.book, other.book).map((choice) => {
+    const select = h('select',
+      { 'aria-label': `${formatPath(choice.path)} to be kept`, onchange: () => showCommand() },
+      h('option', { value: 'own' }, 'Its own'), h('option', { value: OTHER }, 'The other’s'));
+    // What the book lacks is no loss.
+    if (choice.values[0] === undefined) select.value = OTHER;
+    return { ...choice, select };
+  });
+  const readMembers = (): readonly string[] =>
+    choices.filter(({ select }) => select.value === OTHER).map(({ name }) => name);
+  const command = h('div');
+  const showCommand = (): void => {
+    const members = readMembers();
+    fill(command, codeBlock(`hookshelf book:merge ${kept.book.id} --from ${from}${
+      members.length === 0 ? '' : ` --members ${members.join(',')}`}`));
+  };
+  showCommand();
+  const problem = h('p.problem', { role: 'alert' });
+  return new Promise((resolve) => {
+    let isAtWork = false;
+    const merge = asyncButton('Merge them', async () => {
+      isAtWork = true;
+      problem.textContent = '';
+      try {
+        const isMerged = await mergeAsShown(kept, other, readMembers());
+        resolve(isMerged);
+        dialog.close();
+        if (isMerged) return showNotice(`Merged ${title} into ${kept.book.title}.`);
+        showNotice('Somebody else has changed one of them: they stand here as they are now.',
+          'bad');
+        await refresh();
+      } catch (thrown) {
+        if (!dialog.open) throw thrown;
+        problem.textContent = messageOf(thrown);
+      } finally {
+        isAtWork = false;
+      }
+    }, 'danger');
+    const cancel = h('button', { onclick: () => dialog.close() }, 'Keep things as they are');
+    const dialog = openDialog(`Merge into “${kept.book.title}”`, [
+      h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
+        + 'with the book: imports leave records with these ids alone.'),
+      choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
+        : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
+          choices.map(({ path, values, select }) =>
+            [formatPath(path), ...values.map(formatMember), select])),
+      commandDetails(command), problem, h('div.actions', cancel, merge),
+    ], { asks: true });
+    dialog.addEventListener('close', () => {
+      if (!isAtWork) resolve(false);
+    });
+  });
+}
+
+/** Resolves with false where one of them is not as it was shown. Throws ApiError. */
+async function mergeAsShown(
+  kept: StoredBook, other: StoredBook, members: readonly string[],
+): Promise<boolean> {
+  const current = await fetchBook(other.book.id);
+  if (current?.etag !== other.etag) return false;
+  try {
+    await callApi('POST', `${bookPath(kept.book.id)}/merge`, {
+      body: { from: other.book.id, members }, headers: { 'If-Match': kept.etag },
+    });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status === 412) return false;
+    throw thrown;
+  }
+}

@@ -6,8 +6,6 @@
  * - What the removal deleted comes back: the record itself, and what was deleted beside it, such as
  *   the health and statistics of a webhook, or the body and the routes of a request.
  * - What it changed stays changed: deliveries and runs that were pending for a webhook have ended.
- *   What was only in memory is gone, as after a crash: the last seconds of a webhook's health, the
- *   last minute of its statistics.
  * - Nothing comes back once another record has its key or one of its unique values.
  *
  * They are in the memory of this process alone, and no response has them. A restart forgets them,

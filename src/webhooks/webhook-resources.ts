@@ -13,7 +13,7 @@ import {
 import type { OptionsChecks } from './actions/options-checks.ts';
 import { listReferences } from './actions/configuration-references.ts';
 import { stageMarkRemoval } from './applied-records.ts';
-import { stageHealthRemoval, type HealthMonitors } from './health/health-monitor.ts';
+import type { HealthMonitors } from './health/health-monitor.ts';
 import { observeHealth, type HostWait } from './health/public-health.ts';
 import { checkTarget } from './members/target-rules.ts';
 import { decodeIncomingWebhook, incomingCollection } from './incoming/incoming-webhook.ts';
@@ -98,7 +98,7 @@ function createWebhookRepository(
       checkUses(transaction, change, inputs);
       stageMarkRemoval(transaction, change);
       if (change.after !== null) return;
-      stageHealthRemoval(transaction, change.id);
+      health.stageRemoval(transaction, change.id);
       removal.stageEndOfPending(transaction, change.id, inputs.nowMs);
     },
   });

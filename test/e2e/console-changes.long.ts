@@ -121,7 +121,7 @@ test('of controls that say the same the focused one stays so', { skip }, async (
   // Without the focus, as the clock does it.
   await browser.evaluate(`[...document.querySelectorAll('main button')]
     .find(({ textContent }) => textContent === '24 hours').click();`);
-  await person.sees('requests in 15 minutes');
+  await person.sees('requests a minute, by 30 minutes');
   await person.gives(FOCUSED, '#/requests?status=failed');
 });
 

@@ -88,13 +88,13 @@ test('the row of a request says what it was, and that of an event who heard it',
     await at.makeIncoming('told');
     await ask(`${at.url}/webhook/in/told`, { method: 'POST', body: {} });
     await at.open('#/requests?hook=told');
-    await person.sees('POST, 2 bytes');
+    await person.sees('POST {}');
     await at.call('POST', '/api/events', { name: 'told.nobody', payload: {} });
     await at.make('/api/outgoing-webhooks',
       { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'told.heard' });
     await at.call('POST', '/api/events', { name: 'told.heard', payload: {} });
     await at.open('#/events?name=told.*');
-    await person.sees(/told\.heard[^]*by a webhook/);
+    await person.sees(/told\.heard[^]*heard by a webhook/);
   });
 
 test('webhooks are searched, sorted, and found by an event', { skip }, async () => {

@@ -130,7 +130,7 @@ test('the overview says what fails since when, with a table behind its charts', 
     await person.find('image', /^Requests: .*accepted.*rejected.*failed/);
     await person.find('image', /^Delivery attempts: .*[1-9]\d* delivered.*[1-9]\d* failed/);
     await person.click('button', '24 hours');
-    await person.sees('attempts in 15 minutes');
+    await person.sees('attempts a minute, by 30 minutes');
     await person.gives('return location.hash;', /window=24h/);
     await person.sees(/127\.0\.0\.1:\d+\/\S*\s+failing/);
     await person.click('DisclosureTriangle', 'As a table');

@@ -69,7 +69,7 @@ test('who has gone on before the answer stays there', { skip }, async () => {
     [`#/books/${await makeBook('Gone')}`, () => person.click('button', 'Delete'), 'Delete it',
       'Deleted Gone.'],
     [`#/requests/${await makeRequest('left')}`, () => person.click('button', 'Delete'),
-      'Delete it', 'Deleted.'],
+      'Delete it', 'Deleted the request.'],
     [`#/deliveries/${await makeDelivery('left')}`, async () => {}, 'Send as new',
       'under a new id.'],
     ['#/outgoing/new', async () => {

@@ -199,8 +199,16 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     await until('it is off', async () =>
       (await call(server, 'GET', `/api/outgoing-webhooks/${gone}`))['enabled'] === false);
     await open(server, `#/outgoing/${gone}`);
-    await person.sees(/off\s+since .*: its target is gone \(410\)/);
+    await person.sees(/off by a failure\s+since .*: its target is gone \(410\)/);
     await person.sees(/Last failure\s+HTTP 410/);
+    await open(server, '#/');
+    await person.sees(/gone[^]*off by a failure[^]*its target answered 410/);
+    await open(server, `#/outgoing/${gone}`);
+    await person.click('button', 'Acknowledge');
+    await person.sees(/off\s+since .*: its target is gone \(410\)[^]*Acknowledged\s+now/);
+    await person.sees('off by a failure', false);
+    await open(server, '#/');
+    await person.sees('None: no webhook fails');
   }));
 
 test('a stranger who is refused makes a webhook rejecting, not failing', { skip }, () =>

@@ -297,3 +297,46 @@ test('one makes a webhook sign as another sender, and by a scheme', { skip }, as
   await person.sees('by a scheme of its own');
   await at.isClean();
 });
+
+const PRESSED = "return document.querySelector('section [aria-pressed=true]')?.textContent;";
+
+test('the page of a webhook has its plots, its last ten and why the others wait', { skip },
+  async () => {
+    const { person } = at;
+    await target.turn('up');
+    const id = await at.make('/api/outgoing-webhooks', {
+      name: 'watched', targetUrl: `${target.url}sink`, triggerEvent: 'watched.*',
+      retrySchedule: [600],
+    });
+    await at.open(`#/outgoing/${id}`);
+    await person.sees('It has none that are kept.');
+    await person.find('image', 'Success: no attempt');
+    for (let number = 1; number <= 11; number += 1) {
+      await at.call('POST', '/api/events', { name: `watched.e${number}`, payload: { number } });
+    }
+    await until('all are delivered', async () => Object.keys(
+      await at.call('GET', `/api/deliveries?hook=${id}&status=delivered`)).length === 11);
+    await target.turn('failing');
+    await at.call('POST', '/api/events', { name: 'watched.late', payload: {} });
+    await until('one has failed', async () => (JSON.stringify(await at.call('GET',
+      `/api/deliveries?hook=${id}&status=pending`))).includes('"statusCode":500'));
+    await at.open(`#/outgoing/${id}`);
+    await person.find('image', /^Deliveries: 11 delivered, 1 failed$/);
+    await person.find('image', /^Success: 92 % of 12 attempts$/);
+    await person.find('image', /^Duration: .+ in the mean$/);
+    await person.sees(/1 delivery, the oldest .+: it was answered 500, and it is tried in 9m\./);
+    await person.gives("return [...document.querySelectorAll('section tbody tr')].flatMap((row) =>"
+      + "/watched\\.\\w+/.exec(row.innerText)?.[0] ?? []).join();",
+    'watched.late,watched.e11,watched.e10,watched.e9,watched.e8,watched.e7,watched.e6,watched.e5,'
+      + 'watched.e4,watched.e3');
+    await person.click('button', '7 days');
+    await person.sees('attempts a minute, by 2 hours');
+    await person.gives(PRESSED, '7 days');
+    await at.call('PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
+    await at.open(`#/outgoing/${id}`);
+    await person.sees(/1 delivery, the oldest .+: the webhook is off\./);
+    await person.click('link', '1 delivery');
+    await person.gives('return location.hash;', `#/deliveries?hook=${id}&status=pending`);
+    await target.turn('up');
+    await at.isClean();
+  });

@@ -171,14 +171,14 @@ test('the overview changes its window, keeps it, and leads to what it counts', {
     const { person, browser } = at;
     const pressed = "return document.querySelector('main [aria-pressed=true]')?.textContent;";
     await at.open('#/');
-    await person.sees('requests a minute');
+    await person.sees('requests a minute, by 5 minutes');
     await person.click('button', '24 hours');
-    await person.sees('requests in 15 minutes');
+    await person.sees('requests a minute, by 30 minutes');
     await reload();
-    await person.sees('requests in 15 minutes');
+    await person.sees('requests a minute, by 30 minutes');
     await person.gives(pressed, '24 hours');
     await person.click('button', '1 hour');
-    await person.sees('requests a minute');
+    await person.sees('requests a minute, by 5 minutes');
     await person.gives(pressed, '1 hour');
     await person.gives(HASH, /^(?!.*window)/);
     await person.gives(

@@ -91,14 +91,17 @@ test('health and statistics come back; pending deliveries stay cancelled', async
   const pending = '/api/deliveries?hook=acme&status=pending';
   await until('the first attempt has failed', async () =>
     (await relay.ask('GET', pending)).text.includes('"attempts":[{'));
-  await relay.webhooks.closeHealth();
-  const before = dump(relay, ...WEBHOOKS);
-  assert.deepEqual(Object.keys(before).map((key) => key.split(' ')[0]),
-    ['outgoing-webhooks', 'webhook-health', 'webhook-statistics', 'applied-records']);
+  const show = (): Promise<string[]> => Promise.all([path, `${path}/statistics`].map(
+    async (shown) => (await relay.ask('GET', shown)).text));
+  const before = await show();
+  const mark = dump(relay, 'applied-records');
+  assert.match(before.join(), /"lastFailure":\{"at".*"failed":\[[0,]*1\]/);
+  assert.equal(Object.keys(mark).length, 1);
   await remove(relay, path);
   assert.deepEqual(dump(relay, ...WEBHOOKS), {});
   assert.equal((await relay.ask('POST', `${path}/restore`)).status, 200);
-  assert.deepEqual(dump(relay, ...WEBHOOKS), before);
+  assert.deepEqual(await show(), before);
+  assert.deepEqual(dump(relay, 'applied-records'), mark);
   const deliveries = JSON.parse((await relay.ask('GET', '/api/deliveries?hook=acme')).text);
   assert.deepEqual(deliveries.map(({ status }: { status: string }) => status), ['cancelled']);
 });

@@ -7,7 +7,7 @@ const TONES: Readonly<Record<string, string>> = {
   running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting', slow: 'waiting',
   differs: 'waiting', 'switched off': 'waiting',
   failed: 'bad', failing: 'bad', rejecting: 'bad', rejected: 'bad', error: 'bad', expired: 'bad',
-  revoked: 'bad', silent: 'bad',
+  revoked: 'bad', silent: 'bad', 'off by a failure': 'bad',
 };
 
 export function badge(status: string): HTMLElement {

@@ -1,84 +1,122 @@
 /**
- * Stacked bars over time as SVG, with axes and units, and the same values as a table. The bars fill
- * the width that there is; their labels are HTML beside them, which does not shrink with it.
+ * Values over time as SVG, with axes and units, and the same values as a table: stacked bars here,
+ * lines in line-chart.ts. The drawing fills the width that there is; its labels are HTML beside it,
+ * which does not shrink with it.
  */
-import { h, svg } from '../base/dom.ts';
+import { h, svg, type Child } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
 
 type ChartSeries = {
   readonly name: string;
   /** The CSS class that sets the colour. */
   readonly tone: 'good' | 'bad' | 'waiting';
+  /** How many there were in each interval. */
   readonly values: readonly number[];
 };
 
 type ChartOptions = {
   readonly title: string;
-  /** The unit of the values: `requests a minute`. */
-  readonly unit: string;
-  /** The beginning of each bar, RFC 3339. */
+  /** What is counted: `requests`. */
+  readonly noun: string;
+  /** The beginning of each interval, RFC 3339. */
   readonly times: readonly string[];
+  /** The levels are of a minute. */
+  readonly minutesEach: number;
   readonly series: readonly ChartSeries[];
 };
 
+/** A drawing with what stands around it. */
+type Frame = {
+  readonly title: string;
+  readonly unit: string;
+  readonly times: readonly string[];
+  readonly legend: readonly Child[];
+  /** Says what the drawing shows. */
+  readonly label: string;
+  /** The values of three lines across it, the highest first, in words. */
+  readonly levels: readonly string[];
+  readonly drawing: readonly SVGElement[];
+  readonly table: HTMLElement;
+};
+
 /** In units of the drawing, which is stretched. */
-const WIDTH = 600;
-const HEIGHT = 100;
+export const CHART_WIDTH = 600;
+export const CHART_HEIGHT = 100;
 /** The axis of time says so many times. */
 const TIMES_SHOWN = 6;
+const DAY_MS = 86_400_000;
 
-export function chart({ title, unit, times, series }: ChartOptions): HTMLElement {
+export function chart(
+  { title, noun, times, minutesEach, series }: ChartOptions,
+): HTMLElement {
   const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
-  const top = roundUpScale(Math.max(...totals, 1));
-  const levels = [top, top / 2, 0];
+  const perMinute = Math.max(...totals) / minutesEach;
+  const top = roundUpScale(perMinute === 0 ? 1 : perMinute);
+  const formatTime = createTimeFormat(times);
+  return chartFrame({
+    title, times, levels: [top, top / 2, 0].map(formatCount),
+    unit: `${noun} a minute, by ${minutesEach < 60 ? `${minutesEach} minutes`
+      : `${minutesEach / 60} hours`}`,
+    legend: series.map(({ name, tone, values }) =>
+      h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`)),
+    label: series.map(({ name, values }) => `${formatCount(sum(values))} ${name}`).join(', '),
+    drawing: bars(times.map((time) => formatTime(time)), series, top * minutesEach),
+    table: valueTable(times, series.map(({ name }) => name), (index) => totals[index] === 0 ? null
+      : series.map(({ values }) => formatCount(values[index] ?? 0))),
+  });
+}
+
+export function chartFrame(
+  { title, unit, times, legend, label, levels, drawing, table }: Frame,
+): HTMLElement {
+  const formatTime = createTimeFormat(times);
   const every = Math.max(1, Math.round(times.length / TIMES_SHOWN));
   const shownTimes = times.filter((_, index) => index % every === 0);
-  const drawing = h('div.chart', {
-    role: 'img', 'aria-label': `${title}: ${series.map(({ name, values }) =>
-      `${formatCount(sum(values))} ${name}`).join(', ')}`,
-  },
-  h('span.unit', unit),
-  h('div.levels', {}, ...levels.map((value) => h('span', formatCount(value)))),
-  svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' },
-    ...levels.map((value) => {
-      const y = HEIGHT - value / top * HEIGHT;
-      return svg('line', { x1: 0, x2: WIDTH, y1: y, y2: y });
-    }), ...bars(times, series, top)),
-  h('div.times', {}, ...shownTimes.map((time) => h('span', formatTimeOfDay(time)))));
-  return h('figure', h('figcaption', title, ...legend(series)), drawing,
-    h('details', h('summary', 'As a table'), seriesTable(times, series)));
+  const element = h('div.chart', { role: 'img', 'aria-label': `${title}: ${label}` },
+    h('span.unit', unit),
+    h('div.levels', {}, ...levels.map((level) => h('span', level))),
+    svg('svg', { viewBox: `0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`, preserveAspectRatio: 'none' },
+      ...levels.map((_, index) => {
+        const y = index / (levels.length - 1) * CHART_HEIGHT;
+        return svg('line', { x1: 0, x2: CHART_WIDTH, y1: y, y2: y });
+      }), ...drawing),
+    h('div.times', {}, ...shownTimes.map((time) => h('span', formatTime(time, true)))));
+  return h('figure', h('figcaption', title, ...legend), element,
+    h('details', h('summary', 'As a table'), table));
 }
 
-function legend(series: readonly ChartSeries[]): HTMLElement[] {
-  return series.map(({ name, tone, values }) =>
-    h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`));
-}
-
-function bars(times: readonly string[], series: readonly ChartSeries[], top: number): SVGElement[] {
-  const step = WIDTH / Math.max(1, times.length);
+function bars(
+  times: readonly string[], series: readonly ChartSeries[], top: number,
+): SVGElement[] {
+  const step = CHART_WIDTH / Math.max(1, times.length);
   return times.map((time, index) => {
-    let y = HEIGHT;
+    let y = CHART_HEIGHT;
     const parts = series.map(({ name, tone, values }) => {
       const value = values[index] ?? 0;
-      const height = value / top * HEIGHT;
+      const height = value / top * CHART_HEIGHT;
       y -= height;
       return svg('rect', {
         class: tone, x: index * step + 0.5, y, height, width: Math.max(0.5, step - 1),
-      }, svg('title', {}, `${formatTimeOfDay(time)}: ${formatCount(value)} ${name}`));
+      }, svg('title', {}, `${time}: ${formatCount(value)} ${name}`));
     });
     return svg('g', {}, ...parts);
   });
 }
 
-function seriesTable(times: readonly string[], series: readonly ChartSeries[]): HTMLElement {
+/** The rows of the intervals for which `read` gives cells, with a head of `names`. */
+export function valueTable(
+  times: readonly string[], names: readonly string[],
+  read: (index: number) => readonly string[] | null,
+): HTMLElement {
+  const formatTime = createTimeFormat(times);
   const rows = times.flatMap((time, index) => {
-    const values = series.map(({ values: all }) => all[index] ?? 0);
-    return sum(values) === 0 ? [] : [h('tr', h('th', { scope: 'row' }, formatTimeOfDay(time)),
-      ...values.map((value) => h('td', formatCount(value))))];
+    const cells = read(index);
+    return cells === null ? [] : [h('tr', h('th', { scope: 'row' }, formatTime(time)),
+      ...cells.map((cell) => h('td', cell)))];
   });
   return h('table.plain',
     h('thead', h('tr', h('th', { scope: 'col' }, 'From'),
-      ...series.map(({ name }) => h('th', { scope: 'col' }, name)))),
+      ...names.map((name) => h('th', { scope: 'col' }, name)))),
     h('tbody', {}, ...rows));
 }
 
@@ -93,8 +131,19 @@ export function sparkline(values: readonly number[], label: string): SVGElement 
     svg('polyline', { points: points.join(' ') }));
 }
 
-function formatTimeOfDay(iso: string): string {
-  return new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+/** Formats times of a chart: with the day where it covers several, which alone fits on the axis. */
+export function createTimeFormat(
+  times: readonly string[],
+): (iso: string, isOnAxis?: boolean) => string {
+  const spanMs = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '');
+  const hasDays = spanMs > DAY_MS;
+  return (iso, isOnAxis = false) => {
+    const at = new Date(iso);
+    const day = at.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric' });
+    const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    if (!hasDays) return time;
+    return isOnAxis ? day : `${day}, ${time}`;
+  };
 }
 
 /** The sum of a series. */
@@ -102,8 +151,8 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Rounds up to 2, 4, 10, 20, 40, 100, …: numbers whose half is an integer too. */
-function roundUpScale(value: number): number {
+/** Rounds up to 2, 4, 10, 20, 40, 100, …, or to 0.2, 0.4, 1: numbers that are easily halved. */
+export function roundUpScale(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
   return 20 * power;

@@ -1,5 +1,4 @@
 /** Modal dialogs, and the question before something is lost. */
-import { callApi } from '../base/api-calls.ts';
 import { h, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
@@ -22,15 +21,6 @@ export async function askToConfirm(question: ConfirmOptions): Promise<boolean> {
     [false, 'Keep things as they are'], [true, action, isDestructive ? 'danger' : 'primary'],
   ]);
   return answer === true;
-}
-
-/** Asks, and deletes what is at the path. Resolves with whether it is deleted. Throws ApiError. */
-export async function confirmAndDelete(
-  path: string, question: Omit<ConfirmOptions, 'action'>,
-): Promise<boolean> {
-  const isSure = await askToConfirm({ ...question, action: 'Delete it', isDestructive: true });
-  if (isSure) await callApi('DELETE', path);
-  return isSure;
 }
 
 /** Resolves with the value of the button that is pressed; null: the dialog was closed. */

@@ -4,7 +4,8 @@ import { timeElement } from '../base/format.ts';
 import { badge } from './badge.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 
-type WebhookWithHealth = Pick<IncomingWebhook | OutgoingWebhook, 'health' | 'disabledReason'>;
+type WebhookWithHealth = Pick<IncomingWebhook | OutgoingWebhook, 'health' | 'disabledReason'>
+  & { readonly acknowledgedAt?: string };
 
 export const WEBHOOK_STATES = ['failing', 'rejecting', 'off', 'healthy'] as const;
 
@@ -14,10 +15,21 @@ const REASONS = {
   manual: 'somebody turned it off',
 } as const;
 
+/** Whether a failure has switched it off, and nobody has said to have seen that. */
+export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealth): boolean {
+  return (disabledReason === 'gone' || disabledReason === 'failing')
+    && acknowledgedAt === undefined;
+}
+
+/** The state, and of one that a failure has switched off also that. */
+export function stateBadge(webhook: WebhookWithHealth): HTMLElement {
+  return badge(isOffUnseen(webhook) ? 'off by a failure' : webhook.health.state);
+}
+
 /** The state, and since when. */
-export function webhookState({ health: { state, since } }: WebhookWithHealth): HTMLElement {
-  return h('span', badge(state), ' ',
-    h('span.place', 'since ', timeElement(since)));
+export function webhookState(webhook: WebhookWithHealth): HTMLElement {
+  return h('span', stateBadge(webhook), ' ',
+    h('span.place', 'since ', timeElement(webhook.health.since)));
 }
 
 /** The state, since when, and why the webhook is off. */

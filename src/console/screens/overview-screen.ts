@@ -3,13 +3,16 @@ import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
 import { fill, h, refill } from '../base/dom.ts';
 import {
-  formatBytes, formatCount, formatDuration, formatQuantity, formatTimestamp, timeElement,
+  formatBytes, formatCount, formatDuration, formatQuantity, timeElement,
 } from '../base/format.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { actionState } from '../parts/action-state.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { factList, heading } from '../parts/facts.ts';
+import {
+  barsOf, isHistoryWindow, sumBars, WindowButtons, type HistoryWindow,
+} from '../parts/history.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
@@ -17,53 +20,51 @@ import type { ActionDescription } from '../../app/api-types.ts';
 import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
 import { stackedTable } from '../parts/plain-table.ts';
-import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
+import type {
+  ServiceStatus, StatisticsHistory, StatisticsReport,
+} from '../../monitoring/monitoring-schema.ts';
 import type { PresetDescription } from '../../webhooks/senders/presets/preset-schema.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
 
 const REFRESH_MS = 10_000;
-/** The time windows of the charts, and the labels of their buttons. */
-const TIME_WINDOWS = [['1h', '1 hour'], ['24h', '24 hours']] as const;
-type TimeWindow = (typeof TIME_WINDOWS)[number][0];
-const DEFAULT_WINDOW: TimeWindow = '1h';
+const DEFAULT_WINDOW: HistoryWindow = '1h';
 
 export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(container, { query }) {
-    let timeWindow: TimeWindow = query.get('window') === '24h' ? '24h' : DEFAULT_WINDOW;
     const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
     let senderTimeouts: SenderTimeouts | null = null;
     let isRendered = false;
-    const windowButtons = TIME_WINDOWS.map(([name, label]) =>
-      h('button', { onclick: () => {
-        timeWindow = name;
-        replaceQuery(name === DEFAULT_WINDOW ? {} : { window: name });
-        void show();
-      } }, label));
+    const given = query.get('window');
+    const buttons = new WindowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
+      replaceQuery(window === DEFAULT_WINDOW ? {} : { window });
+      void show();
+    });
     const show = async (): Promise<void> => {
-      windowButtons.forEach((button, index) =>
-        button.setAttribute('aria-pressed', String(TIME_WINDOWS[index]?.[0] === timeWindow)));
       try {
         senderTimeouts ??= await fetchSenderTimeouts();
-        const [status, statistics, nodes, actions] = await Promise.all([
+        const [status, statistics, history, nodes, actions] = await Promise.all([
           getJson<ServiceStatus>('/api/status'),
-          getJson<StatisticsReport>(`/api/statistics?window=${timeWindow}`),
+          // The figures of single webhooks go back a day at most.
+          getJson<StatisticsReport>(
+            `/api/statistics?window=${buttons.chosen === '1h' ? '1h' : '24h'}`),
+          getJson<StatisticsHistory>(`/api/statistics/history?window=${buttons.chosen}`),
           getJson<readonly NodeView[]>('/api/nodes'),
           getJson<readonly ActionDescription[]>('/api/actions'),
         ]);
         // The user has chosen the other window meanwhile: another call shows that.
-        if (statistics.window !== timeWindow) return;
+        if (history.window !== buttons.chosen) return;
         const unhealthy =
           unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
         isRendered = true;
-        refill(content, ...render(status, statistics, unhealthy, nodes, actions));
+        refill(content, ...render(status, history, unhealthy, nodes, actions));
       } catch (thrown) {
         // An old overview is better than none.
         if (isRendered) showFailureNotice(thrown);
         else showFailureIn(content, thrown, () => void show());
       }
     };
-    fill(container, heading('Overview', ...windowButtons), content);
+    fill(container, heading('Overview', ...buttons.elements), content);
     void show();
     const timer = setInterval(() => {
       if (!document.hidden) void show();
@@ -82,7 +83,7 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
 }
 
 function render(
-  status: ServiceStatus, statistics: StatisticsReport, unhealthy: HTMLElement,
+  status: ServiceStatus, history: StatisticsHistory, unhealthy: HTMLElement,
   nodes: readonly NodeView[], actions: readonly ActionDescription[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
@@ -101,7 +102,7 @@ function render(
     h('h2', 'Webhooks to look after'), unhealthy,
     ...switchedOffSection(actions), ...heldBackSection(status),
     ...waitingSection(status),
-    h('h2', 'Lately'), ...charts(statistics),
+    h('h2', 'Lately'), charts(history),
     ...nodesSection(nodes),
     h('h2', 'Store'),
     factList([
@@ -201,34 +202,30 @@ function formatStateCounts({ webhooks }: ServiceStatus): string {
     .map((state) => `${formatCount(webhooks[state])} ${state}`).join(', ') || 'none yet';
 }
 
-function charts(
-  { window: timeWindow, times, requests, runs, deliveries, since }: StatisticsReport,
-): HTMLElement[] {
-  const unit = timeWindow === '1h' ? 'a minute' : 'in 15 minutes';
-  return [
-    h('div.charts',
-      chart({
-        title: 'Requests', unit: `requests ${unit}`, times, series: [
-          { name: 'accepted', tone: 'good', values: requests.accepted },
-          { name: 'rejected', tone: 'waiting', values: requests.rejected },
-          { name: 'failed', tone: 'bad', values: requests.failed },
-        ],
-      }),
-      chart({
-        title: 'Runs of actions', unit: `runs ${unit}`, times, series: [
-          { name: 'succeeded', tone: 'good', values: runs.succeeded },
-          { name: 'coalesced', tone: 'waiting', values: runs.coalesced },
-          { name: 'failed', tone: 'bad', values: runs.failed },
-        ],
-      }),
-      chart({
-        title: 'Delivery attempts', unit: `attempts ${unit}`, times, series: [
-          { name: 'delivered', tone: 'good', values: deliveries.delivered },
-          { name: 'failed', tone: 'bad', values: deliveries.failed },
-        ],
-      })),
-    h('p.hint', `Counted since ${formatTimestamp(since)}; a restart begins anew.`),
-  ];
+function charts(history: StatisticsHistory): HTMLElement {
+  const bars = barsOf(history);
+  const { requests, runs, deliveries } = history;
+  const count = (values: readonly number[]): number[] => sumBars(history, values);
+  return h('div.charts',
+    chart({
+      title: 'Requests', noun: 'requests', ...bars, series: [
+        { name: 'accepted', tone: 'good', values: count(requests.accepted) },
+        { name: 'rejected', tone: 'waiting', values: count(requests.rejected) },
+        { name: 'failed', tone: 'bad', values: count(requests.failed) },
+      ],
+    }),
+    chart({
+      title: 'Runs of actions', noun: 'runs', ...bars, series: [
+        { name: 'succeeded', tone: 'good', values: count(runs.succeeded) },
+        { name: 'failed', tone: 'bad', values: count(runs.failed) },
+      ],
+    }),
+    chart({
+      title: 'Delivery attempts', noun: 'attempts', ...bars, series: [
+        { name: 'delivered', tone: 'good', values: count(deliveries.delivered) },
+        { name: 'failed', tone: 'bad', values: count(deliveries.failed) },
+      ],
+    }));
 }
 
 /** The processes that share one log; no section where one process has the store alone. */

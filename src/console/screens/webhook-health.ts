@@ -10,7 +10,7 @@ import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { sum } from '../parts/chart.ts';
 import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
-import { lastFailure } from '../parts/webhook-state.ts';
+import { isOffUnseen, lastFailure, stateBadge } from '../parts/webhook-state.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
@@ -20,7 +20,7 @@ import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitorin
  * unknown.
  */
 export type SenderTimeouts = ReadonlyMap<string, number | null>;
-type WebhookStatistics = StatisticsReport['hooks'][number];
+type HookStatistics = StatisticsReport['hooks'][number];
 /** A webhook, and the screen that has its view. */
 type WebhookOfScreen = (IncomingWebhook | OutgoingWebhook) & {
   readonly screen: 'incoming' | 'outgoing';
@@ -82,19 +82,19 @@ export function unhealthyWebhooks(
 }
 
 function renderUnhealthyRow(
-  webhook: WebhookOfScreen, statistics: WebhookStatistics | undefined, timeouts: SenderTimeouts,
+  webhook: WebhookOfScreen, statistics: HookStatistics | undefined, timeouts: SenderTimeouts,
 ): readonly Child[] {
-  const { identifier, screen, health: { state, since } } = webhook;
+  const { identifier, screen, health: { since, reason } } = webhook;
   return [
-    webhookLink(screen, identifier, webhookLabel(createWebhookLabel(webhook))), badge(state),
-    timeElement(since),
-    lastFailure(webhook) ?? '–',
+    webhookLink(screen, identifier, webhookLabel(createWebhookLabel(webhook))),
+    stateBadge(webhook), timeElement(since),
+    isOffUnseen(webhook) && reason !== undefined ? reason : lastFailure(webhook) ?? '–',
     ...statistics === undefined ? ['0', '0', '–', '–'] : renderFigures(statistics, timeouts),
   ];
 }
 
 /** Only incoming webhooks have a sender that waits. */
-function renderSlowRow(statistics: WebhookStatistics, timeouts: SenderTimeouts): readonly Child[] {
+function renderSlowRow(statistics: HookStatistics, timeouts: SenderTimeouts): readonly Child[] {
   const { hook } = statistics;
   return [
     webhookLink('incoming', hook, resolvedWebhookLabel(hook)), badge('slow'), '–', '–',
@@ -108,7 +108,7 @@ function webhookLink(screen: string, identifier: string, label: HTMLElement): HT
 
 /** The last four cells of a row: the webhook's figures in the chosen time window. */
 function renderFigures(
-  statistics: WebhookStatistics, timeouts: SenderTimeouts,
+  statistics: HookStatistics, timeouts: SenderTimeouts,
 ): readonly Child[] {
   const { requests, runs, deliveries } = statistics;
   const p95Ms = getHighestP95Ms(statistics);
@@ -120,17 +120,17 @@ function renderFigures(
   ];
 }
 
-function isSlow(statistics: WebhookStatistics, timeouts: SenderTimeouts): boolean {
+function isSlow(statistics: HookStatistics, timeouts: SenderTimeouts): boolean {
   const timeoutMs = findTimeoutMs(statistics, timeouts);
   return timeoutMs !== null && getHighestP95Ms(statistics) >= timeoutMs * SLOW_PART;
 }
 
 /** The highest value of all time slots. A slot without requests has null, which counts as 0. */
-function getHighestP95Ms({ requests, deliveries }: WebhookStatistics): number {
+function getHighestP95Ms({ requests, deliveries }: HookStatistics): number {
   return Math.max(0, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
 }
 
 /** null: the sender is unknown, or nobody knows how long it waits. */
-function findTimeoutMs({ hook }: WebhookStatistics, timeouts: SenderTimeouts): number | null {
+function findTimeoutMs({ hook }: HookStatistics, timeouts: SenderTimeouts): number | null {
   return timeouts.get(findPreset(hook) ?? '') ?? null;
 }

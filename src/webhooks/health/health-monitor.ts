@@ -208,6 +208,18 @@ export class HealthMonitor {
     return this.#statistics.read(webhookId, window, this.#context.clock.now());
   }
 
+  /**
+   * Stages the removal of all that is known of a webhook, with that of the webhook. What was only
+   * in memory is written before: the removal may be taken back (resources/removed-records.ts).
+   */
+  stageRemoval(transaction: Transaction, webhookId: string): void {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined) this.#putHealth(transaction, webhookId, entry);
+    this.#statistics.stagePending(transaction, webhookId, this.#context.clock.now());
+    transaction.delete(healthCollection.name, webhookId);
+    stageStatisticsRemoval(transaction, webhookId);
+  }
+
   readTotals(window: StatisticsSpan): ReturnType<AttemptStatistics['readTotals']> {
     return this.#statistics.readTotals(window, this.#context.clock.now());
   }
@@ -382,11 +394,15 @@ export class HealthMonitor {
     }
   }
 
-  #put(transaction: Transaction, webhookId: string, { health }: HealthEntry): void {
-    const { store } = this.#context;
-    const { collection, direction } = this.#monitored;
+  #put(transaction: Transaction, webhookId: string, entry: HealthEntry): void {
     // The webhook may have been removed by now, on disk or in this transaction.
-    if (transaction.find(collection, webhookId) === undefined) return;
+    if (transaction.find(this.#monitored.collection, webhookId) === undefined) return;
+    this.#putHealth(transaction, webhookId, entry);
+  }
+
+  #putHealth(transaction: Transaction, webhookId: string, { health }: HealthEntry): void {
+    const { store } = this.#context;
+    const { direction } = this.#monitored;
     const record = transaction.find(healthCollection.name, webhookId);
     const mayHoldOthersTries = store.replica !== null && record !== undefined;
     const latest = mayHoldOthersTries ? mergeHealth(health, decodeHealth(record).health) : health;
@@ -441,12 +457,6 @@ export function explainState(
   if (disabledReason === 'gone') return 'its target answered 410';
   if (disabledReason !== 'failing') return 'somebody switched it off';
   return `every attempt failed for too long${lastReason === null ? '' : `: ${lastReason}`}`;
-}
-
-/** Stages the removal of a webhook's health and statistics, together with that of the webhook. */
-export function stageHealthRemoval(transaction: Transaction, webhookId: string): void {
-  transaction.delete(healthCollection.name, webhookId);
-  stageStatisticsRemoval(transaction, webhookId);
 }
 
 function isSwitchedOn(before: Buffer, after: Buffer): boolean {

@@ -60,6 +60,8 @@ export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics',
   }),
 });
 
+export type WebhookStatistics = AnswerOf<typeof webhookStatisticsSchema>;
+
 /**
  * The totals. `requests` has the requests that were accepted or failed, `rejections` those that
  * were rejected, as failed ones; `runs` the runs of actions; `deliveries` all attempts, also of
@@ -173,10 +175,16 @@ export class AttemptStatistics {
     }
   }
 
+  /** The same with the counts that no record has. */
+  stagePending(transaction: Transaction, webhookId: string, nowMs: number): void {
+    const counts = this.#counts.get(webhookId);
+    if (counts !== undefined) this.stage(transaction, webhookId, counts, nowMs);
+  }
+
   /** What became of a webhook's attempts by interval, as this node knows it. */
   read(
     webhookId: string, window: StatisticsSpan, nowMs: number,
-  ): AnswerOf<typeof webhookStatisticsSchema> {
+  ): WebhookStatistics {
     const times = listTimes(window, nowMs);
     const { succeeded, ...rest } = this.#readSeries(webhookId, times);
     return { ...describeTimes(window, times), deliveries: { delivered: succeeded, ...rest } };

@@ -6,7 +6,7 @@ import type { Replica } from '../../../src/store/store-port.ts';
 import {
   getState, getStateSinceMs, type PublicState,
 } from '../../../src/webhooks/health/health.ts';
-import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/health-monitor.ts';
+import { HealthMonitor } from '../../../src/webhooks/health/health-monitor.ts';
 import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import {
   webhookStatisticsCollection,
@@ -210,7 +210,7 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.fail('a', true);
   await place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    stageHealthRemoval(transaction, 'a');
+    place.monitor.stageRemoval(transaction, 'a');
     // A try that ends now changes the state once more.
     place.monitor.recordSuccess('a', place.clock.now() + 1);
     place.monitor.stage(transaction, 'a');

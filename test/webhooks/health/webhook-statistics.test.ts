@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/health-monitor.ts';
+import { HealthMonitor } from '../../../src/webhooks/health/health-monitor.ts';
 import { healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import {
   webhookStatisticsCollection,
@@ -200,7 +200,7 @@ test('a webhook that is removed leaves no counts, also of a write that is under 
   const closing = place.monitor.close();
   const removal = place.store.transact((transaction) => {
     transaction.delete(HOOKS.name, 'a');
-    stageHealthRemoval(transaction, 'a');
+    place.monitor.stageRemoval(transaction, 'a');
   });
   release();
   await Promise.all([closing, removal]);

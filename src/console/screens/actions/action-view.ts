@@ -8,7 +8,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { actionState } from '../../parts/action-state.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { confirmAndDelete } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/deletion.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
 import type {
@@ -99,7 +99,8 @@ function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
 async function remove(
   container: HTMLElement, { configuration: { identifier }, path }: ActionView,
 ): Promise<void> {
-  const isDeleted = await confirmAndDelete(path, {
+  const deletion = { name: identifier, path, address: ['actions', identifier] };
+  const isDeleted = await confirmAndDelete(deletion, {
     title: `Delete ${identifier}?`,
     text: 'Its options will be lost. One that a webhook uses is not deleted.',
     command: `hookshelf actionconfig:delete --identifier ${identifier}`,

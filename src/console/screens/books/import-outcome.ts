@@ -64,7 +64,7 @@ function formatEncoding(encoding: string): string {
 }
 
 /** `/title: must not be empty` */
-export function formatProblems({ detail, errors = [] }: SkippedRecord): string {
+function formatProblems({ detail, errors = [] }: SkippedRecord): string {
   const problems = errors.map((error) =>
     error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
   return problems.length === 0 ? detail : problems.join('; ');

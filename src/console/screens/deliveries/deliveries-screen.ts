@@ -7,9 +7,8 @@ import { webhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
-import {
-  createTargetLabel, formatAttempt, formatEvent, formatWait, openDelivery,
-} from './delivery-view.ts';
+import { formatAttempt, formatEvent, formatWait } from '../../parts/delivery-text.ts';
+import { createTargetLabel, openDelivery } from './delivery-view.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled', 'coalesced'];

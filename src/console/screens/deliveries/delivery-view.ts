@@ -7,6 +7,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { resolveWebhookLabel, type WebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
+import { formatAttempt, formatEvent, formatWait } from '../../parts/delivery-text.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -130,26 +131,6 @@ async function cancel(identifier: string, refresh: () => void): Promise<void> {
 
 function deliveryPath(identifier: string): string {
   return `/api/deliveries/${encodeURIComponent(identifier)}`;
-}
-
-/** Says what else the delivery waits for; null: only for the time of its next attempt. */
-export function formatWait({ waitsFor }: Delivery): string | null {
-  return waitsFor === null ? null : 'waits: its webhook is off';
-}
-
-/**
- * The result of an attempt: the status of the answer, or the message of a route's action. After a
- * 401 there may be an error, too: why there was no new access token.
- */
-export function formatAttempt({ statusCode, error, success, message }: Attempt): string {
-  if (success !== undefined) return message ?? (success ? 'done' : 'failed');
-  const outcomes = [statusCode, error].filter((one) => one !== null && one !== undefined);
-  return outcomes.length === 0 ? 'no answer' : outcomes.join(': ');
-}
-
-/** The event, or what a delivery without one is. */
-export function formatEvent({ event, kind }: Delivery): string {
-  return event ?? (kind === 'route' ? 'A request' : 'A forward');
 }
 
 /** A label of the target, also when the webhook was removed or there is none. */

@@ -27,7 +27,7 @@ export const eventsScreen: Screen = {
         { title: 'Name', kind: 'wide', cell: ({ name }) => name },
         { title: 'Key', kind: 'extra', cell: ({ key }) => key ?? '' },
         { title: 'Source', kind: 'extra', cell: ({ source }) => source ?? '' },
-        { title: 'Heard', cell: formatHeard },
+        { title: 'State', cell: formatHeard },
       ],
       filters: () => [
         ...SEARCH_FILTERS,
@@ -60,9 +60,9 @@ function createEmitButton(container: HTMLElement, refresh: () => void): HTMLElem
 
 /** Says whether a webhook got the event, or when it begins. */
 function formatHeard({ heard, deliverAt }: KeptEvent): string | HTMLElement {
-  if (heard) return 'by a webhook';
+  if (heard) return 'heard by a webhook';
   return deliverAt !== null && Date.parse(deliverAt) > Date.now()
-    ? h('span', 'due ', timeElement(deliverAt)) : 'by nobody';
+    ? h('span', 'due ', timeElement(deliverAt)) : 'heard by nobody';
 }
 
 function matchesEventFilters(

@@ -8,7 +8,7 @@ import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { confirmAndDelete } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/deletion.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -165,8 +165,12 @@ async function remove(
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'request')} that still ${
       pendingCount === 1 ? 'waits' : 'wait'} will fail.`;
-  const isDeleted = await confirmAndDelete(path, {
-    title: `Delete ${createWebhookLabel(webhook).title}?`,
+  const name = createWebhookLabel(webhook).title;
+  const isDeleted = await confirmAndDelete({
+    name, path, address: ['incoming', identifier],
+    ended: pendingCount === 0 ? null : 'Requests that waited have failed.',
+  }, {
+    title: `Delete ${name}?`,
     text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
       + warning,
     command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,

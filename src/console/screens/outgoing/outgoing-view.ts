@@ -6,14 +6,15 @@ import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { askToConfirm, confirmAndDelete } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/deletion.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import type { RecordMembers } from '../../parts/forms/merge-versions.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
+import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-state.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
@@ -22,6 +23,7 @@ import { formatSigning, formatTriggerEvents, loadOutgoingFields } from './outgoi
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
 } from '../../parts/backfill.ts';
+import { watchTraffic } from './outgoing-traffic.ts';
 import { sampleSection } from './sample-event.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
@@ -31,37 +33,47 @@ type OutgoingView = {
   readonly etag: string;
   readonly actions: ActionCatalog; readonly refresh: () => Promise<void>;
   readonly backfill: JobWatch;
+  /** What it has sent lately, kept current apart from the rest. */
+  readonly traffic: HTMLElement;
 };
 
 export function openOutgoing(container: HTMLElement, id: string): () => void {
   const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
   const backfill = watchBackfill(id);
+  const traffic = watchTraffic(id);
   const close = openView(container, async (refresh) => {
     const [{ body: webhook, headers }, actions] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), ActionCatalog.load(),
     ]);
     const etag = headers.get('ETag') ?? '';
-    render(container, { webhook, path, etag, actions, refresh, backfill });
+    render(container, {
+      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element,
+    });
   });
   return () => {
     close();
     backfill.close();
+    traffic.close();
   };
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, actions, backfill } = view;
+  const { webhook, path, actions, backfill, traffic } = view;
   const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
   const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
   fill(container, backLink('outgoing', 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
-    }, 'Its deliveries'), callerSession.may('write') ? backfillButton(view) : null,
+    }, 'Its deliveries'),
+    ...callerSession.may('write') ? [acknowledgeButton(view), backfillButton(view)] : [],
     ...callerSession.may('admin') ? buttons(container, view) : []),
     backfill.element,
     description === undefined ? null : h('p', description),
     factList([
-      ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
+      ['State', detailedWebhookState(webhook)],
+      ['Acknowledged', webhook.acknowledgedAt === undefined ? null
+        : timeElement(webhook.acknowledgedAt)],
+      ['Last failure', lastFailure(webhook)],
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
       ['Events', formatTriggerEvents(webhook)],
       // Without a name the heading is the address, so there is no fact of it.
@@ -80,10 +92,21 @@ function render(container: HTMLElement, view: OutgoingView): void {
         : timeElement(previousSecret.validUntil)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
+    traffic,
     // Without a path the section only previews: it has no button that sends.
     sampleSection(() => webhook, callerSession.may('write') ? path : null),
     h('details', h('summary', 'All members'),
       h('pre', encodeJson(webhook, 2))));
+}
+
+/** null: no failure has switched it off, or somebody has said to have seen it. */
+function acknowledgeButton({ webhook, path, refresh }: OutgoingView): HTMLElement | null {
+  if (!isOffUnseen(webhook)) return null;
+  return asyncButton('Acknowledge', async () => {
+    await callApi('POST', `${path}/acknowledge`);
+    showNotice('The overview names it no more. It stays off.');
+    await refresh();
+  }, 'primary');
 }
 
 function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {
@@ -167,7 +190,7 @@ function toFormRecord({ triggerEvent, ...rest }: RecordMembers): RecordMembers {
 }
 
 async function remove(
-  container: HTMLElement, { webhook: { identifier, targetUrl }, path }: OutgoingView,
+  container: HTMLElement, { webhook: { identifier, name, targetUrl }, path }: OutgoingView,
 ): Promise<void> {
   const pendingCount = await countPending(identifier);
   // The user may have left the screen while the deliveries were counted.
@@ -175,7 +198,10 @@ async function remove(
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${
       pendingCount === 1 ? 'waits' : 'wait'} will be cancelled.`;
-  const isDeleted = await confirmAndDelete(path, {
+  const isDeleted = await confirmAndDelete({
+    name: name ?? 'the webhook', path, address: ['outgoing', identifier],
+    ended: pendingCount === 0 ? null : 'Deliveries that waited stay cancelled.',
+  }, {
     title: 'Delete the webhook?',
     text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
       + `more.${warning}`,

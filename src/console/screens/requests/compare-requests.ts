@@ -7,7 +7,7 @@ import { parseKeepingDigits } from '../../base/json-text.ts';
 import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { plainTable } from '../../parts/plain-table.ts';
-import { requestPath } from './request-path.ts';
+import { describeRequest, requestPath } from './request-path.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const CHOICES_MAX = 50;
@@ -29,7 +29,7 @@ export async function openCompareDialog(
         h('a', {
           href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
         }, formatTimestamp(other.receivedAt)),
-        ' ', badge(other.status), ` ${other.event ?? ''} ${other.eventId ?? ''}`))),
+        ' ', badge(other.status), ` ${describeRequest(other)} ${other.eventId ?? ''}`))),
     h('div.actions',
       h('button', { onclick: () => dialog.close() }, 'Cancel')),
   ]);

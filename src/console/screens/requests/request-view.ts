@@ -9,7 +9,7 @@ import { badge } from '../../parts/badge.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { copyButton } from '../../parts/code-block.ts';
-import { confirmAndDelete } from '../../parts/dialog.ts';
+import { confirmAndDelete } from '../../parts/deletion.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
@@ -125,13 +125,12 @@ function actions(
 }
 
 async function removeRequest(container: HTMLElement, id: string): Promise<void> {
-  const isDeleted = await confirmAndDelete(requestPath(id), {
+  const deletion = { name: 'the request', path: requestPath(id), address: ['requests', id] };
+  const isDeleted = await confirmAndDelete(deletion, {
     title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
     command: `hookshelf request:delete ${id}`,
   });
-  if (!isDeleted) return;
-  showNotice('Deleted.');
-  goIfStillHere(container, ['requests']);
+  if (isDeleted) goIfStillHere(container, ['requests']);
 }
 
 function renderRoute(

@@ -1,12 +1,13 @@
 /** The screen of requests: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
-import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
+import { formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
+import { describeRequest } from './request-path.ts';
 import { openRequest } from './request-view.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
@@ -24,9 +25,8 @@ export const requestsScreen: Screen = {
       getHref: (request) => href(['requests', request.id]),
       columns: [
         { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
-        { title: 'Webhook', kind: 'main', cell: ({ hook }) => resolvedWebhookLabel(hook) },
-        { title: 'What', cell: ({ event, method, bodyBytes }) =>
-          event ?? `${method}, ${formatBytes(bodyBytes)}` },
+        { title: 'Webhook', kind: 'wide', cell: ({ hook }) => resolvedWebhookLabel(hook) },
+        { title: 'What', kind: 'main', cell: describeRequest },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
           : `${answered.status} in ${formatDuration(answered.afterMs)}` },

@@ -1,0 +1,40 @@
+/** Deletes a record after a question, and puts it back while the notice of that stands. */
+import { callApi } from '../base/api-calls.ts';
+import { goToScreen } from '../base/screen-address.ts';
+import { asyncButton } from './async-button.ts';
+import { askToConfirm } from './dialog.ts';
+import { showNotice } from './notice.ts';
+
+type Deletion = {
+  /** What is deleted, as notices call it. */
+  readonly name: string;
+  /** The record's path in the API. */
+  readonly path: string;
+  /** The address of its screen. */
+  readonly address: readonly string[];
+  /** What the deletion ends, and putting back does not begin again; null: nothing. */
+  readonly ended?: string | null;
+};
+
+/** Asks first. Resolves with whether it is deleted. Throws ApiError. */
+export async function confirmAndDelete(
+  deletion: Deletion,
+  question: Pick<Parameters<typeof askToConfirm>[0], 'title' | 'text' | 'command'>,
+): Promise<boolean> {
+  const isSure = await askToConfirm({ ...question, action: 'Delete it', isDestructive: true });
+  if (!isSure) return false;
+  await callApi('DELETE', deletion.path);
+  offerUndo(deletion);
+  return true;
+}
+
+/** Says that it is deleted, with a button that puts it back. */
+export function offerUndo({ name, path, address, ended = null }: Deletion): void {
+  const undo = asyncButton('Undo', async () => {
+    await callApi('POST', `${path}/restore`);
+    undo.parentElement?.remove();
+    showNotice(ended === null ? `${name} is back.` : `${name} is back. ${ended}`);
+    goToScreen(address);
+  });
+  showNotice(`Deleted ${name}.`, 'good', undo);
+}

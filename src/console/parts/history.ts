@@ -1,0 +1,62 @@
+/** The windows of statistics that are kept: buttons that choose one, and the bars of each. */
+import { h } from '../base/dom.ts';
+import { sum } from './chart.ts';
+
+export type HistoryWindow = '1h' | '24h' | '7d';
+
+const WINDOWS: readonly (readonly [HistoryWindow, string])[] =
+  [['1h', '1 hour'], ['24h', '24 hours'], ['7d', '7 days']];
+/** How many intervals of five minutes a bar has: there are 12, 48 or 84 bars. */
+const INTERVALS_EACH: Readonly<Record<HistoryWindow, number>> = { '1h': 1, '24h': 6, '7d': 24 };
+
+export function isHistoryWindow(name: string | null): name is HistoryWindow {
+  return WINDOWS.some(([window]) => window === name);
+}
+
+/** Buttons of which the chosen one is pressed. */
+export class WindowButtons {
+  readonly elements: readonly HTMLButtonElement[];
+  #chosen: HistoryWindow;
+
+  constructor(chosen: HistoryWindow, onChange: (window: HistoryWindow) => void) {
+    this.#chosen = chosen;
+    this.elements = WINDOWS.map(([window, label]) => h('button', { onclick: () => {
+      this.#chosen = window;
+      this.#show();
+      onChange(window);
+    } }, label));
+    this.#show();
+  }
+
+  get chosen(): HistoryWindow {
+    return this.#chosen;
+  }
+
+  #show(): void {
+    this.elements.forEach((button, index) =>
+      button.setAttribute('aria-pressed', String(WINDOWS[index]?.[0] === this.#chosen)));
+  }
+}
+
+type Intervals = {
+  readonly window: HistoryWindow; readonly intervalSeconds: number;
+  readonly times: readonly string[];
+};
+
+/** The bars of a window: when each begins, and how many minutes it has. */
+export function barsOf(
+  { window, intervalSeconds, times }: Intervals,
+): { readonly times: readonly string[]; readonly minutesEach: number } {
+  const size = INTERVALS_EACH[window];
+  return {
+    times: times.filter((_, index) => index % size === 0),
+    minutesEach: size * intervalSeconds / 60,
+  };
+}
+
+/** The sums of a series, one for each bar. */
+export function sumBars({ window, times }: Intervals, values: readonly number[]): number[] {
+  const size = INTERVALS_EACH[window];
+  return Array.from({ length: times.length / size }, (_, index) =>
+    sum(values.slice(index * size, (index + 1) * size)));
+}

@@ -1,0 +1,153 @@
+/** What one outgoing webhook has sent lately, as plots; what waits, and its last deliveries. */
+import { appendQuery, href } from '../../base/screen-address.ts';
+import { getJson, getPage } from '../../base/api-calls.ts';
+import { h, refill, type Child } from '../../base/dom.ts';
+import { formatDuration, formatQuantity, timeElement } from '../../base/format.ts';
+import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
+import { badge } from '../../parts/badge.ts';
+import { chart, sum } from '../../parts/chart.ts';
+import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
+import { barsOf, sumBars, WindowButtons } from '../../parts/history.ts';
+import { lineChart } from '../../parts/line-chart.ts';
+import { showFailureIn } from '../../parts/notice.ts';
+import { stackedTable } from '../../parts/plain-table.ts';
+import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
+import type { WebhookStatistics } from '../../../webhooks/health/webhook-statistics.ts';
+
+const REFRESH_MS = 10_000;
+const LAST_DELIVERIES = 10;
+
+/** What is shown of a webhook: `waiting` begins with the delivery that waits for longest. */
+type Traffic = {
+  readonly webhook: OutgoingWebhook;
+  readonly statistics: WebhookStatistics;
+  readonly latest: readonly Delivery[];
+  readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
+};
+
+/** An element that is kept current until it is closed. */
+export function watchTraffic(
+  identifier: string,
+): { readonly element: HTMLElement; close(): void } {
+  const content = h('div', { 'aria-busy': 'true' });
+  const buttons = new WindowButtons('1h', () => void show());
+  const show = async (): Promise<void> => {
+    try {
+      const traffic = await fetchTraffic(identifier, buttons.chosen);
+      // The user has chosen another window meanwhile: another call shows that.
+      if (traffic.statistics.window !== buttons.chosen) return;
+      refill(content, ...render(traffic));
+    } catch (thrown) {
+      // What was shown before is better than nothing.
+      if (content.childElementCount === 0) showFailureIn(content, thrown, () => void show());
+    }
+    content.removeAttribute('aria-busy');
+  };
+  void show();
+  const timer = setInterval(() => {
+    if (!document.hidden) void show();
+  }, REFRESH_MS);
+  return {
+    element: h('section', h('div.heading', h('h2', 'Lately'),
+      h('div.actions', {}, ...buttons.elements)), content),
+    close: () => clearInterval(timer),
+  };
+}
+
+async function fetchTraffic(identifier: string, window: string): Promise<Traffic> {
+  const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
+  const list = (query: Readonly<Record<string, string>>): string =>
+    appendQuery('/api/deliveries', { hook: identifier, ...query });
+  const [webhook, statistics, latest, waiting] = await Promise.all([
+    getJson<OutgoingWebhook>(path),
+    getJson<WebhookStatistics>(appendQuery(`${path}/statistics`, { window })),
+    getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
+    getPage<Delivery>(list({ status: 'pending', limit: '1' })),
+  ]);
+  const { items: [first], total } = waiting;
+  return { webhook, statistics, latest, waiting: { first, count: total ?? 0 } };
+}
+
+function render({ webhook, statistics, latest, waiting }: Traffic): HTMLElement[] {
+  const { identifier } = webhook;
+  return [
+    h('div.charts', {}, ...charts(statistics)),
+    h('h3', 'What waits'),
+    waiting.first === undefined ? h('p', 'Nothing.') : h('p',
+      h('a', { href: href(['deliveries'], { hook: identifier, status: 'pending' }) },
+        formatQuantity(waiting.count, 'delivery', 'deliveries')), ', the oldest ',
+      timeElement(waiting.first.createdAt), ': ', ...explainWait(webhook, waiting.first), '.'),
+    h('h3', 'Its last deliveries'),
+    latest.length === 0 ? h('p.hint', 'It has none that are kept.')
+      : stackedTable(['Created', 'Event', 'Status', 'Last answer', 'Attempts'],
+        latest.map(renderDelivery)),
+  ];
+}
+
+/** Why the oldest pending delivery is not sent yet. */
+function explainWait(
+  { enabled, health: { nextProbeAt, waitsFor } }: OutgoingWebhook,
+  { attempts, nextAttemptAt }: Delivery,
+): readonly Child[] {
+  const last = attempts.at(-1);
+  const failed = last === undefined ? '' : `it was answered ${formatAttempt(last)}, and `;
+  if (nextProbeAt !== undefined) {
+    return ['the webhook is off for failing, and is tried again ', timeElement(nextProbeAt)];
+  }
+  if (!enabled) return ['the webhook is off'];
+  if (waitsFor !== null && waitsFor !== undefined) {
+    const [other = ''] = waitsFor.behind;
+    return [`others have the places at ${waitsFor.target}, such as ${
+      resolveWebhookLabel(other).title}, since `, timeElement(waitsFor.since)];
+  }
+  const isDue = nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now();
+  if (isDue) return [`${failed}it is under way, or waits for those before it`];
+  return [`${failed}it is tried `, timeElement(nextAttemptAt)];
+}
+
+function renderDelivery(delivery: Delivery): readonly Child[] {
+  const { identifier, createdAt, status, attempts } = delivery;
+  const last = attempts.at(-1);
+  return [
+    h('a', { href: href(['deliveries', identifier]) }, timeElement(createdAt)),
+    formatEvent(delivery), badge(status),
+    last === undefined ? '–' : `${formatAttempt(last)} in ${formatDuration(last.durationMs)}`,
+    String(attempts.length),
+  ];
+}
+
+function charts(statistics: WebhookStatistics): HTMLElement[] {
+  const { times, minutesEach } = barsOf(statistics);
+  const { delivered, failed, durationMs } = statistics.deliveries;
+  const [good, bad] = [sumBars(statistics, delivered), sumBars(statistics, failed)];
+  const counts = good.map((value, index) => value + (bad[index] ?? 0));
+  const count = sum(counts);
+  // The mean of an interval counts as often as it had attempts.
+  const spentMs = sumBars(statistics, durationMs.map((meanMs, index) =>
+    (meanMs ?? 0) * ((delivered[index] ?? 0) + (failed[index] ?? 0))));
+  const divideByCounts = (values: readonly number[]): (number | null)[] =>
+    values.map((value, index) => counts[index] === 0 ? null : value / (counts[index] ?? 1));
+  return [
+    chart({
+      title: 'Deliveries', noun: 'attempts', times, minutesEach, series: [
+        { name: 'delivered', tone: 'good', values: good },
+        { name: 'failed', tone: 'bad', values: bad },
+      ],
+    }),
+    lineChart({
+      title: 'Success', unit: 'attempts that delivered', times, values: divideByCounts(good),
+      top: 1, format: formatPercent,
+      summary: count === 0 ? 'no attempt'
+        : `${formatPercent(sum(good) / count)} of ${formatQuantity(count, 'attempt')}`,
+    }),
+    lineChart({
+      title: 'Duration', unit: 'mean of an attempt', times, values: divideByCounts(spentMs),
+      format: formatDuration,
+      summary: count === 0 ? 'no attempt' : `${formatDuration(sum(spentMs) / count)} in the mean`,
+    }),
+  ];
+}
+
+function formatPercent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}

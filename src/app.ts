@@ -14,7 +14,7 @@ import type { PreopenedResources } from './app/listening.ts';
 import {
   buildMetrics, certificateMetric, followerMetrics, indexMetrics, storeMetrics,
 } from './app/service-metrics.ts';
-import { createTopics } from './app/topics.ts';
+import { createStreamView, createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import type { HookCommands } from './app/hook-commands.ts';
 import { checkBackupFolder, openBackups } from './app/backups.ts';
@@ -391,6 +391,10 @@ function composeDomains(
     replica: store.replica, logger,
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => hasScope(exchange, access.verifier, 'read'),
+    findView(exchange) {
+      const visibility = webhooks.findVisibility(exchange);
+      return visibility && createStreamView(visibility, findCommitted(store));
+    },
   });
   const following = createFollowerRegistry({
     store, files: createNodeFiles(), clock, logger,

@@ -5,16 +5,24 @@
 import { encodeJson } from '../base/json/encode.ts';
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
+import type { FindRecord } from '../store/store-port.ts';
+import { formatEvent, type StreamView } from '../stream/stream-event.ts';
 import type { StreamTopic } from '../stream/stream-topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
-import { eventCollection, isEvent } from '../webhooks/deliveries/event-record.ts';
+import {
+  decodeEventHead, eventCollection, isEvent, readReceiverIds,
+} from '../webhooks/deliveries/event-record.ts';
 import { toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest, requestCollection } from '../webhooks/inbox/request-codec.ts';
 import type { StoredRequest } from '../webhooks/incoming/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
+import type { Visibility } from '../webhooks/members/visibility.ts';
+
+const DELIVERIES = 'deliveries';
+const EVENTS = 'events';
 
 /** `describeRequest` is for a request that is announced but not stored: one that was rejected. */
 type Topics = {
@@ -39,6 +47,31 @@ export function createTopics({ requests, deliveries }: TopicDeps): Topics {
   };
 }
 
+/** What a reader of the stream sees whose token is bound to webhooks. */
+export function createStreamView(visibility: Visibility, find: FindRecord): StreamView {
+  return {
+    key: visibility.binding.tokenId, topics: [DELIVERIES, EVENTS], defaultTopics: [DELIVERIES],
+    show({ topic, webhookId, record, text }) {
+      if (topic.name === EVENTS && record !== null) return showEvent(visibility, record, find, text);
+      const isSeen = topic.name === DELIVERIES && typeof webhookId === 'string'
+        && visibility.seesWebhook(webhookId);
+      return isSeen ? text : null;
+    },
+  };
+}
+
+/** An event is seen by the deliveries that it has by now. */
+function showEvent(
+  visibility: Visibility, record: Buffer, find: FindRecord, text: string,
+): string | null {
+  const { identifier } = decodeEventHead(record);
+  const webhookIds = readReceiverIds(find, identifier, record);
+  if (!visibility.seesEvent(webhookIds)) return null;
+  if (visibility.seesPayload(webhookIds)) return text;
+  const { key: _, source: __, ...event } = toPublicEvent(record, find);
+  return formatEvent(eventTopic, 'created', encodeJson(event));
+}
+
 type TopicDeps = {
   readonly requests: Pick<RequestService, 'toPublic'>;
   readonly deliveries: Pick<DeliveryService, 'toPublic'>;
@@ -49,7 +82,7 @@ function createDeliveryTopic(
   deliveries: TopicDeps['deliveries'], requestTopic: StreamTopic,
 ): StreamTopic {
   return {
-    name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasWebhooks: true,
+    name: DELIVERIES, event: 'delivery', collection: deliveryCollection, hasWebhooks: true,
     findOwner: (id) =>
       isRouteDeliveryId(id) ? { topic: requestTopic, id: parseRequestId(id) } : null,
     describe(record) {
@@ -63,7 +96,7 @@ function createDeliveryTopic(
 
 /** An event is told when it is created: it never changes, and that it is too old is not told. */
 const eventTopic: StreamTopic = {
-  name: 'events', event: 'event', collection: eventCollection, hasWebhooks: false,
+  name: EVENTS, event: 'event', collection: eventCollection, hasWebhooks: false,
   isOptional: true,
   isTold: ({ before, after }) => !before && after !== null && isEvent(after),
   describe: (record, find) =>

@@ -253,8 +253,9 @@ export class Broadcast {
 
 const EMPTY_COMMENT = Buffer.from(':\n\n');
 
-function getChannelKey({ topics, webhookIds }: StreamFilter): string {
-  return [...topics.map(({ name }) => name).sort(), ...webhookIds ?? ['']].join('\n');
+function getChannelKey({ topics, webhookIds, view }: StreamFilter): string {
+  const names = topics.map(({ name }) => name).sort();
+  return [view?.key ?? '', ...names, ...webhookIds ?? ['']].join('\n');
 }
 
 function stoppingError(): AppError {

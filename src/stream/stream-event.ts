@@ -32,6 +32,20 @@ export type StreamFilter = {
   readonly topics: readonly StreamTopic[];
   /** null: events of any webhook, and events that belong to no webhook. */
   readonly webhookIds: readonly string[] | null;
+  /** null: the reader sees everything. */
+  readonly view: StreamView | null;
+};
+
+/** What a reader sees who does not see everything. */
+export type StreamView = {
+  /** Readers whose views have the same key see the same. */
+  readonly key: string;
+  /** The names of the topics that he may read. */
+  readonly topics: readonly string[];
+  /** Those that he gets without naming any. */
+  readonly defaultTopics: readonly string[];
+  /** The text of an event as he sees it now; null: he does not see it. */
+  readonly show: (event: ChangeEvent) => string | null;
 };
 
 /** A change as readers get it. The event's id differs between readers. */
@@ -44,6 +58,8 @@ export type ChangeEvent = {
   readonly number: number;
   /** null: the record belongs to no webhook. Undefined: to which is not known any more. */
   readonly webhookId: string | null | undefined;
+  /** The record after the change; null: it was deleted, or is on no disk. */
+  readonly record: Buffer | null;
   /** The event without its id. */
   readonly text: string;
 };
@@ -118,7 +134,7 @@ function createOwnerEvent(
   const record = find(name, id);
   if (record === undefined) return null;
   const { json, webhookId } = topic.describe(record, find);
-  return { topic, number, webhookId, text: formatEvent(topic, 'updated', json) };
+  return { topic, number, webhookId, record, text: formatEvent(topic, 'updated', json) };
 }
 
 function createChangeEvent(
@@ -130,12 +146,12 @@ function createChangeEvent(
   if (after === null) {
     const webhookId = before ? topic.describe(before, find).webhookId : undefined;
     const json = `{"${topic.collection.key}":"${id}"}`;
-    return { topic, number, webhookId, text: formatEvent(topic, 'deleted', json) };
+    return { topic, number, webhookId, record: null, text: formatEvent(topic, 'deleted', json) };
   }
   const { json, webhookId, isNew } = topic.describe(after, find);
   const isCreated = before === undefined ? isNew : before === null;
   const text = formatEvent(topic, isCreated ? 'created' : 'updated', json);
-  return { topic, number, webhookId, text };
+  return { topic, number, webhookId, record: after, text };
 }
 
 /** The event without its id. */
@@ -149,10 +165,17 @@ export function formatEvent(
 export function encodeEvents(
   sequence: number, events: readonly ChangeEvent[], filter: StreamFilter,
 ): string {
-  const selectedEvents = events.filter((event) => matchesFilter(event, filter));
+  const selectedEvents = events.flatMap((event) => {
+    const text = matchesFilter(event, filter) ? showEvent(event, filter) : null;
+    return text === null ? [] : [{ number: event.number, text }];
+  });
   const last = selectedEvents.length - 1;
   return selectedEvents.map(({ number, text }, index) =>
     `id: ${index === last ? sequence : `${sequence}.${number}`}\n${text}`).join('');
+}
+
+function showEvent(event: ChangeEvent, { view }: StreamFilter): string | null {
+  return view === null ? event.text : view.show(event);
 }
 
 // A deletion whose webhook is unknown goes to all readers: one that never saw the record ignores

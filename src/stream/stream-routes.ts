@@ -1,12 +1,13 @@
 /** `GET /api/stream`. */
 import { AppError } from '../base/errors.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
+import { boundTokenError } from '../resources/bound-token-error.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
 import { Broadcast, type BroadcastOptions } from './broadcast.ts';
 import { formatEvent, parsePosition } from './stream-event.ts';
-import type { StreamPosition, StreamFilter } from './stream-event.ts';
+import type { StreamFilter, StreamPosition, StreamView } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
 
 export interface EventStream {
@@ -31,6 +32,8 @@ type StreamOptions = BroadcastOptions & {
   readonly findWebhookIds: (name: string) => readonly string[];
   /** Whether the caller's token is still valid. */
   readonly mayRead: (exchange: Exchange) => boolean;
+  /** Finds what the caller sees; null: everything. */
+  readonly findView: (exchange: Exchange) => StreamView | null;
 };
 
 export function createEventStream(options: StreamOptions): EventStream {
@@ -41,16 +44,17 @@ export function createEventStream(options: StreamOptions): EventStream {
       if (!broadcast.hasReaders) return;
       const { webhookId, json } = describe();
       const text = formatEvent(topic, 'created', json);
-      broadcast.announce({ topic, number: 1, webhookId, text });
+      broadcast.announce({ topic, number: 1, webhookId, record: null, text });
     },
     close: () => broadcast.close(),
   };
 }
 
 function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
-  const { topics, clock, findWebhookIds, mayRead } = options;
+  const { topics, clock, findWebhookIds, mayRead, findView } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
+    bound: { scope: 'read' },
     summary: 'Committed changes as server-sent events, as they happen',
     parameters: createParameters(topics),
     isLongLived: true,
@@ -62,8 +66,10 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
       ...problemResponses(400, 410, 503),
     ],
     async handle(exchange) {
+      const view = findView(exchange);
+      if (view !== null) checkTopicsOfView(view, exchange.search);
       const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);
-      const filter = parseFilter(query, topics, findWebhookIds);
+      const filter = parseFilter(query, topics, findWebhookIds, view);
       const position = readPosition(exchange, query.get('lastEventId'));
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
@@ -119,12 +125,19 @@ function createParameters(topics: readonly StreamTopic[]): readonly ParameterSpe
   ];
 }
 
+/** Throws `forbidden`, before anything else of the query is looked at. */
+function checkTopicsOfView(view: StreamView, search: string): void {
+  const names = new URLSearchParams(search).getAll('topics').flatMap((text) => text.split(','));
+  if (!names.every((name) => view.topics.includes(name))) throw boundTokenError();
+}
+
 function parseFilter(
   query: ReadonlyMap<string, string>, topics: readonly StreamTopic[],
-  hooksNamed: StreamOptions['findWebhookIds'],
+  hooksNamed: StreamOptions['findWebhookIds'], view: StreamView | null,
 ): StreamFilter {
   const topicNames = topics.map(({ name }) => name);
-  const names = query.get('topics')?.split(',') ?? listDefaultNames(topics);
+  const names = query.get('topics')?.split(',')
+    ?? view?.defaultTopics ?? listDefaultNames(topics);
   const unknown = names.find((name) => !topicNames.includes(name));
   if (unknown !== undefined) {
     throw new AppError('malformed', `\`topics\` must be some of ${topicNames.join(', ')}, with `
@@ -134,7 +147,7 @@ function parseFilter(
   const webhookIds = webhook === undefined ? null : hooksNamed(webhook);
   const selectedTopics = topics.filter(({ name }) => names.includes(name));
   if (webhookIds === null || selectedTopics.some(({ hasWebhooks }) => hasWebhooks)) {
-    return { topics: selectedTopics, webhookIds };
+    return { topics: selectedTopics, webhookIds, view };
   }
   throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '
     + 'neither');

@@ -10,7 +10,7 @@ test('readers that open their streams at once are limited as others are', async 
     find: () => undefined,
     clock: new ManualClock(), logger: silentLogger,
   });
-  const filter = { topics: [], webhookIds: null };
+  const filter = { topics: [], webhookIds: null, view: null };
   const connection = { mayRead: () => true, cut: () => {} };
   const opened = await Promise.allSettled(
     Array.from({ length: 300 }, () => broadcast.open(filter, null, connection)));

@@ -16,7 +16,7 @@ test('a client that follows again on its connection leaves no listener there', a
     topics: [], changes: { follow: () => () => {}, since: async () => null },
     find: () => undefined, sequence: () => 0, clock: systemClock, logger: silentLogger,
     findWebhookIds: (name) => [name],
-    mayRead: () => true,
+    mayRead: () => true, findView: () => null,
     replica: {
       waitFor: async () => true,
       onReload(listener) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Scope } from '../../src/access/scope.ts';
 import { ask, type Reply } from '../e2e/ask.ts';
 import { withAppServer, type AppServer } from './app-server.ts';
+import { followStream, type Following } from './event-stream.ts';
 import { startHttpTarget, type HttpTarget } from './http-target.ts';
 import { makeBoundToken, makeToken } from './make-token.ts';
 import { until } from './until.ts';
@@ -22,6 +23,8 @@ export type World = {
   readonly operator: Ask;
   /** Makes a token of that scope that is bound to these webhooks, and asks with it. */
   readonly customer: (scope: Scope, ...webhooks: string[]) => Promise<Ask>;
+  /** Makes such a token, and follows that stream with it. */
+  readonly follow: (webhooks: readonly string[], query?: string) => Promise<Following>;
   /** The identifiers of the webhooks, by name. */
   readonly ids: Readonly<Record<string, string>>;
 };
@@ -43,6 +46,7 @@ export function inWorld(
       });
     const operator = askAs((await makeToken(server.data, 'admin')).token);
     const ids: Record<string, string> = {};
+    const followings: Following[] = [];
     for (const [name, members] of Object.entries(webhooks)) {
       const made = await operator('POST', HOOKS, {
         name, targetUrl: `${target.url}/500`, triggerEvent: 'order.*', retrySchedule: [],
@@ -56,8 +60,17 @@ export function inWorld(
         server, target, operator, ids,
         customer: async (scope, ...bound) =>
           askAs((await makeBoundToken(server.data, scope, ...bound)).token),
+        async follow(bound, query = '') {
+          const { token } = await makeBoundToken(server.data, 'read', ...bound);
+          const following = await followStream(server, {
+            path: `/api/stream${query}`, headers: { authorization: `Bearer ${token}` },
+          });
+          followings.push(following);
+          return following;
+        },
       });
     } finally {
+      for (const following of followings) await following.close();
       target.close();
     }
   }, environment);

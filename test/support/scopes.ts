@@ -116,6 +116,7 @@ export const BOUND_SCOPE_OF: ReadonlyMap<string, BoundScope> = new Map([
   ['GET /api/jobs/{id}', 'read'],
   ['GET /api/statistics', 'read'],
   ['GET /api/identifiers/{collection}', 'read'],
+  ['GET /api/stream', 'read'],
   ['POST /api/deliveries/{identifier}/resend', 'resend'],
   ['POST /api/deliveries/{identifier}/retry', 'resend'],
   ['POST /api/deliveries/resend', 'resend'],

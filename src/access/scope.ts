@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 /**
  * By scope of a token that is not bound to webhooks, the scopes of the routes that it may call. No
  * other scope includes `follow`, which reads the secrets that all others only write. `resend` is of
- * bound tokens alone, which `mayCallBound` is asked about.
+ * bound tokens alone, about which `includesBoundScope` is asked.
  */
 const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
   emit: ['emit'],
@@ -21,12 +21,6 @@ const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
 
 export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
-}
-
-/** Whether a bound token may call what is for such tokens of the scope `requiredScope`. */
-export function mayCallBound(grantedScope: Scope, requiredScope: BoundScope): boolean {
-  return isBoundScope(grantedScope)
-    && BOUND_SCOPES.indexOf(grantedScope) >= BOUND_SCOPES.indexOf(requiredScope);
 }
 
 /** Whether a token of that scope can be bound to webhooks. */

@@ -2,9 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import { boundTokenError } from '../resources/bound-token-error.ts';
-import type { BoundRule, Exchange, Grant } from '../server/http-route.ts';
-import { ALWAYS_REQUIRED, includesScope, mayCallBound, type Scope } from './scope.ts';
+import { boundTokenError } from '../server/bound-token-error.ts';
+import {
+  includesBoundScope, type BoundRule, type Exchange, type Grant,
+} from '../server/http-route.ts';
+import { ALWAYS_REQUIRED, includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
   /**
@@ -83,7 +85,7 @@ export function checkToken(
 /** Says the same of routes that there are, and of those that there are not. */
 function checkBoundScope(grantedScope: Scope, bound: BoundRule | undefined): void {
   if (bound === undefined) throw boundTokenError();
-  if (mayCallBound(grantedScope, bound.scope)) return;
+  if (includesBoundScope(grantedScope, bound.scope)) return;
   throw new AppError('forbidden',
     `this needs a token of scope ${bound.scope}, not ${grantedScope}`,
     { challenge: `Bearer error="insufficient_scope", scope="${bound.scope}"` });

@@ -52,7 +52,7 @@ export function createStreamView(visibility: Visibility, find: FindRecord): Stre
   return {
     key: visibility.binding.tokenId, topics: [DELIVERIES, EVENTS], defaultTopics: [DELIVERIES],
     show({ topic, webhookId, record, text }) {
-      if (topic.name === EVENTS && record !== null) return showEvent(visibility, record, find, text);
+      if (topic.name === EVENTS) return record && showEvent(visibility, record, find, text);
       const isSeen = topic.name === DELIVERIES && typeof webhookId === 'string'
         && visibility.seesWebhook(webhookId);
       return isSeen ? text : null;

@@ -37,6 +37,9 @@ export type RoutedResource = Pick<Resource,
 /** What the routes of a resource are for tokens that are bound to webhooks. */
 type BoundAccess = {
   readonly read: BoundRule;
+  readonly patch: BoundRule;
+  /** Throws for a patch that the caller may not make, as his token is bound. */
+  readonly checkPatch: (exchange: Exchange, patch: unknown) => void;
   /** What the caller may see of a record; null: all of it. */
   readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
 };
@@ -80,7 +83,7 @@ export function resourceRoutes(
 ): readonly HttpRoute[] {
   return [
     getRoute(resource, repository, bound), postRoute(resource, repository, keys),
-    putRoute(resource, repository), patchRoute(resource, repository),
+    putRoute(resource, repository), patchRoute(resource, repository, bound),
     deleteRoute(resource, repository), restoreRoute(resource, repository),
   ];
 }
@@ -174,14 +177,17 @@ function putRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
   });
 }
 
-function patchRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
-  return changeRoute(resource, {
+function patchRoute(
+  resource: RoutedResource, repository: ItemRepository, bound: BoundAccess | null,
+): HttpRoute {
+  const route = changeRoute(resource, {
     method: 'PATCH',
     operationId: `patch${resource.schema.name}`,
     summary: `Change members of one ${resource.noun} by JSON Merge Patch (RFC 7396)`,
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: resource.schema, isPatch: true },
     change: (...input) => repository.patch(...input),
-  });
+  }, bound);
+  return bound === null ? route : { ...route, bound: bound.patch };
 }
 
 function changeRoute(
@@ -189,6 +195,7 @@ function changeRoute(
   { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary'> & {
     readonly body: BodySpec; readonly change: ItemRepository['replace'];
   },
+  bound: BoundAccess | null = null,
 ): HttpRoute {
   const { noun, access } = resource;
   return {
@@ -203,11 +210,12 @@ function changeRoute(
     ],
     async handle(exchange) {
       const value = await exchange.readJson();
+      bound?.checkPatch(exchange, value);
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
-      const representation = await runWrite(exchange, resource, (options) =>
+      const { headerText, bytes } = await runWrite(exchange, resource, (options) =>
         change(id, value, precondition, options));
-      exchange.send(200, representation.headerText, representation.bytes);
+      exchange.send(200, headerText, bound?.findView(exchange)?.(bytes) ?? bytes);
     },
   };
 }

@@ -22,6 +22,14 @@ export const BOUND_SCOPES = ['read', 'resend', 'write'] as const;
 
 export type BoundScope = (typeof BOUND_SCOPES)[number];
 
+/** Whether a bound token of a scope may do what such a token of `requiredScope` may. */
+export function includesBoundScope(
+  grantedScope: Grant['scope'], requiredScope: BoundScope,
+): boolean {
+  const rank = BOUND_SCOPES.findIndex((scope) => scope === grantedScope);
+  return rank >= BOUND_SCOPES.indexOf(requiredScope);
+}
+
 /** What a route is for the holders of tokens that are bound to webhooks. */
 export type BoundRule = {
   /** The least scope of a token that may call it. */

@@ -1,7 +1,7 @@
 /** `GET /api/stream`. */
 import { AppError } from '../base/errors.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
-import { boundTokenError } from '../resources/bound-token-error.ts';
+import { boundTokenError } from '../server/bound-token-error.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';

@@ -4,7 +4,7 @@
  * job: of a foreign one, and of one that there is not, nothing else of the request is looked at.
  */
 import type { AppError } from '../base/errors.ts';
-import { boundTokenError } from '../resources/bound-token-error.ts';
+import { boundTokenError } from '../server/bound-token-error.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { resolveKey } from '../resources/resolve-key.ts';
 import type { BoundSubject, Exchange, HttpRoute } from '../server/http-route.ts';

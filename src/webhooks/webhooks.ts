@@ -189,7 +189,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
       records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs, keys, searches,
-      findVisibility,
+      findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
     }),
     ...emitRoutes(context, events, deliveries, keys),
     ...requestRoutes(requests, directories.incoming, keys, searches),
@@ -230,13 +230,15 @@ function createOutgoingEndpoints(
     };
     readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys | null;
     readonly searches: Searches; readonly findVisibility: FindVisibility;
+    readonly inFlightPerHookMax: number;
   },
 ): readonly HttpRoute[] {
   const { records, webhooks, health, jobs, keys, searches, findVisibility } = parts;
+  const { inFlightPerHookMax } = parts;
   const routes = [
     ...outgoingRoutes({
       store, records, webhooks: webhooks.outgoing, health, findVisibility,
-      send: (...input) => sender.sendText(...input),
+      inFlightPerHookMax, send: (...input) => sender.sendText(...input),
     }),
     receiverRoute(store, webhooks.outgoing),
     ...deliveryRoutes(deliveries, findVisibility, webhooks, keys, searches),

@@ -60,11 +60,15 @@ test('a webhook that is renamed into a binding and out of it is told of while it
   inWorld(TWO, async ({ operator, follow, ids }) => {
     const following = await follow(['acme-*']);
     const both = await follow(['bolt', 'acme*']);
+    // What is told counts, and not what was committed: it is told a few milliseconds later.
     await emit(operator, 'order.1');
+    await both.until(4);
     await operator('PATCH', `${HOOKS}/bolt`, { name: 'acme-b' });
     await emit(operator, 'order.2');
+    await both.until(8);
     await operator('PATCH', `${HOOKS}/acme-b`, { name: 'out' });
     await emit(operator, 'order.3');
+    await both.until(10);
     await operator('PATCH', `${HOOKS}/out`, { name: 'acme-b' });
     await operator('DELETE', `${HOOKS}/acme-b`);
     await emit(operator, 'order.4');

@@ -67,7 +67,8 @@ export async function openShelf(
     },
     find: findCommitted(store), sequence: () => store.statistics.sequence, clock,
     logger: silentLogger,
-    mayRead, findView: () => null, findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
+    mayRead, findView: () => null,
+    findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
   return {

@@ -124,4 +124,7 @@ export const BOUND_SCOPE_OF: ReadonlyMap<string, BoundScope> = new Map([
   ['POST /api/outgoing-webhooks/{identifier}/backfill', 'resend'],
   ['DELETE /api/jobs/{id}', 'resend'],
   ['POST /api/deliveries/{identifier}/cancel', 'write'],
+  ['POST /api/outgoing-webhooks/{identifier}/send', 'resend'],
+  ['PATCH /api/outgoing-webhooks/{identifier}', 'resend'],
+  ['POST /api/outgoing-webhooks/{identifier}/rotate-secret', 'write'],
 ]);

@@ -299,11 +299,20 @@ export class HttpExchange implements Exchange {
     this.#record(499, 0);
   }
 
+  /** Whatever a customer does is found by his name: see `who` in resources/change-log.ts. */
+  #logBoundCall(status: number): void {
+    const { request: { method = '' }, path, route: { operationId: operation } } = this;
+    if (method === 'GET' || method === 'HEAD') return;
+    this.log.info('a call with a token that is bound to webhooks',
+      { who: this.caller, operation, method, path, status });
+  }
+
   #record(status: number, bytes: number): void {
     const { accessLog, clock } = this.#context;
     const durationMs = clock.monotonicMs() - this.startedMs;
     const { isLongLived = false } = this.route;
     this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
+    if (this.grant?.binding !== undefined && status < 400) this.#logBoundCall(status);
     if (accessLog === 'off') return;
     const isSlow = durationMs >= SLOW_MS && !isLongLived;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;

@@ -18,7 +18,7 @@ import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { HttpRoute } from '../../server/http-route.ts';
+import type { BoundRule, Exchange, HttpRoute } from '../../server/http-route.ts';
 import { keepSecrets, showRecord } from './mask-secrets.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
 import type { SecretShapeChoice } from './new-secret.ts';
@@ -103,6 +103,12 @@ type SecretOwner = {
   readonly chooseShape: (webhook: JsonObject) => SecretShapeChoice;
   /** Why a secret is invalid for a stored webhook, such as `must be …`; null: it is valid. */
   readonly findProblem?: (webhook: JsonObject, secret: string) => string | null;
+  /** Absent: no token that is bound to webhooks may call the route. */
+  readonly bound?: {
+    readonly rule: BoundRule;
+    /** What the caller sees of the webhook; null: all of it. Throws if he does not see it. */
+    readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
+  };
   /** Whether the previous secret can be valid beside the current one. Absent: always. */
   readonly canOverlap?: (webhook: JsonObject) => boolean;
 };
@@ -140,10 +146,11 @@ export function createRotationSchema(name: string) {
 }
 
 export function rotationRoute(owner: SecretOwner): HttpRoute {
-  const { resource: { path, noun, schema, collection }, records } = owner;
+  const { resource: { path, noun, schema, collection }, records, bound } = owner;
   const inputSchema = createRotationSchema(schema.name);
   return {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
+    ...bound === undefined ? {} : { bound: bound.rule },
     operationId: `rotate${schema.name}Secret`,
     summary: `Give one ${noun} a new secret; the old one counts for a while`,
     parameters: [createKeyParameter({ collection, noun })],
@@ -157,6 +164,7 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
       // A new secret cannot be `***`: there is nothing that it could keep.
       const input = keepSecrets(inputSchema, parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {}), null, 'add');
+      const view = bound?.findView(exchange) ?? null;
       const bytes = createSecretBytes();
       // The answer shows none of the stored secrets: the new one is kept for it here.
       let secret = '';
@@ -166,7 +174,8 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
           secret = String(rotated['secret']);
           return rotated;
         }, options));
-      const webhook = decodeRecord(representation.bytes);
+      const shown = view?.(representation.bytes) ?? representation.bytes;
+      const webhook = decodeRecord(shown);
       exchange.sendJson(200, input['secret'] === undefined ? { ...webhook, secret } : webhook);
     },
   };

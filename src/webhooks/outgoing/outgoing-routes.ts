@@ -1,5 +1,6 @@
 /** The HTTP routes of outgoing webhooks: those that manage them, and one that sends at once. */
 import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
+import { AppError } from '../../base/errors.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
@@ -15,7 +16,7 @@ import { createKeyParameter, resourceRoutes } from '../../resources/resource-rou
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
 import {
-  bindRoutes, type HttpRoute, type ParameterSpec, type RouteRow,
+  bindRoutes, type Exchange, type HttpRoute, type ParameterSpec, type RouteRow,
 } from '../../server/http-route.ts';
 import { malformed, readQuery } from '../../server/query.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -27,6 +28,7 @@ import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { FindVisibility, Visibility } from '../members/visibility.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
+import { checkBoundChange } from './bound-changes.ts';
 import { getNamedWebhook } from './get-named-webhook.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import { outgoingSchema } from './outgoing-webhook.ts';
@@ -46,6 +48,8 @@ type OutgoingServices = {
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
   readonly findVisibility: FindVisibility;
+  /** The most attempts at once of one webhook, unless that says another number. */
+  readonly inFlightPerHookMax: number;
   /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
@@ -59,12 +63,15 @@ type OutgoingServices = {
 
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
   const { records, webhooks, health, findVisibility } = services;
-  const read = { scope: 'read', subject: 'webhook' } as const;
   return [
     sendRoute(services), ...bindRoutes(outgoingRows, records), statisticsRoute(services),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
+      bound: {
+        rule: { scope: 'write', subject: 'webhook' },
+        findView: (exchange) => findSeen(services, exchange)?.show ?? null,
+      },
     }),
     collectionRoute(outgoingResource, records, {
       ...webhookListView(health, 'outgoing', webhooks,
@@ -75,9 +82,37 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
       },
     }),
     ...resourceRoutes(outgoingResource, records, null, {
-      read, findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
+      read: { scope: 'read', subject: 'webhook' },
+      patch: { scope: 'resend', subject: 'webhook' },
+      findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
+      checkPatch(exchange, patch) {
+        const seen = findSeen(services, exchange);
+        if (seen === null || exchange.grant === null) return;
+        checkBoundChange(exchange.grant, patch, seen.webhook, services.inFlightPerHookMax);
+      },
     }),
   ];
+}
+
+type SeenWebhook = {
+  readonly webhook: ReadyOutgoingWebhook; readonly show: (bytes: Buffer) => Buffer;
+};
+
+/**
+ * Finds the webhook of the path once more for a caller whose token is bound to webhooks; null: it
+ * is not. Throws `not_found` for one that went out of sight while the body came.
+ */
+function findSeen(
+  { webhooks, findVisibility }: OutgoingServices, exchange: Exchange,
+): SeenWebhook | null {
+  const visibility = findVisibility(exchange);
+  if (visibility === null) return null;
+  const name = exchange.params[0] ?? '';
+  const webhook = webhooks.findNamed(name);
+  if (webhook === undefined || !visibility.seesWebhook(webhook.identifier)) {
+    throw notFoundError(outgoingResource.noun, name);
+  }
+  return { webhook, show: (bytes) => hideForeignWait(visibility, bytes) };
 }
 
 function createListedView(visibility: Visibility | null): ListedView | null {
@@ -161,9 +196,11 @@ function eventFilter(webhooks: Pick<OutgoingWebhookIndex, 'find'>): CollectionFi
   };
 }
 
-function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
+function sendRoute(services: OutgoingServices): HttpRoute {
+  const { webhooks, send } = services;
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
+    bound: { scope: 'resend', subject: 'webhook' },
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
     parameters: [createKeyParameter(outgoingResource)],
@@ -178,6 +215,9 @@ function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
       const identifier = exchange.params[0] ?? '';
       const webhook = webhooks.findNamed(identifier);
       if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
+      if (findSeen(services, exchange)?.webhook.actionConfiguration !== undefined) {
+        throw new AppError('forbidden', 'this token may not send to a webhook with an action');
+      }
       const path = `${outgoingResource.path}/${identifier}/send`;
       let headers: readonly string[] = [];
       const result = await send(webhook, payloadJson, {

@@ -1,0 +1,158 @@
+/** What the holder of a bound token may change, and that the log says who it was. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outgoingSchema } from '../../src/webhooks/outgoing/outgoing-webhook.ts';
+import {
+  HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, inWorld, parse, parseList, settle,
+} from '../support/customers.ts';
+import { until } from '../support/until.ts';
+
+const TWO = { acme: {}, bolt: {} };
+const MEMBERS: Readonly<Record<string, unknown>> = {
+  enabled: false, targetUrl: 'http://127.0.0.1:9/new', headers: { 'x-a': 'b' },
+  description: 'ours', rate: { limit: 5, seconds: 1 }, maxInFlight: 8,
+};
+const OTHERS = Object.keys(outgoingSchema.members).filter((name) => !(name in MEMBERS));
+
+test('a scope says which members of his webhook a customer may set, and others are named', () =>
+  inWorld(TWO, async ({ customer }) => {
+    assert.ok(OTHERS.includes('name') && OTHERS.includes('when') && OTHERS.length > 15);
+    const [reader, resender, writer] = [
+      await customer('read', 'acme'), await customer('resend', 'acme'),
+      await customer('write', 'acme'),
+    ];
+    for (const [name, value] of Object.entries(MEMBERS)) {
+      const patch = { [name]: value };
+      assert.equal((await reader('PATCH', `${HOOKS}/acme`, patch)).status, 403, name);
+      const ofResender = await resender('PATCH', `${HOOKS}/acme`, patch);
+      assert.equal(ofResender.status, name === 'enabled' ? 200 : 403, name);
+      const ofWriter = await writer('PATCH', `${HOOKS}/acme`, patch);
+      assert.equal(ofWriter.status, 200, ofWriter.text);
+      const shown = name === 'headers' ? { 'x-a': '***' } : value;
+      assert.deepEqual(parse(ofWriter)[name], shown, name);
+    }
+    for (const name of [...OTHERS, 'nothing', '__proto__', 'constructor']) {
+      for (const value of [null, 'x']) {
+        const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+        const patch = JSON.parse(`{"enabled":true,${member}}`);
+        const refused = await writer('PATCH', `${HOOKS}/acme`, patch);
+        assert.equal(refused.status, 403, `${name}: ${refused.text}`);
+        assert.ok(String(parse(refused)['detail']).includes(`"${name}"`), refused.text);
+      }
+    }
+    // Nothing of a refused patch was done.
+    assert.equal(parse(await reader('GET', `${HOOKS}/acme`))['enabled'], false);
+    assert.equal((await writer('PUT', `${HOOKS}/acme`, {})).status, 403);
+    assert.equal((await writer('DELETE', `${HOOKS}/acme`)).status, 403);
+  }));
+
+test('one customer does not take the places of all', () =>
+  inWorld(TWO, async ({ customer, operator }) => {
+    const writer = await customer('write', 'acme');
+    const refused = await writer('PATCH', `${HOOKS}/acme`, { maxInFlight: 4 });
+    assert.equal(refused.status, 422);
+    const [problem] = parse(refused)['errors'] as readonly { pointer: string; detail: string }[];
+    assert.deepEqual([problem?.pointer, problem?.detail],
+      ['/maxInFlight', 'must be at most 3 for this token']);
+    for (const maxInFlight of [3, null, 1]) {
+      assert.equal((await writer('PATCH', `${HOOKS}/acme`, { maxInFlight })).status, 200);
+    }
+    assert.equal((await operator('PATCH', `${HOOKS}/acme`, { maxInFlight: 50 })).status, 200);
+  }, { HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '3' }));
+
+test('a target does not move to where access tokens of an operator would go', () =>
+  inWorld({
+    acme: {
+      oauth2: { tokenUrl: 'http://127.0.0.1:9/token', clientId: 'c', clientSecret: 'secret-of-c' },
+    },
+  }, async ({ customer, target }) => {
+    const writer = await customer('write', 'acme');
+    const moved = await writer('PATCH', `${HOOKS}/acme`, { targetUrl: 'http://127.0.0.1:8/' });
+    assert.equal(moved.status, 403);
+    assert.match(String(parse(moved)['detail']), /"targetUrl"/);
+    const stayed = await writer('PATCH', `${HOOKS}/acme`, { targetUrl: `${target.url}/200` });
+    assert.equal(stayed.status, 200, stayed.text);
+  }));
+
+test('a change of a foreign webhook is answered as one of a webhook that there is not', () =>
+  inWorld(TWO, async ({ customer, operator, ids }) => {
+    const writer = await customer('write', 'acme');
+    const { etag = '' } = (await operator('GET', `${HOOKS}/bolt`)).headers;
+    for (const [method, rest, body, headers] of [
+      ['PATCH', '', { enabled: false }, {}], ['PATCH', '', { name: 'mine' }, {}],
+      ['PATCH', '', { targetUrl: 7 }, {}], ['PATCH', '', 'no object', {}],
+      ['PATCH', '', { enabled: false }, { 'if-match': etag }],
+      ['PATCH', '', { enabled: false }, { 'if-match': '"other"' }],
+      ['PATCH', '', { enabled: false }, { 'content-type': 'text/plain' }],
+      ['POST', '/rotate-secret', undefined, {}], ['POST', '/rotate-secret', { secret: 1 }, {}],
+      ['POST', '/send', undefined, {}], ['POST', '/send', { payload: 1, retries: 'x' }, {}],
+      ['POST', '/backfill', { since: '2020-01-01T00:00:00Z' }, { 'idempotency-key': 'k' }],
+      ['POST', '/backfill', {}, {}],
+    ] as const) {
+      const request = (name: string) =>
+        [method, `${HOOKS}/${name}${rest}`, body, headers as Record<string, string>] as const;
+      await assertSame(writer, 'bolt', 'none', request, 404);
+      await assertSame(writer, ids['bolt'] ?? '', UNKNOWN_ID, request, 404);
+    }
+    const { text } = await operator('GET', `${HOOKS}/bolt`);
+    assert.deepEqual([parse({ text })['enabled'], parse({ text })['hasSecret']], [true, false]);
+  }));
+
+test('a customer rotates his secret, sends a test, has what he missed, and cancels', () =>
+  inWorld({ ...TWO, slow: { retrySchedule: [3600] } },
+    async ({ customer, operator, target, server }) => {
+      await operator('PATCH', `${HOOKS}/acme`, { enabled: false });
+      await operator('POST', '/api/events', { name: 'order.missed' });
+      await settleBut(1);
+      await operator('PATCH', `${HOOKS}/acme`, { enabled: true });
+      const writer = await customer('write', 'acme', 'slow');
+      const rotated = await writer('POST', `${HOOKS}/acme/rotate-secret`);
+      assert.equal(rotated.status, 200, rotated.text);
+      assert.match(String(parse(rotated)['secret']), /^whsec_/);
+      assert.equal(parse(await writer('GET', `${HOOKS}/acme`))['secret'], undefined);
+      const before = target.received.length;
+      const sent = await writer('POST', `${HOOKS}/acme/send`, { payload: { test: true } });
+      assert.deepEqual([sent.status, parse(sent)['success']], [200, false]);
+      assert.equal(target.received.length, before + 1);
+      const since = '2020-01-01T00:00:00Z';
+      const backfill = await writer('POST', `${HOOKS}/acme/backfill`, { since });
+      assert.equal(backfill.status, 202, backfill.text);
+      await until('the job is done', async () => parse(await writer('GET',
+        `/api/jobs/${String(parse(backfill)['id'])}`))['status'] === 'done');
+      await settleBut(1);
+      assert.equal((await deliveriesOf(operator, 'acme')).length, 1);
+      const [pending] = await deliveriesOf(operator, 'slow');
+      const path = `/api/deliveries/${String(pending?.['identifier'])}`;
+      assert.equal((await writer('POST', `${path}/retry`)).status, 202);
+      const cancelled = await writer('POST', `${path}/cancel`);
+      assert.equal(cancelled.status, 202, cancelled.text);
+      await settle(operator);
+      const lines = server.log().split('\n').filter((line) => line.includes('"who":"acme"'))
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(lines.filter(({ operation }) => operation !== undefined)
+        .map(({ level, operation }) => [level, operation]), [
+        'rotateOutgoingWebhookSecret', 'sendOutgoingWebhook', 'backfillOutgoingWebhook',
+        'retryDelivery', 'cancelDelivery',
+      ].map((operation) => ['info', operation]));
+
+      async function settleBut(count: number): Promise<void> {
+        await until(`only ${count} are pending`, async () => parseList(
+          await operator('GET', '/api/deliveries?status=pending')).length === count);
+      }
+    }));
+
+test('nothing of a customer reaches an action of the operator', () =>
+  inWorld({}, async ({ customer, operator, target }) => {
+    await operator('POST', '/api/action-configurations',
+      { identifier: 'shape', actionType: 'log' });
+    await operator('POST', HOOKS, {
+      name: 'acme', targetUrl: target.url, triggerEvent: 'order.*', actionConfiguration: 'shape',
+    });
+    for (const scope of ['resend', 'write'] as const) {
+      const askAcme = await customer(scope, 'acme');
+      for (const body of [undefined, { payload: 1 }]) {
+        assert.equal((await askAcme('POST', `${HOOKS}/acme/send`, body)).status, 403);
+      }
+    }
+    assert.equal(target.received.length, 0);
+  }));

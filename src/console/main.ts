@@ -16,8 +16,8 @@ import { emptyState, hasFailure, noticeRegion, showFailureIn, showNotice } from 
 import { heading } from './parts/facts.ts';
 import { listenToLeaving } from './parts/forms/unsaved-forms.ts';
 import type { Screen } from './parts/screen.ts';
-import { listenToLinks, loadScope, openSignIn, takeLinkedToken } from './parts/sign-in.ts';
-import { screens } from './screens/all-screens.ts';
+import { listenToLinks, loadAccess, openSignIn, takeLinkedToken } from './parts/sign-in.ts';
+import { customerScreens, screens } from './screens/all-screens.ts';
 
 const REFRESH_TIMES_MS = 10_000;
 const CHECK_SERVER_MS = 10_000;
@@ -34,13 +34,16 @@ const signOut = h('button.quiet', { onclick: () => {
   callerSession.signOut();
   location.reload();
 } }, 'Sign out');
+/** Of the whole API: hidden until it is clear that the user is no customer. */
+const docs = h('a.button.quiet', { href: `${BASE}/docs`, hidden: true }, 'Docs');
 let closeScreen: () => void = () => {};
 /** null: nothing has been shown yet. */
 let displayedHash: string | null = null;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
 function allowedScreens(): readonly Screen[] {
-  return screens.filter(({ scope = 'read' }) => callerSession.may(scope));
+  return callerSession.isCustomer ? customerScreens
+    : screens.filter(({ scope = 'read' }) => callerSession.may(scope));
 }
 
 function showScreen(): void {
@@ -67,15 +70,17 @@ function showScreen(): void {
 }
 
 function showNotFound(container: HTMLElement, name: string | undefined): () => void {
-  const scope = screens.find((candidate) => candidate.name === name)?.scope;
+  const scope = callerSession.isCustomer ? undefined
+    : screens.find((candidate) => candidate.name === name)?.scope;
   fill(container, heading('Not here'), emptyState(scope === undefined
     ? `There is no such page: ${location.hash}`
-    : `This page takes a token that may ${scope}; yours may ${callerSession.scope}.`, null));
+    : `This page takes a token that may ${scope}; yours may ${callerSession.access.scope}.`, null));
   return () => {};
 }
 
 function showNavigation(current: string | undefined): void {
   signOut.hidden = callerSession.token === null;
+  docs.hidden = callerSession.isCustomer;
   fill(navigation, ...allowedScreens().map(({ name, title }) => h('a', {
     href: href([name]), 'aria-current': name === current ? 'page' : null,
   }, title)));
@@ -118,7 +123,7 @@ function onSignedIn(): void {
 async function checkServer(): Promise<void> {
   clearTimeout(retryTimer);
   try {
-    await loadScope();
+    await loadAccess();
     if (displayedHash === null) showScreen();
   } catch (thrown) {
     // `callerSession.onRefused` has opened the sign-in dialog, and `onSignedIn` goes on from there.
@@ -168,8 +173,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 fill(document.querySelector('#app') ?? document.body,
   h('header.top',
     h('a.brand', { href: '#/' }, TITLE), navigation,
-    h('div.tools', h('a.button.quiet', { href: `${BASE}/docs` }, 'Docs'),
-      themeSwitch(), signOut, h('button.quiet', {
+    h('div.tools', docs, themeSwitch(), signOut, h('button.quiet', {
         'aria-label': 'Keys',
         onclick: () => openKeysDialog(allowedScreens()),
       }, '?'))),

@@ -3,6 +3,7 @@
  * once; the functions below it answer from what was fetched last.
  */
 import { getJson } from './api-calls.ts';
+import { callerSession } from './caller-session.ts';
 
 /** The members of a webhook that its label is made of. */
 type LabelMembers = {
@@ -24,7 +25,9 @@ let outgoing: ReadonlyMap<string, ListedWebhook> = new Map();
 
 export async function loadWebhookLabels(): Promise<void> {
   [incoming, outgoing] = await Promise.all([
-    fetchWebhooks('/api/incoming-webhooks'), fetchWebhooks('/api/outgoing-webhooks'),
+    // A customer has none.
+    callerSession.isCustomer ? new Map() : fetchWebhooks('/api/incoming-webhooks'),
+    fetchWebhooks('/api/outgoing-webhooks'),
   ]);
 }
 

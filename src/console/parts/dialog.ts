@@ -1,4 +1,5 @@
 /** Modal dialogs, and the question before something is lost. */
+import { callerSession } from '../base/caller-session.ts';
 import { h, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
@@ -43,9 +44,9 @@ export function isQuestionOpen(): boolean {
   return document.querySelector('dialog[data-asks]') !== null;
 }
 
-/** The command that does the same, folded. */
-export function commandDetails(command: string | HTMLElement): HTMLElement {
-  return h('details', h('summary', 'As a command'),
+/** The command that does the same, folded. Customers have no command line. */
+export function commandDetails(command: string | HTMLElement): HTMLElement | null {
+  return callerSession.isCustomer ? null : h('details', h('summary', 'As a command'),
     typeof command === 'string' ? codeBlock(command) : command);
 }
 

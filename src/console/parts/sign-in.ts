@@ -2,9 +2,10 @@
  * Asks for a token after a 401, while inputs on the screen behind stay as they are; or takes one
  * from the address of a link, `/console#token=…`.
  */
+import type { ResponseBodyOf } from '../../app/api-types.ts';
 import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
-import { callerSession, type CallerScope } from '../base/caller-session.ts';
+import { callerSession } from '../base/caller-session.ts';
 import { ask, openDialog } from './dialog.ts';
 import { showNotice } from './notice.ts';
 
@@ -42,7 +43,7 @@ export function openSignIn(onDone: () => void): void {
     const before = callerSession.token;
     callerSession.signIn(input.value.trim());
     try {
-      await loadScope();
+      await loadAccess();
       // This dialog, or the one that opened when it was closed meanwhile.
       openedDialog?.close('done');
       onDone();
@@ -91,7 +92,6 @@ export function listenToLinks(onTaken: () => void): void {
 }
 
 /** Asks the server what the token may do. Throws ApiError. */
-export async function loadScope(): Promise<void> {
-  const { scope } = await getJson<{ readonly scope: CallerScope }>('/api/access');
-  callerSession.scope = scope;
+export async function loadAccess(): Promise<void> {
+  callerSession.access = await getJson<ResponseBodyOf<'GET', '/api/access'>>('/api/access');
 }

@@ -1,4 +1,4 @@
-/** The screens, in the order of the navigation. */
+/** The screens of those who run the service and of their customers, in the order of the menu. */
 import type { Screen } from '../parts/screen.ts';
 import { deliveriesScreen } from './deliveries/deliveries-screen.ts';
 import { eventsScreen } from './events/events-screen.ts';
@@ -23,4 +23,13 @@ export const screens: readonly Screen[] = [
     async () => (await loadScript('server')).openLogScreen),
   screenOnDemand({ name: 'settings', title: 'Settings', key: 's', scope: 'admin' },
     async () => (await loadScript('server')).openSettingsScreen),
+];
+
+/** The whole console for who has a token that is bound to some webhooks. */
+export const customerScreens: readonly Screen[] = [
+  screenOnDemand({ name: 'overview', title: 'Overview', key: 'o' },
+    async () => (await loadScript('webhooks')).openCustomerOverview),
+  deliveriesScreen,
+  screenOnDemand({ name: 'outgoing', title: 'Webhook', key: 'w' },
+    async () => (await loadScript('webhooks')).findOwnWebhookOpener()),
 ];

@@ -14,6 +14,8 @@ type EditOptions = {
   readonly path: string;
   /** Members of the record that it has no field for keep their values. */
   readonly schema: ModelSchema;
+  /** The user may change the members of `schema` alone. */
+  readonly isPartial?: boolean;
   readonly factories?: FieldFactories;
   /** As it is stored. */
   readonly record: RecordMembers;
@@ -48,16 +50,12 @@ function formRecordOf({ record, toFormRecord }: EditOptions): RecordMembers {
 async function saveRecord(
   container: HTMLElement, options: EditOptions, value: RecordMembers,
 ): Promise<void> {
-  const { path, schema, etag, onDone } = options;
+  const { path, schema, etag, onDone, isPartial = false } = options;
   const record = formRecordOf(options);
-  const { properties = {} } = schema;
-  const kept = Object.entries(record).filter(([name]) => {
-    const { [name]: member } = properties;
-    return member === undefined || !hasField(member);
-  });
   try {
-    await callApi('PUT', path, {
-      body: { ...Object.fromEntries(kept), ...value }, headers: { 'If-Match': etag },
+    await callApi(isPartial ? 'PATCH' : 'PUT', path, {
+      body: isPartial ? createPatch(schema, value) : { ...listKept(schema, record), ...value },
+      headers: { 'If-Match': etag },
     });
   } catch (thrown) {
     const isConflict = thrown instanceof ApiError && thrown.status === 412;
@@ -72,4 +70,17 @@ async function saveRecord(
   }
   showNotice('Saved.');
   return onDone();
+}
+
+/** The members of the record that the form has no field for. */
+function listKept({ properties = {} }: ModelSchema, record: RecordMembers): RecordMembers {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => {
+    const { [name]: member } = properties;
+    return member === undefined || !hasField(member);
+  }));
+}
+
+/** A merge patch: what was emptied is null there (RFC 7396). */
+function createPatch({ properties = {} }: ModelSchema, value: RecordMembers): RecordMembers {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, value[name] ?? null]));
 }

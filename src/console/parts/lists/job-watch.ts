@@ -76,7 +76,7 @@ export class JobWatch {
       callApi('DELETE', path).catch(showFailureNotice);
     } }, 'Stop it');
     fill(this.element, h('div.card.job', text, bar,
-      callerSession.may('write') ? stop : null));
+      callerSession.may('write', 'resend') ? stop : null));
     return (job) => {
       bar.max = job.total;
       bar.value = job.done + job.failed;

@@ -34,7 +34,7 @@ type LiveListOptions<Item> = {
   /** Called once the labels of webhooks are loaded. */
   readonly filters: () => readonly FilterSpec[];
   /** Shown when there are no records at all: a text, and a command to copy. */
-  readonly empty: readonly [text: string, command: string];
+  readonly empty: readonly [text: string, command: string | null];
   /** Whether an item that came matches filters without a search; the rules are the server's. */
   readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
   /** null: many are not sent again. */
@@ -136,7 +136,7 @@ function openWithLabels<Item>(
       else read();
     },
   });
-  fill(actions, pause, callerSession.may('write') ? resend?.button ?? null : null,
+  fill(actions, pause, callerSession.may('write', 'resend') ? resend?.button ?? null : null,
     ...options.actions?.(read) ?? []);
   fill(container, resend?.job.element ?? null, filters.element, list.element);
   return () => {

@@ -18,7 +18,7 @@ type WebhookListOptions<Row> = {
   /** Fetches the webhooks that this path of the API lists. */
   readonly fetchRows: (path: string, signal: AbortSignal) => Promise<readonly Row[]>;
   /** Shown when there is no webhook: a text, and a command to copy. */
-  readonly empty: readonly [text: string, command: string];
+  readonly empty: readonly [text: string, command: string | null];
 };
 
 const REFRESH_MS = 10_000;

@@ -1,5 +1,6 @@
 /** The screen of deliveries: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { timeElement } from '../../base/format.ts';
 import { listWebhookIds, formatCalledName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
@@ -26,7 +27,8 @@ export const deliveriesScreen: Screen = {
       columns: [
         { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Event', kind: 'wide', cell: formatEvent },
-        { title: 'Kind', kind: 'extra', cell: ({ kind }) => kind },
+        ...callerSession.isCustomer ? []
+          : [{ title: 'Kind', kind: 'extra', cell: ({ kind }: Delivery) => kind } as const],
         {
           title: 'To', kind: 'wide',
           cell: (delivery) => webhookLabel(createTargetLabel(delivery)),
@@ -47,11 +49,15 @@ export const deliveriesScreen: Screen = {
         {
           name: 'hook', label: 'Webhook', formatLabel: formatCalledName, values: listWebhookIds(),
         },
-        { name: 'kind', label: 'Kind', values: KINDS, noneLabel: 'webhook or forward' },
+        // A customer's are all of webhooks.
+        ...callerSession.isCustomer ? []
+          : [{ name: 'kind', label: 'Kind', values: KINDS, noneLabel: 'webhook or forward' }],
         ...TIME_FILTERS,
       ],
-      empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
-        'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
+      empty: callerSession.isCustomer
+        ? ['Nothing was sent to you yet. An event that a webhook hears makes a delivery.', null]
+        : ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
+          'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
       matches: matchesDeliveryFilters,
       bulk: {
         path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',

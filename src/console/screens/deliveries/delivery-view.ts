@@ -20,7 +20,7 @@ import { asyncButton } from '../../parts/async-button.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
 import type { Attempt } from '../../../webhooks/deliveries/delivery.ts';
 
-/** A delivery, and whether its event can still be seen. */
+/** A delivery, and whether a screen shows its event. */
 type DeliveryToShow = DeliveryWithRequest & { readonly isEventKept: boolean };
 
 export function openDelivery(container: HTMLElement, id: string): () => void {
@@ -44,7 +44,8 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
 async function fetchDelivery(id: string): Promise<DeliveryToShow> {
   const delivery = await getJson<DeliveryWithRequest>(deliveryPath(id));
   const { eventId } = delivery;
-  const isEventKept = eventId !== null
+  // A customer has no screen of events.
+  const isEventKept = eventId !== null && !callerSession.isCustomer
     && (await sendRequest('HEAD', `/api/events/${encodeURIComponent(eventId)}`)).ok;
   return { ...delivery, isEventKept };
 }
@@ -78,7 +79,7 @@ function renderHead(
 function eventLink({ eventId, isEventKept }: DeliveryToShow): HTMLElement | null {
   if (eventId === null) return null;
   return isEventKept ? h('a', { href: href(['events', eventId]) }, eventId)
-    : h('span', h('code', eventId), ' is not kept any more');
+    : h('span', h('code', eventId), callerSession.isCustomer ? null : ' is not kept any more');
 }
 
 function createStep(attempt: Attempt): TimelineStep {
@@ -98,7 +99,7 @@ function actions(
   if (request !== null) {
     return [h('a.button', { href: href(['requests', request]) }, 'To its request')];
   }
-  if (!callerSession.may('write')) return [];
+  if (!callerSession.may('write', 'resend')) return [];
   const button = (name: string, path: string, body: object, notice: string): HTMLElement =>
     asyncButton(name, async () => {
       const actionPath = `${deliveryPath(identifier)}/${path}`;
@@ -112,7 +113,8 @@ function actions(
       button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.')];
   }
   return [button('Try now', 'retry', {}, 'It is tried now.'),
-    asyncButton('Cancel it', () => cancel(identifier, refresh), 'danger')];
+    ...callerSession.may('write', 'write')
+      ? [asyncButton('Cancel it', () => cancel(identifier, refresh), 'danger')] : []];
 }
 
 async function cancel(identifier: string, refresh: () => void): Promise<void> {

@@ -1,22 +1,36 @@
 /** The screen of outgoing webhooks: the state of each, and its events. */
 import { getJson } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
 import { webhookState, lastFailure } from '../../parts/webhook-state.ts';
+import type { Screen } from '../../parts/screen.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
 import { formatTriggerEvents } from './outgoing-fields.ts';
 import { openNewOutgoing } from './new-outgoing.ts';
 import { openOutgoing } from './outgoing-view.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
+/** Resolves with the opener of the screen for a customer: one who has one webhook comes to it. */
+export async function findOwnWebhookOpener(): Promise<Screen['open']> {
+  const [webhook, ...others] =
+    await getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks?limit=2');
+  const only = others.length === 0 ? webhook?.identifier : undefined;
+  return (container, address) => only === undefined
+    || (address.path[1] !== undefined && address.path[1] !== only)
+    ? openOutgoingScreen(container, address)
+    : openOutgoing(container, only, { isOnlyOne: true });
+}
+
 export function openOutgoingScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
-  if (step === 'new') return openNewOutgoing(container);
+  if (step === 'new' && !callerSession.isCustomer) return openNewOutgoing(container);
   if (step !== undefined) return openOutgoing(container, step);
   return openWebhookList<OutgoingWebhook>(container, address, {
-    title: 'Outgoing webhooks', screen: 'outgoing', getId: ({ identifier }) => identifier,
+    title: callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks',
+    screen: 'outgoing', getId: ({ identifier }) => identifier,
     columns: [
       {
         title: 'Webhook', kind: 'main',
@@ -27,7 +41,8 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
       { title: 'Changed', kind: 'extra', cell: ({ updatedAt }) => timeElement(updatedAt) },
     ],
     fetchRows: getJson<readonly OutgoingWebhook[]>,
-    empty: ['There is none yet. One that hears every change of a book:',
+    empty: callerSession.isCustomer ? ['There is none yet that this token is for.', null] : [
+      'There is none yet. One that hears every change of a book:',
       'hookshelf outgoingwebhook:create --target-url https://… --trigger-event \'book.*\''],
   });
 }

@@ -1,10 +1,10 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
 import { href } from '../../base/screen-address.ts';
-import { callApi, countItems } from '../../base/api-calls.ts';
+import { callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
-import { loadModel } from '../../base/model-schema.ts';
+import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
@@ -25,29 +25,44 @@ import {
 } from '../../parts/backfill.ts';
 import { watchTraffic } from './outgoing-traffic.ts';
 import { sampleSection } from './sample-event.ts';
+import { verificationSection } from './verification-section.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
+import type {
+  OutgoingWebhookExamples,
+} from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+
+/** The members that a customer may change: none that decides which events he hears. */
+const CUSTOMER_MEMBERS = ['targetUrl', 'description', 'headers', 'rate', 'maxInFlight'];
 
 type OutgoingView = {
   readonly webhook: OutgoingWebhook; readonly path: string;
   /** The version that was read. It goes with a save, so that no newer version is overwritten. */
   readonly etag: string;
-  readonly actions: ActionCatalog; readonly refresh: () => Promise<void>;
+  /** null: the user is a customer, who sees none. */
+  readonly actions: ActionCatalog | null; readonly refresh: () => Promise<void>;
   readonly backfill: JobWatch;
   /** What it has sent lately, kept current apart from the rest. */
   readonly traffic: HTMLElement;
+  readonly examples: OutgoingWebhookExamples;
+  readonly isOnlyOne: boolean;
 };
 
-export function openOutgoing(container: HTMLElement, id: string): () => void {
+/** A customer may have one webhook alone, so that there is no list to go back to. */
+export function openOutgoing(
+  container: HTMLElement, id: string, { isOnlyOne = false } = {},
+): () => void {
   const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
   const backfill = watchBackfill(id);
   const traffic = watchTraffic(id);
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, headers }, actions] = await Promise.all([
-      callApi<OutgoingWebhook>('GET', path), ActionCatalog.load(),
+    const [{ body: webhook, headers }, examples, actions] = await Promise.all([
+      callApi<OutgoingWebhook>('GET', path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
+      callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
     const etag = headers.get('ETag') ?? '';
     render(container, {
-      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element,
+      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, examples,
+      isOnlyOne,
     });
   });
   return () => {
@@ -58,15 +73,15 @@ export function openOutgoing(container: HTMLElement, id: string): () => void {
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, actions, backfill, traffic } = view;
+  const { webhook, path, actions, backfill, traffic, examples, isOnlyOne } = view;
   const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
   const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
-  fill(container, backLink('outgoing', 'Outgoing webhooks'),
+  fill(container, isOnlyOne ? null
+    : backLink('outgoing', callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
     }, 'Its deliveries'),
-    ...callerSession.may('write') ? [acknowledgeButton(view), backfillButton(view)] : [],
-    ...callerSession.may('admin') ? buttons(container, view) : []),
+    callerSession.may('write') ? acknowledgeButton(view) : null, ...buttons(container, view)),
     backfill.element,
     description === undefined ? null : h('p', description),
     factList([
@@ -79,7 +94,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
       // Without a name the heading is the address, so there is no fact of it.
       ['Address', name === undefined ? null : targetUrl],
       ['Only when', when === undefined ? null : h('code', formatCondition(when))],
-      ['Action', actionConfiguration === undefined ? null
+      ['Action', actionConfiguration === undefined || actions === null ? null
         : actions.createLink(actionConfiguration)],
       ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
       ['Method', webhook.httpMethod], ['Signed', formatSigning(webhook)],
@@ -94,9 +109,15 @@ function render(container: HTMLElement, view: OutgoingView): void {
     ]),
     traffic,
     // Without a path the section only previews: it has no button that sends.
-    sampleSection(() => webhook, callerSession.may('write') ? path : null),
-    h('details', h('summary', 'All members'),
-      h('pre', encodeJson(webhook, 2))));
+    sampleSection(() => webhook, mayTry(webhook) ? path : null),
+    verificationSection(examples),
+    callerSession.isCustomer ? null
+      : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));
+}
+
+/** The text of a customer does not reach an action. */
+function mayTry({ actionConfiguration }: OutgoingWebhook): boolean {
+  return callerSession.may('write', actionConfiguration === undefined ? 'resend' : null);
 }
 
 /** null: no failure has switched it off, or somebody has said to have seen it. */
@@ -137,14 +158,19 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     showNotice('On again.');
     await refresh();
   };
+  const maySwitch = callerSession.may('admin', 'resend');
+  // One that is probed is off, and would go on by itself.
+  const isTrying = enabled || webhook.health.nextProbeAt !== undefined;
   return [
-    asyncButton('Edit', () => openEditForm(container, view)),
-    asyncButton('Rotate the secret', () => rotateSecret(path,
-      `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)),
-    enabled ? null : asyncButton('Turn on', turnOn),
-    // One that is probed is off, and would go on by itself.
-    enabled || webhook.health.nextProbeAt !== undefined ? asyncButton('Turn off', turnOff) : null,
-    asyncButton('Delete', () => remove(container, view), 'danger'),
+    callerSession.may('write', 'resend') ? backfillButton(view) : null,
+    callerSession.may('admin', 'write')
+      ? asyncButton('Edit', () => openEditForm(container, view)) : null,
+    callerSession.may('admin', 'write') ? asyncButton('Rotate the secret', () => rotateSecret(path,
+      `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)) : null,
+    maySwitch && !enabled ? asyncButton('Turn on', turnOn) : null,
+    maySwitch && isTrying ? asyncButton('Turn off', turnOff) : null,
+    callerSession.may('admin')
+      ? asyncButton('Delete', () => remove(container, view), 'danger') : null,
   ];
 }
 
@@ -171,12 +197,16 @@ function countPending(identifier: string): Promise<number> {
 async function openEditForm(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
-  const [schema, factories] = await Promise.all([
-    loadModel('OutgoingWebhookBody'), loadOutgoingFields(actions),
-  ]);
+  const title = `Edit ${webhook.name ?? webhook.targetUrl}`;
+  const options = { title, path, record: webhook, etag, onDone: refresh };
+  const model = await loadModel('OutgoingWebhookBody');
+  if (actions === null) {
+    return editRecord(container, {
+      ...options, schema: pickMembers(model, CUSTOMER_MEMBERS), isPartial: true,
+    });
+  }
   editRecord(container, {
-    path, record: webhook, toFormRecord, etag, schema, factories, onDone: refresh,
-    title: `Edit ${webhook.name ?? webhook.targetUrl}`,
+    ...options, toFormRecord, schema: model, factories: await loadOutgoingFields(actions),
     renderBelow: (read) => sampleSection(read),
   });
 }

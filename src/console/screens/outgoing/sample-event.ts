@@ -1,6 +1,7 @@
 /** A sample event: a preview of the request for it, and a button that sends it. */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { callApi, messageOf } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
 import { InputError, inputField } from '../../parts/forms/input-field.ts';
@@ -11,6 +12,9 @@ import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 const SAMPLE = {
   type: 'book.created', timestamp: '2026-01-02T03:04:05.678Z', data: { book: { title: 'Emma' } },
 };
+/** Customers do not hear of books. */
+const CUSTOMER_SAMPLE =
+  { type: 'example.created', timestamp: '2026-01-02T03:04:05.678Z', data: { id: 1 } };
 
 /** `read` returns the current members of the webhook; without `path` nothing can be sent. */
 export function sampleSection(
@@ -21,7 +25,7 @@ export function sampleSection(
   path: string | null = null,
 ): HTMLElement {
   const area = h('textarea', { rows: 8, class: 'mono', spellcheck: 'false' });
-  area.value = encodeJson(SAMPLE, 2);
+  area.value = encodeJson(callerSession.isCustomer ? CUSTOMER_SAMPLE : SAMPLE, 2);
   const sample = inputField({
     name: 'sample', label: 'A sample event', value: '', isRequired: false, schema: {},
   }, area, () => parseJson(area.value));

@@ -1,0 +1,133 @@
+/** A customer's overview: whether his webhooks work, since when not and why, and what waits. */
+import { countItems, getJson, getPage } from '../base/api-calls.ts';
+import { fill, h, refill, type Child } from '../base/dom.ts';
+import { formatCount, formatQuantity, timeElement } from '../base/format.ts';
+import { href } from '../base/screen-address.ts';
+import { createWebhookLabel } from '../base/webhook-labels.ts';
+import { badge } from '../parts/badge.ts';
+import { chart } from '../parts/chart.ts';
+import { factList, heading } from '../parts/facts.ts';
+import { emptyState, showFailureIn, showFailureNotice } from '../parts/notice.ts';
+import { stackedTable } from '../parts/plain-table.ts';
+import { webhookLabel } from '../parts/webhook-label.ts';
+import { detailedWebhookState, lastFailure } from '../parts/webhook-state.ts';
+import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
+import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
+
+const REFRESH_MS = 10_000;
+/** At most so many webhooks are shown, the most urgent first; the list has them all. */
+const SHOWN_MAX = 20;
+
+type Overview = {
+  readonly webhooks: readonly OutgoingWebhook[];
+  readonly webhookCount: number;
+  /** Also of those that a failure has switched off. */
+  readonly failingCount: number;
+  readonly offCount: number;
+  /** By the identifiers of webhooks. */
+  readonly waitingCounts: ReadonlyMap<string, number>;
+  readonly waitingCount: number;
+  /** null: none waits. */
+  readonly oldestWaitsSince: string | null;
+  readonly failedCount: number;
+  readonly statistics: StatisticsReport;
+};
+
+export function openCustomerOverview(container: HTMLElement): () => void {
+  const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
+  let isRendered = false;
+  const show = async (): Promise<void> => {
+    try {
+      const overview = await fetchOverview();
+      isRendered = true;
+      refill(content, ...render(overview));
+    } catch (thrown) {
+      // An old overview is better than none.
+      if (isRendered) showFailureNotice(thrown);
+      else showFailureIn(content, thrown, () => void show());
+    }
+  };
+  fill(container, heading('Overview'), content);
+  void show();
+  const timer = setInterval(() => {
+    if (!document.hidden) void show();
+  }, REFRESH_MS);
+  return () => clearInterval(timer);
+}
+
+async function fetchOverview(): Promise<Overview> {
+  const webhooksPath = '/api/outgoing-webhooks';
+  const [webhooks, failingCount, offCount, waiting, failedCount, statistics] = await Promise.all([
+    getPage<OutgoingWebhook>(`${webhooksPath}?sort=state&limit=${SHOWN_MAX}`),
+    countItems(`${webhooksPath}?state=failing&limit=1`),
+    countItems(`${webhooksPath}?state=off&limit=1`),
+    getPage<Delivery>('/api/deliveries?status=pending&limit=1'),
+    countItems('/api/deliveries?status=failed&limit=1'),
+    getJson<StatisticsReport>('/api/statistics?window=1h'),
+  ]);
+  const waitingCount = waiting.total ?? 0;
+  const counts = waitingCount === 0 ? []
+    : await Promise.all(webhooks.items.map(async ({ identifier }) => [identifier,
+      await countItems(`/api/deliveries?status=pending&limit=1&hook=${identifier}`)] as const));
+  return {
+    webhooks: webhooks.items, webhookCount: webhooks.total ?? webhooks.items.length,
+    failingCount, offCount, waitingCounts: new Map(counts), waitingCount,
+    oldestWaitsSince: waiting.items[0]?.createdAt ?? null, failedCount, statistics,
+  };
+}
+
+function render(overview: Overview): HTMLElement[] {
+  const { webhooks, webhookCount, waitingCount, oldestWaitsSince, failedCount } = overview;
+  if (webhookCount === 0) {
+    return [emptyState('There is no webhook yet that this token is for.', null)];
+  }
+  const link = (status: string, count: number): HTMLElement =>
+    h('a', { href: href(['deliveries'], { status }) }, formatCount(count));
+  return [
+    banner(overview),
+    factList([
+      ['Deliveries that wait', link('pending', waitingCount)],
+      ['The oldest of them waits since', timeElement(oldestWaitsSince, '–')],
+      ['Deliveries that failed', link('failed', failedCount)],
+    ]),
+    h('h2', webhookCount === 1 ? 'Your webhook' : 'Your webhooks'),
+    stackedTable(['Webhook', 'State', 'Last failure', 'Last success', 'Waiting'],
+      webhooks.map((webhook) => renderRow(webhook, overview))),
+    ...webhookCount > webhooks.length ? [h('p.hint', h('a', { href: href(['outgoing']) },
+      `All ${formatCount(webhookCount)} webhooks`))] : [],
+    h('h2', 'In the last hour'), deliveryChart(overview),
+  ];
+}
+
+function banner({ webhookCount, failingCount, offCount }: Overview): HTMLElement {
+  const alarm = (state: string, count: number, verb: string): HTMLElement =>
+    h('p.card.alarm', { role: 'status' }, badge(state), webhookCount === 1
+      ? ` Your webhook ${verb}.`
+      : ` Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
+  if (failingCount > 0) return alarm('failing', failingCount, failingCount > 1 ? 'fail' : 'fails');
+  if (offCount > 0) return alarm('off', offCount, offCount > 1 ? 'are off' : 'is off');
+  return h('p.card', { role: 'status' }, badge('ready'),
+    webhookCount === 1 ? ' Your webhook works.' : ' All your webhooks work.');
+}
+
+function renderRow(webhook: OutgoingWebhook, { waitingCounts }: Overview): readonly Child[] {
+  const { identifier, health } = webhook;
+  const waitingCount = waitingCounts.get(identifier) ?? 0;
+  return [
+    h('a', { href: href(['outgoing', identifier]) }, webhookLabel(createWebhookLabel(webhook))),
+    detailedWebhookState(webhook), lastFailure(webhook) ?? '–',
+    timeElement(health.lastSuccessAt, 'none'),
+    waitingCount === 0 ? '0' : h('a', {
+      href: href(['deliveries'], { status: 'pending', hook: identifier }),
+    }, formatCount(waitingCount)),
+  ];
+}
+
+function deliveryChart({ statistics: { times, deliveries } }: Overview): HTMLElement {
+  return chart({
+    title: 'Delivery attempts', unit: 'attempts a minute', times, series: [
+      { name: 'delivered', tone: 'good', values: deliveries.delivered },
+      { name: 'failed', tone: 'bad', values: deliveries.failed },
+    ],
+  });
+}

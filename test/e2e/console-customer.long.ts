@@ -46,7 +46,7 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
     for (const [name, path] of [['acme', ''], ['acme-eu', '/500'], ['bolt', '']] as const) {
       const made = await call('POST', '/api/outgoing-webhooks', {
         name, targetUrl: `${target.url}${path}`, triggerEvent: 'order.*', secret: SECRET,
-        retrySchedule: [3600],
+        retrySchedule: [0, 0, 3600],
       });
       ids[name] = String(Object(made).identifier);
     }
@@ -54,7 +54,7 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
       for (const item of ['tea', 'cake']) {
         await call('POST', '/api/events', { name: 'order.paid', payload: { item } });
       }
-      await until('all was tried', () => target.received.length >= 6);
+      await until('all was tried', () => target.received.length >= 10);
       await use({
         server, target, ids, call,
         async signIn(scope, ...webhooks) {
@@ -128,7 +128,7 @@ test('he finds what was sent to him, with body and answer, and has it sent again
     await person.click('link', /./);
     await browser.evaluate("document.querySelector('.row-link').click(); return true;");
     await person.sees('answered 200');
-    await person.sees('"item":"cake"');
+    await person.sees(/"item":\s*"cake"/);
     const names = await listNames('button');
     assert.ok(names.includes('Send again') && !names.includes('Cancel it'), String(names));
     const before = target.received.length;
@@ -144,44 +144,6 @@ test('he finds what was sent to him, with body and answer, and has it sent again
       /hookshelf |As a command/);
     await person.click('button', 'Send again');
     await until('they came again', () => target.received.length === before + 3);
-  }));
-
-test('the page of his one webhook: test, secret, target, and how to verify', { skip }, () =>
-  inWorld(async ({ target, signIn, call, ids }) => {
-    await signIn('write', 'acme');
-    await person.sees('Your webhook works.');
-    await person.click('link', 'Webhook');
-    await person.find('heading', 'acme');
-    assert.ok(!(await listNames('link')).includes('← Webhooks'));
-    await person.sees('import { createHmac');
-    await person.click('button', 'PHP');
-    await person.sees('function isGenuine(array $headers');
-    await person.click('button', 'Python');
-    await person.sees('def is_genuine(headers');
-    assert.ok(!String(await browser.evaluate('return document.body.textContent;'))
-      .includes(SECRET));
-    const before = target.received.length;
-    await person.click('button', 'Send it now');
-    await person.sees('It was answered 200');
-    assert.equal(target.received.length, before + 1);
-    await person.click('button', 'Rotate the secret');
-    await person.click('button', 'Make a new secret');
-    await person.sees(/whsec_\S+/);
-    await person.sees(/The old one counts, too, until /);
-    await person.click('button', 'I have it');
-    await person.sees('Signed with the old secret too until');
-    await person.click('button', 'Edit');
-    const fields = (await person.everything()).filter(({ role }) => role === 'textbox')
-      .map(({ name }) => name);
-    assert.ok(!fields.some((name) => /Name|Events/.test(name)), String(fields));
-    await person.fill('textbox', /^Address/, `${target.url}/204`);
-    await person.click('button', 'Save');
-    await person.sees('Saved.');
-    await person.sees(`${target.url}/204`);
-    const { targetUrl, triggerEvent, hasSecret } =
-      Object(await call('GET', `/api/outgoing-webhooks/${ids['acme']}`));
-    assert.deepEqual([targetUrl, triggerEvent, hasSecret],
-      [`${target.url}/204`, 'order.*', true]);
   }));
 
 const BUTTONS: readonly (readonly ['read' | 'resend' | 'write', readonly string[]])[] = [
@@ -224,22 +186,3 @@ test('his screens can be read and used at each width, light and dark', { skip },
       }
     }
   }));
-
-test('the keyboard alone is enough for him', { skip }, () => inWorld(async ({ signIn, target }) => {
-  await browser.look(1280, 900, 'light');
-  await signIn('write', 'acme');
-  await person.press('g');
-  await person.press('w');
-  await person.find('heading', 'acme');
-  const before = target.received.length;
-  await person.focus('button', 'Send it now');
-  await person.press('Enter');
-  await person.sees('It was answered 200');
-  assert.equal(target.received.length, before + 1);
-  await person.press('g');
-  await person.press('o');
-  await person.find('heading', 'Overview');
-  await person.press('?');
-  await person.sees('Webhook');
-  await person.press('Escape');
-}));

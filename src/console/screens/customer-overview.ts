@@ -87,7 +87,7 @@ function render(overview: Overview): HTMLElement[] {
     banner(overview),
     factList([
       ['Deliveries that wait', link('pending', waitingCount)],
-      ['The oldest of them waits since', timeElement(oldestWaitsSince, '–')],
+      ['The oldest of them came', timeElement(oldestWaitsSince, '–')],
       ['Deliveries that failed', link('failed', failedCount)],
     ]),
     h('h2', webhookCount === 1 ? 'Your webhook' : 'Your webhooks'),

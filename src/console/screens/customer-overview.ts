@@ -125,7 +125,7 @@ function renderRow(webhook: OutgoingWebhook, { waitingCounts }: Overview): reado
 
 function deliveryChart({ statistics: { times, deliveries } }: Overview): HTMLElement {
   return chart({
-    title: 'Delivery attempts', unit: 'attempts a minute', times, series: [
+    title: 'Delivery attempts', noun: 'attempts', times, minutesEach: 1, series: [
       { name: 'delivered', tone: 'good', values: deliveries.delivered },
       { name: 'failed', tone: 'bad', values: deliveries.failed },
     ],

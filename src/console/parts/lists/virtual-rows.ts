@@ -10,9 +10,9 @@ export type RowColumn<Item> = {
   readonly cell: (item: Item) => Child;
   /**
    * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
-   * screens. `main`, `wide`, `middle`: wider.
+   * screens. `main`, `wide`, `middle`: wider. `box`: a checkbox, before the cell that has the link.
    */
-  readonly kind?: 'main' | 'wide' | 'middle' | 'number' | 'number extra' | 'extra';
+  readonly kind?: 'main' | 'box' | 'wide' | 'middle' | 'number' | 'number extra' | 'extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };
@@ -21,7 +21,7 @@ type VirtualRowsOptions<Item> = {
   readonly label: string;
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
-  /** The link of the row, in its first cell. */
+  /** The link of the row, in its first cell that is no checkbox. */
   readonly getHref: (item: Item) => string;
   /** Called when the user scrolls near the end of the fetched rows. */
   readonly onEnd?: () => void;
@@ -167,13 +167,16 @@ export class VirtualRows<Item> {
   /** Reuses the previous element of an unchanged row, so that a click on it is not lost. */
   #renderRow(item: Item, index: number, previousRow: HTMLElement | undefined): HTMLElement {
     const { columns, getHref, getKey } = this.#options;
+    const linked = columns.find(({ kind }) => kind !== 'box');
     const row = previousRow ?? h('tr', { 'data-key': getKey(item) },
-      ...columns.map(({ title, cell }, column) => {
+      ...columns.map((column, index) => {
+        const { title, cell } = column;
         const content = cell(item);
         // The tooltip shows all of a text that is cut at the end of its cell.
         const whole = typeof content === 'string' ? content : null;
-        return h('td', { class: this.#cellClasses[column], 'data-title': title, title: whole },
-          column === 0 ? h('a', { href: getHref(item), class: 'row-link' }, content) : content);
+        return h('td', { class: this.#cellClasses[index], 'data-title': title, title: whole },
+          column !== linked ? content
+            : h('a', { href: getHref(item), class: 'row-link' }, content));
       }));
     row.setAttribute('aria-rowindex', String(index + 2));
     return row;
@@ -221,7 +224,7 @@ export class VirtualRows<Item> {
 function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): string[] {
   let cellCount = 0;
   return columns.map(({ kind = '' }) => {
-    if (kind.includes('extra')) return kind;
+    if (kind.includes('extra') || kind === 'box') return kind;
     cellCount += 1;
     return cellCount % 2 === 0 ? `${kind} right` : kind;
   });

@@ -13,7 +13,7 @@ import { formatFacetValue, isValueChosen, toggleValue } from './book-filters.ts'
 import { bookFacets } from './book-labels.ts';
 
 type FacetCount = { readonly value: string; readonly count: number };
-type FacetsResponse = {
+export type FacetsResponse = {
   readonly facets: Readonly<Record<string, readonly FacetCount[] | undefined>>;
 };
 

@@ -14,6 +14,7 @@ import { openNewBook } from './book-form.ts';
 import { formatAuthors, openBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
+import { ChosenBooks } from './chosen-books.ts';
 import { ChosenFilters } from './chosen-filters.ts';
 import { cover } from './cover.ts';
 import { openDuplicates } from './duplicates-screen.ts';
@@ -79,6 +80,8 @@ class CatalogList {
   readonly #suggestions: SearchSuggestions | null;
   readonly #facets: BookFacets;
   readonly #chosenFilters: ChosenFilters;
+  /** null: the token may not change books. */
+  readonly #chosenBooks: ChosenBooks | null;
   readonly #list: PagedList<ListedBook>;
   /** What the list is read for; it changes with the filters. */
   #query: Query;
@@ -90,8 +93,13 @@ class CatalogList {
       suggestInto(this.#filters.findField('q'), (q) => this.#filters.set({ q }));
     this.#facets = new BookFacets(this.#filters);
     this.#chosenFilters = new ChosenFilters(this.#filters);
+    const rows = h('div');
+    const chosenBooks = callerSession.may('write')
+      ? new ChosenBooks(rows, () => this.#criteria(), () => this.read()) : null;
+    this.#chosenBooks = chosenBooks;
     this.#list = new PagedList<ListedBook>({
-      label: 'Books', nouns: ['book', 'books'], columns: COLUMNS,
+      label: 'Books', nouns: ['book', 'books'],
+      columns: chosenBooks === null ? COLUMNS : [chosenBooks.column, ...COLUMNS],
       getKey: ({ id }) => id,
       getHref: ({ id }) => href(['books', id]),
       empty: () => this.#filters.isSet ? emptyState('No book matches.', null)
@@ -100,8 +108,9 @@ class CatalogList {
       onSort: (sort) => this.#filters.set({ sort }),
       renderNote: (headers) => this.#onFirstPage(headers),
     });
+    fill(rows, this.#list.element);
     this.elements = [this.#filters.element, h('div.browse', this.#facets.element,
-      h('div', this.#chosenFilters.element, this.#list.element))];
+      h('div', this.#chosenFilters.element, chosenBooks?.element ?? null, rows))];
     this.actions = [
       h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
       this.#transferLink,
@@ -120,11 +129,13 @@ class CatalogList {
   read(): void {
     const previousText = readText(this.#query);
     this.#query = this.#filters.readAll();
-    const { as: layout, ...criteria } = this.#query;
+    const { as: layout } = this.#query;
+    const criteria = this.#criteria();
     // The text before was to be searched for as it is, not this one.
     if (readText(criteria) !== previousText && criteria['typos'] !== undefined) {
       return this.#filters.set({ typos: '' });
     }
+    this.#chosenBooks?.clear();
     this.#transferLink.href = href(['books', 'import'], criteria);
     this.#chosenFilters.show();
     this.#facets.showChosen();
@@ -132,6 +143,12 @@ class CatalogList {
     this.#list.showSort(this.#filters.readQuery()['sort'] ?? '');
     void this.#list.read(appendQuery('/api/books',
       { limit: String(PAGE_SIZE), fields: FIELDS.join(), ...criteria }));
+  }
+
+  /** What the list is read for, without how it is shown. */
+  #criteria(): Query {
+    const { as, ...criteria } = this.#query;
+    return criteria;
   }
 
   /** Counts the facets of the books that are there now, and creates the note above them. */

@@ -1,0 +1,277 @@
+/**
+ * Changes several books in one way, or deletes them: asks first, says how many were changed, and
+ * offers to take that back. Each book is changed only as it was read.
+ */
+import { ApiError, callApi, getJson, mayPass, messageOf } from '../../base/api-calls.ts';
+import { fill, h, uniqueId } from '../../base/dom.ts';
+import { formatQuantity } from '../../base/format.ts';
+import { encodeJson } from '../../base/json-text.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { commandDetails, openDialog } from '../../parts/dialog.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import type { Book } from '../../../books/book.ts';
+import { valueLabels } from './book-labels.ts';
+import type { FacetsResponse } from './book-facets.ts';
+import { bookPath } from './delete-book.ts';
+import { parseOutcome } from './import-outcome.ts';
+import { RATINGS, formatStars } from './reading-view.ts';
+import { fetchBook, type StoredBook } from './stored-book.ts';
+
+/** What is changed: `keywords`, or a member of `reading`. */
+type ChangedMember = 'keywords' | 'shelves' | 'status' | 'rating';
+
+type BulkChange = {
+  readonly label: string;
+  readonly member: ChangedMember;
+  /** The label of the field, which offers the choices, or takes a text. */
+  readonly field: string;
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  /** The member's new value; undefined: none. `texts` are what a list has now. */
+  readonly edit: (texts: readonly string[], value: string) => unknown;
+};
+
+const CHANGES: readonly BulkChange[] = [
+  { label: 'Put them on a shelf', member: 'shelves', field: 'Shelf', edit: addText },
+  { label: 'Take them off a shelf', member: 'shelves', field: 'Shelf', edit: removeText },
+  {
+    label: 'Set their status', member: 'status', field: 'Status',
+    choices: Object.entries(valueLabels['status'] ?? {}),
+    edit: (_, status) => status === '' ? undefined : status,
+  },
+  {
+    label: 'Rate them', member: 'rating', field: 'Rating',
+    choices: [['', '–'],
+      ...RATINGS.map((rating) => [String(rating), formatStars(rating)] as const)],
+    edit: (_, rating) => rating === '' ? undefined : +rating,
+  },
+  { label: 'Add a keyword', member: 'keywords', field: 'Keyword', edit: addText },
+  { label: 'Remove a keyword', member: 'keywords', field: 'Keyword', edit: removeText },
+];
+const DELETE = 'Delete them';
+/** The facet that counts the values of a member. */
+const FACETS = { keywords: 'keyword', shelves: 'shelf' } as const;
+/** Titles that are named before they are deleted. */
+const TITLES_MAX = 3;
+/** Requests under way at once: a browser opens six connections to a server. */
+const REQUESTS_MAX = 4;
+/** A book that somebody else changes meanwhile is read again so often. */
+const TRIES_MAX = 3;
+
+type BulkWatch = {
+  /** Called with the number of books that are done with. */
+  readonly onProgress: (doneCount: number) => void;
+  /** Called when books were changed, and again when that is taken back. */
+  readonly onChanged: () => void;
+};
+type BulkWork = (watch: BulkWatch) => Promise<void>;
+
+/** `titles` are those of the books, by id. `start` gets the work that the user has chosen. */
+export function openChangeDialog(
+  titles: ReadonlyMap<string, string>, start: (work: BulkWork) => Promise<void>,
+): void {
+  const quantity = formatQuantity(titles.size, 'book');
+  const what = h('select', { id: uniqueId('what'), onchange: () => show() },
+    ...[...CHANGES.map(({ label }) => label), DELETE].map((label) => h('option', label)));
+  const details = h('div.record');
+  const submit = h('button', { type: 'submit' });
+  let readWork = (): BulkWork => () => Promise.resolve();
+  const show = (): void => {
+    const change = CHANGES.find(({ label }) => label === what.value);
+    submit.className = change === undefined ? 'danger' : 'primary';
+    submit.textContent = `${change === undefined ? 'Delete' : 'Change'} ${quantity}`;
+    if (change === undefined) {
+      readWork = () => (watch) => deleteBooks([...titles.keys()], watch);
+      return fill(details,
+        h('p', `${nameBooks([...titles.values()])} will be gone from the catalog.`),
+        commandDetails([...titles.keys()]
+          .map((id) => `hookshelf book:delete --identifier ${id}`).join('\n')));
+    }
+    const input = createInput(change);
+    readWork = () => {
+      const value = input.value.trim();
+      return (watch) => changeBooks([...titles.keys()], change, value, watch);
+    };
+    fill(details, h('div.field', h('label', { for: input.id }, change.field), input,
+      createOffers(input, change.member)));
+  };
+  show();
+  const dialog = openDialog(`Change ${quantity}`, [h('form.record', { onsubmit: (event) => {
+    event.preventDefault();
+    dialog.close();
+    void start(readWork()).catch(showFailureNotice);
+  } }, h('div.field', h('label', { for: what.id }, 'What is done'), what), details,
+  h('div.actions', h('button', { onclick: () => dialog.close() }, 'Cancel'), submit))]);
+}
+
+function createInput({ choices }: BulkChange): HTMLInputElement | HTMLSelectElement {
+  const id = uniqueId('value');
+  return choices === undefined ? h('input', { id, required: true, autocomplete: 'off' })
+    : h('select', { id }, ...choices.map(([value, label]) => h('option', { value }, label)));
+}
+
+/** Offers the values of the member that there are most, once they are counted. */
+function createOffers(input: HTMLElement, member: ChangedMember): HTMLElement | null {
+  if (member === 'status' || member === 'rating') return null;
+  const facet = FACETS[member];
+  const list = h('datalist', { id: uniqueId('values') });
+  input.setAttribute('list', list.id);
+  void getJson<FacetsResponse>(`/api/books/facets?by=${facet}`).then(({ facets }) => {
+    fill(list, ...(facets[facet] ?? []).map(({ value }) => h('option', { value })));
+  }, showFailureNotice);
+  return list;
+}
+
+/** `“Emma”, “Persuasion” and 10 more` */
+function nameBooks(titles: readonly string[]): string {
+  const named = titles.slice(0, TITLES_MAX).map((title) => `“${title}”`).join(', ');
+  return titles.length > TITLES_MAX ? `${named} and ${titles.length - TITLES_MAX} more` : named;
+}
+
+function addText(texts: readonly string[], text: string): readonly string[] {
+  return texts.some((one) => isSameText(one, text)) ? texts : [...texts, text];
+}
+
+function removeText(texts: readonly string[], text: string): readonly string[] | undefined {
+  const others = texts.filter((one) => !isSameText(one, text));
+  if (others.length === texts.length) return texts;
+  return others.length === 0 ? undefined : others;
+}
+
+function isSameText(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+async function changeBooks(
+  ids: readonly string[], { member, edit }: BulkChange, value: string, watch: BulkWatch,
+): Promise<void> {
+  const outcome = await runForEach(ids, async (id) => {
+    const { book, etag } = await readBook(id);
+    const before = member === 'keywords' ? book.keywords : book.reading?.[member];
+    const texts = Array.isArray(before) ? before : [];
+    const after = edit(texts, value);
+    if (after === texts || encodeJson(before) === encodeJson(after)) return null;
+    return { id, before, etag: await patchMember(id, member, after, etag) };
+  }, watch.onProgress);
+  tellOutcome('Changed', outcome, watch, async () => {
+    const restored = await runForEach(outcome.done, async ({ id, before, etag }) =>
+      patchMember(id, member, before, etag), () => {}, 1);
+    return restored.done.length;
+  });
+}
+
+async function deleteBooks(ids: readonly string[], watch: BulkWatch): Promise<void> {
+  const outcome = await runForEach(ids, async (id) => {
+    const { book, etag } = await readBook(id);
+    await callApi('DELETE', bookPath(id), { headers: { 'If-Match': etag } });
+    return book;
+  }, watch.onProgress);
+  tellOutcome('Deleted', outcome, watch, () => putBack(outcome.done));
+}
+
+/**
+ * Resolves with the number of books that are put back. An import keeps their ids and times, however
+ * many they are, and skips those whose place others have taken. Throws ApiError.
+ */
+async function putBack(books: readonly Book[]): Promise<number> {
+  const { body } = await callApi<string>('POST', '/api/books/import?onMatch=skip', {
+    raw: books.map((book) => encodeJson(book)).join('\n'),
+    headers: { 'Content-Type': 'application/x-ndjson', Prefer: 'return=minimal' },
+  });
+  return parseOutcome(body).count?.imported ?? 0;
+}
+
+/** Throws ApiError, also for a book that is gone. */
+async function readBook(id: string): Promise<StoredBook> {
+  const stored = await fetchBook(id);
+  if (stored !== null) return stored;
+  throw new ApiError({ status: 404, detail: 'it is deleted already' });
+}
+
+/** Resolves with the ETag of the book afterwards. Throws ApiError, 412 where it is another. */
+async function patchMember(
+  id: string, member: ChangedMember, value: unknown, etag: string,
+): Promise<string> {
+  const { headers } = await callApi('PATCH', bookPath(id), {
+    body: member === 'keywords' ? { keywords: value ?? null }
+      : { reading: { [member]: value ?? null } },
+    headers: { 'If-Match': etag, 'Content-Type': 'application/merge-patch+json' },
+  });
+  return headers.get('ETag') ?? '';
+}
+
+type BulkOutcome<Done> = {
+  readonly done: readonly Done[];
+  /** How many were so already. */
+  readonly unchangedCount: number;
+  /** Why each of the others was not changed. */
+  readonly problems: readonly string[];
+};
+
+/**
+ * Runs it for each item; null: there was nothing to do. What one book meets is a problem of that
+ * book; where the server takes nothing, the books that are left are not tried.
+ */
+async function runForEach<Item, Done>(
+  items: readonly Item[], run: (item: Item) => Promise<Done | null>,
+  onProgress: (doneCount: number) => void, triesMax = TRIES_MAX,
+): Promise<BulkOutcome<Done>> {
+  const waiting = [...items];
+  const done: Done[] = [];
+  const problems: string[] = [];
+  let unchangedCount = 0;
+  const runNext = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      try {
+        const result = await runWhileChanged(item, run, triesMax);
+        if (result === null) unchangedCount += 1;
+        else done.push(result);
+      } catch (thrown) {
+        problems.push(messageOf(thrown));
+        if (mayPass(thrown)) problems.push(...waiting.splice(0).map(() => messageOf(thrown)));
+      }
+      onProgress(done.length + unchangedCount + problems.length);
+    }
+  };
+  await Promise.all(Array.from({ length: REQUESTS_MAX }, runNext));
+  return { done, unchangedCount, problems };
+}
+
+async function runWhileChanged<Item, Done>(
+  item: Item, run: (item: Item) => Promise<Done>, triesMax: number,
+): Promise<Done> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run(item);
+    } catch (thrown) {
+      const isChanged = thrown instanceof ApiError && thrown.status === 412;
+      if (!isChanged || tries >= triesMax) throw thrown;
+    }
+  }
+}
+
+/** `undo` resolves with the number of books that are as before. */
+function tellOutcome<Done>(
+  verb: string, { done, unchangedCount, problems }: BulkOutcome<Done>, { onChanged }: BulkWatch,
+  undo: () => Promise<number>,
+): void {
+  const parts = [`${verb} ${formatQuantity(done.length, 'book')}`,
+    ...unchangedCount === 0 ? [] : [`${unchangedCount} were so already`],
+    ...problems.length === 0 ? [] : [`${problems.length} could not be: ${problems[0] ?? ''}`]];
+  const button = asyncButton('Undo', async () => {
+    const restoredCount = await undo();
+    showNotice(formatRestored(restoredCount, done.length),
+      restoredCount === done.length ? 'good' : 'bad');
+    button.parentElement?.remove();
+    onChanged();
+  });
+  onChanged();
+  showNotice(`${parts.join('; ')}.`, problems.length === 0 ? 'good' : 'bad',
+    done.length === 0 ? null : button);
+}
+
+function formatRestored(restoredCount: number, count: number): string {
+  const others = count - restoredCount;
+  return `${formatQuantity(restoredCount, 'book')} ${restoredCount === 1 ? 'is' : 'are'} as before`
+    + (others === 0 ? '.' : `; ${others} could not be put back: somebody has changed them, or `
+      + 'others have taken their place.');
+}

@@ -1,0 +1,161 @@
+/** Several books changed at once in the console, and what was changed taken back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+import { readLook } from './console-look.ts';
+
+const skip = lacksBrowser;
+const at = new ConsoleAtWork();
+
+type Known = Readonly<Record<string, unknown>>;
+
+/** Adds books with this keyword, by which a list shows them alone. Their ids, in order. */
+async function makeBooks(keyword: string, books: readonly object[]): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const [index, book] of books.entries()) {
+    const { id } = await at.call('POST', '/api/books',
+      { title: `${keyword} ${index + 1}`, keywords: [keyword], ...book });
+    ids.push(String(id));
+  }
+  return ids;
+}
+
+async function readAll(ids: readonly string[]): Promise<readonly Known[]> {
+  return Promise.all(ids.map((id) => at.call('GET', `/api/books/${id}`)));
+}
+
+/** Opens the dialog for all books of the list, and chooses what is done. */
+async function changeAll(keyword: string, what: string): Promise<void> {
+  const { person } = at;
+  await at.open(`#/books?keyword=${keyword}`);
+  await person.click('checkbox', `Choose ${keyword} 1`);
+  await person.sees('1 chosen');
+  await person.click('checkbox', 'Choose all');
+  await person.click('button', 'Change them…');
+  await person.choose('What is done', what);
+}
+
+test('books are put on a shelf, those that stand there already stay, and undo takes it back', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const ids = await makeBooks('lent', [
+    {}, { reading: { shelves: ['LENT OUT', 'b'] } },
+    { reading: { status: 'read', shelves: ['b'] } },
+  ]);
+  await changeAll('lent', 'Put them on');
+  await person.fill('combobox', 'Shelf', 'Lent out');
+  await person.press('Enter');
+  await person.sees('Changed 2 books; 1 were so already.');
+  assert.deepEqual((await readAll(ids)).map(({ reading }) => reading), [
+    { shelves: ['Lent out'] }, { shelves: ['LENT OUT', 'b'] },
+    { status: 'read', shelves: ['b', 'Lent out'] },
+  ]);
+  await person.click('button', 'Undo');
+  await person.sees('2 books are as before.');
+  assert.deepEqual((await readAll(ids)).map(({ reading }) => reading),
+    [undefined, { shelves: ['LENT OUT', 'b'] }, { status: 'read', shelves: ['b'] }]);
+  await at.isClean();
+});
+
+test('status, rating and keywords are set and taken away, with the events of the API', { skip },
+  async () => {
+    const { person } = at;
+    const ids = await makeBooks('three', [{ reading: { review: 'Good.' } }, {}, {}]);
+    for (const [what, role, name, value, expected] of [
+      ['Set', 'status', 'Status', 'To', [{ review: 'Good.', status: 'to-read' },
+        { status: 'to-read' }, { status: 'to-read' }]],
+      ['Rate', 'status', 'Rating', '★★★¼', [{ review: 'Good.', status: 'to-read', rating: 3.25 },
+        { status: 'to-read', rating: 3.25 }, { status: 'to-read', rating: 3.25 }]],
+    ] as const) {
+      await changeAll('three', what);
+      await person.choose(name, value);
+      await person.click('button', 'Change 3 books');
+      await person.sees('Changed 3 books.');
+      assert.deepEqual((await readAll(ids)).map(({ reading }) => reading), expected, role);
+    }
+    await changeAll('three', 'Add');
+    await person.fill('combobox', 'Keyword', 'new');
+    await person.click('button', 'Change 3 books');
+    await person.sees('Changed 3 books.');
+    await changeAll('three', 'Remove');
+    await person.fill('combobox', 'Keyword', 'NEW');
+    await person.click('button', 'Change 3 books');
+    await person.sees('Changed 3 books.');
+    assert.deepEqual((await readAll(ids)).map(({ keywords }) => keywords),
+      [['three'], ['three'], ['three']]);
+    await at.isClean();
+  });
+
+test('undo leaves what somebody has changed meanwhile', { skip }, async () => {
+  const { person } = at;
+  const [first = '', second = ''] = await makeBooks('meanwhile', [{}, {}]);
+  await changeAll('meanwhile', 'Set');
+  await person.choose('Status', 'Paused');
+  await person.click('button', 'Change 2 books');
+  await person.sees('Changed 2 books.');
+  await at.call('PATCH', `/api/books/${first}`, { subtitle: 'theirs' });
+  await person.press('u');
+  await person.sees('1 book is as before; 1 could not be put back');
+  assert.deepEqual((await readAll([first, second])).map(({ reading }) => reading),
+    [{ status: 'paused' }, undefined]);
+});
+
+test('deleted books are named and counted first, and are put back as they were', { skip },
+  async () => {
+    const { person } = at;
+    const ids = await makeBooks('gone', [{}, { isbn: '9780141439587' }, {}, {}]);
+    const before = await readAll(ids);
+    await changeAll('gone', 'Delete');
+    await person.sees('“gone 1”, “gone 2”, “gone 3” and 1 more will be gone from the catalog.');
+    await person.click('button', 'Delete 4 books');
+    await person.sees('Deleted 4 books.');
+    await person.sees('No book matches.');
+    await person.click('button', 'Undo');
+    await person.sees('4 books are as before.');
+    assert.deepEqual(await readAll(ids), before);
+    await person.sees(/^4 books$/m);
+    await at.isClean();
+  });
+
+test('who may only read chooses nothing, and a filter forgets what was chosen', { skip },
+  async () => {
+    const { person, browser } = at;
+    await makeBooks('plain', [{}, {}]);
+    await at.open('#/books?keyword=plain', 'read');
+    await person.find('link', 'plain 1');
+    assert.equal(await browser.evaluate(
+      "return document.querySelectorAll('main input[type=checkbox]').length;"), 0);
+    await at.open('#/books?keyword=plain');
+    await person.click('checkbox', 'Choose plain 2');
+    await person.sees('1 chosen');
+    await person.fill('combobox', 'Search', 'plain');
+    await person.sees('1 chosen', false);
+    await person.focus('checkbox', 'Choose plain 2');
+    await person.press(' ');
+    await person.sees('1 chosen');
+  });
+
+test('the boxes and the dialog fit each page, and can be read', { skip }, async () => {
+  const { person, browser } = at;
+  await makeBooks('wide', [{ title: 'A title of some length '.repeat(8) }]);
+  try {
+    for (const [width, scheme] of [
+      [320, 'dark'], [390, 'light'], [1280, 'dark'], [1920, 'light'],
+    ] as const) {
+      await browser.look(width, 800, scheme);
+      await at.open('#/books?keyword=wide');
+      await person.click('checkbox', 'Choose all');
+      await person.click('button', 'Change them…');
+      for (const what of ['Rate', 'Delete']) {
+        await person.choose('What is done', what);
+        const { overflow, small, broken, pale } = await readLook(browser);
+        assert.deepEqual({ overflow, small, broken, pale },
+          { overflow: 0, small: [], broken: [], pale: [] }, `${width} ${what}`);
+      }
+    }
+  } finally {
+    await browser.look(1280, 900, 'light');
+  }
+});

@@ -22,6 +22,7 @@ import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { createMemoryBudget } from './app/room-options.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
+import { composeMcp } from './app/mcp.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -46,6 +47,7 @@ import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { eventCollection, isEvent } from './webhooks/deliveries/event-record.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import type { ScheduledBackups } from './maintenance/scheduled-backups.ts';
+import type { McpDoors } from './mcp/mcp-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
@@ -180,7 +182,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const domains =
     composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
   const backups = openOwnBackups(deps, domains.webhooks, closers);
-  const dispatcher = composeRoutes(options, deps,
+  const { dispatcher, mcp } = composeRoutes(options, deps,
     { access, domains, backups, listening: () => listening }, closers);
   const { clock, settings } = deps;
   const { webhooks, books, stream, following } = domains;
@@ -191,6 +193,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
     stream.close();
+    mcp.close();
     following.close();
     await Promise.all([
       listening.close(), webhooks.close(graceMs), deps.inFlight.waitUntilIdle(graceMs, clock),
@@ -413,8 +416,8 @@ function composeRoutes(
     readonly listening: () => Listening;
   },
   closers: Closers,
-): Dispatcher {
-  const { store, nodes, clock, logger, settings } = deps;
+): { readonly dispatcher: Dispatcher; readonly mcp: McpDoors } {
+  const { store, nodes, clock, logger, settings, isServer } = deps;
   const { tokens, verifier, state } = access;
   const { books, webhooks, stream, following } = domains;
   const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
@@ -422,11 +425,15 @@ function composeRoutes(
   closers.add(() => rejectionLog.close());
   const dispatcherDeps = {
     ...deps, readConsistency: nodes?.readConsistency ?? null,
-    ...deps.isServer && settings.server.apiToken !== null
+    ...isServer && settings.server.apiToken !== null
       ? { prepare: () => rememberToken(tokens, logger) } : {},
   };
   const apiRoutes = [...books.routes, ...webhooks.routes];
-  const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
+  const mcp = composeMcp({
+    isOpen: settings.server.mcp, isServer, clock, listRoutes: () => routes,
+    listener: (entrance) => dispatcher.listeners(entrance).request,
+  });
+  const routes: readonly HttpRoute[] = [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, state),
     ...maintenanceRoutes(store), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
@@ -439,9 +446,11 @@ function composeRoutes(
     // Requests of queued forwards are in the same collection, and no list of events has them.
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes,
       new Map([[eventCollection.name, isEvent]]), webhooks.findSeenRecords),
-  ], rejectionLog);
+    ...mcp.routes,
+  ];
+  const dispatcher = composeDispatcher(dispatcherDeps, verifier, routes, rejectionLog);
   closers.add(() => dispatcher.close());
-  return dispatcher;
+  return { dispatcher, mcp };
 }
 
 /**

@@ -29,15 +29,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],
   manual: ['base'],
+  mcp: ['server', 'base'],
   app: [
     'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'monitoring', 'nodes',
-    'stream', 'followers', 'resources', 'server', 'client', 'store', 'base',
+    'stream', 'followers', 'mcp', 'resources', 'server', 'client', 'store', 'base',
   ],
   index: ['app', 'settings', 'books', 'webhooks', 'monitoring', 'resources', 'server', 'client',
     'store', 'base'],
   cli: [
     'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'nodes', 'followers',
-    'resources', 'server', 'client', 'store', 'base',
+    'mcp', 'resources', 'server', 'client', 'store', 'base',
   ],
   main: ['cli', 'base'],
 };

@@ -99,7 +99,8 @@ const MAX_AGE_S = '600';
 const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Headers',
   'Authorization, Content-Type, Hookshelf-Sequence, Idempotency-Key, If-Match, If-Modified-Since, '
-    + 'If-None-Match, Prefer, X-Request-Id',
+    + 'If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, '
+    + 'Prefer, X-Request-Id',
   'Access-Control-Max-Age', MAX_AGE_S,
 ];
 const EXPOSED = [

@@ -80,6 +80,8 @@ function createAdmission(
         return respondToWebhookPreflight(exchange);
       }
     }
+    if (origin !== undefined && exchange.route.refusesForeignPages === true
+      && !isOriginAllowed(exchange)) cors.checkOrigin(request, origin);
     const { access, bound } = hasRoute ? exchange.route
       : { access: accessToUnrouted(path), bound: undefined };
     // The control socket alone has the `control` routes, and its callers may call everything.

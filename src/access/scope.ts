@@ -19,7 +19,8 @@ const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
   follow: ['follow'],
 };
 
-export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
+export function includesScope(grantedScope: Scope, requiredScope: Scope | 'any'): boolean {
+  if (requiredScope === 'any') return grantedScope !== ALWAYS_REQUIRED;
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
 }
 

@@ -52,7 +52,7 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
 }
 
 /** What a route asks of a token: a scope, and of one that is bound to webhooks its own rule. */
-type TokenRequirement = { readonly access: Scope; readonly bound?: BoundRule | undefined };
+type TokenRequirement = { readonly access: Scope | 'any'; readonly bound?: BoundRule | undefined };
 
 /**
  * Throws `unauthorized` without a valid token, `forbidden` when its scope is too small, or when it
@@ -92,7 +92,8 @@ function checkBoundScope(grantedScope: Scope, bound: BoundRule | undefined): voi
 }
 
 /** Few know the scope that is for emitting alone. */
-function describeScope(scope: Scope): string {
+function describeScope(scope: Scope | 'any'): string {
+  if (scope === 'any') return `other than ${ALWAYS_REQUIRED}`;
   return scope === 'emit' ? 'emit or write' : scope;
 }
 

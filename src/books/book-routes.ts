@@ -135,6 +135,7 @@ function listRoute(list: BookSender): HttpRoute {
     operationId: 'listBooks',
     summary: 'All books, or those that match, in id order or sorted, whole or page by page',
     access: 'read',
+    tool: {},
     parameters: [...bookQueryParameters, FORMAT_PARAMETER],
     responses: [
       BOOK_LIST_RESPONSE,
@@ -222,6 +223,7 @@ function importRoute(catalog: Catalog): HttpRoute {
     operationId: 'importBooks',
     summary: 'Import a file of books of any length and format; no events are fired',
     access: 'write',
+    tool: 'none',
     parameters: [...IMPORT_PARAMETERS, PREFER_PARAMETER],
     body: {
       mediaTypes: JSON_LINES_TYPES, fileMediaTypes: FILE_TYPES,

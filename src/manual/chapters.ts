@@ -120,6 +120,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'each sees, and repairs, what is his: tokens that are bound to webhooks',
   },
   {
+    name: 'mcp', title: 'A door for agents',
+    summary: 'programs that act for you, by the Model Context Protocol: what they see and may do',
+  },
+  {
     name: 'run-command', title: 'Hooks that run programs',
     summary: 'a script that runs when a webhook comes in: its arguments, limits and result',
   },

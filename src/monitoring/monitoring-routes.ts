@@ -43,7 +43,7 @@ export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
 function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
-    summary: 'Whether the service is ready, what it holds and what waits',
+    summary: 'Whether the service is ready, what it holds and what waits', tool: {},
     responses: [jsonResponse('The state of this moment', statusSchema)],
     handle: (exchange) => exchange.sendJson(200, getStatus()),
   };

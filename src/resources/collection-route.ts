@@ -96,6 +96,7 @@ export function collectionRoute(
     summary: `Every ${noun}, ${order}`,
     access: access?.read ?? 'read',
     ...view.bound === undefined ? {} : { bound: view.bound.rule },
+    tool: {},
     parameters: [...parameters, ...PAGE_PARAMETERS],
     responses: [
       pagedListResponse(`Every ${noun}`, schema,

@@ -117,6 +117,7 @@ function getRoute(
     summary: `One ${noun}`,
     access: access?.read ?? 'read',
     ...bound === null ? {} : { bound: bound.read },
+    tool: {},
     parameters: [
       createKeyParameter(resource), ...selection === undefined ? [] : [selection.parameter],
       ...formats === undefined ? [] : [formats.parameter], ...READ_CONDITIONS,
@@ -147,6 +148,7 @@ function postRoute(
     operationId: `add${schema.name}`,
     summary: `Add one ${noun}`,
     access: access?.write ?? 'write',
+    tool: {},
     ...keys === null ? {} : { parameters: [IDEMPOTENCY_PARAMETER] },
     body: createBodySpec(resource),
     responses: [
@@ -185,6 +187,7 @@ function patchRoute(
     operationId: `patch${resource.schema.name}`,
     summary: `Change members of one ${resource.noun} by JSON Merge Patch (RFC 7396)`,
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: resource.schema, isPatch: true },
+    tool: { summary: `Change members of one ${resource.noun}; null removes one` },
     change: (...input) => repository.patch(...input),
   }, bound);
   return bound === null ? route : { ...route, bound: bound.patch };
@@ -192,7 +195,7 @@ function patchRoute(
 
 function changeRoute(
   resource: RoutedResource,
-  { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary'> & {
+  { body, change, ...named }: Pick<HttpRoute, 'method' | 'operationId' | 'summary' | 'tool'> & {
     readonly body: BodySpec; readonly change: ItemRepository['replace'];
   },
   bound: BoundAccess | null = null,
@@ -228,6 +231,8 @@ function deleteRoute(resource: RoutedResource, repository: ItemRepository): Http
     operationId: `delete${schema.name}`,
     summary: `Delete one ${noun}`,
     access: access?.write ?? 'write',
+    // What only admins may delete is configuration, which `api_call` deletes.
+    ...access?.write === 'admin' ? {} : { tool: {} },
     parameters: [createKeyParameter(resource), ...WRITE_CONDITIONS],
     responses: [
       { status: 204, description: 'Deleted' },

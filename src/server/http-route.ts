@@ -9,10 +9,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The callers that a route serves. `public`: anybody. `emit`, `read`, `write`, `admin`: holders of
  * a token whose scope includes that one (`access/scope.ts`), or anybody while no token exists.
+ * `any`: the same of a token of any scope but `follow`.
  * `control`: only processes that can open the control socket; they may call every other route too.
  * `follow`: holders of a token of that very scope, even while no token exists.
  */
-export type Access = 'public' | 'emit' | 'read' | 'write' | 'admin' | 'follow' | 'control';
+export type Access =
+  | 'public' | 'any' | 'emit' | 'read' | 'write' | 'admin' | 'follow' | 'control';
 
 /**
  * The scopes of tokens that are bound to webhooks, each with those before it. What such a token may
@@ -45,7 +47,7 @@ export type BoundSubject = 'webhook' | 'delivery' | 'event' | 'job';
 
 /** What the token of a caller lets him do. */
 export type Grant = {
-  readonly scope: Exclude<Access, 'public' | 'control'> | BoundScope;
+  readonly scope: Exclude<Access, 'public' | 'any' | 'control'> | BoundScope;
   /** The name of the token. */
   readonly name: string;
   /** The only events that may be emitted, by name or pattern; absent: all. */
@@ -78,7 +80,28 @@ export type HttpRoute = {
   readonly errorFormat?: ErrorFormat;
   /** Its responses last as long as their readers want: their durations are not measured. */
   readonly isLongLived?: boolean;
+  /**
+   * The tool that programs call it by, through the Model Context Protocol. Absent: they call it by
+   * `api_call`, if it is below `/api`. `none`: not at all, as its answer is a secret or has no end.
+   */
+  readonly tool?: RouteTool | 'none';
+  /** Whether no page of another origin may call it, whatever token it has. */
+  readonly refusesForeignPages?: true;
+  /** Whether our own commands alone call it: the OpenAPI document leaves it out. */
+  readonly isInternal?: boolean;
   readonly handle: Handler;
+};
+
+/** A tool made of a route: its name, arguments and annotations follow from that, but for these. */
+export type RouteTool = {
+  /** The verb in its name, in place of the one that method and path give. */
+  readonly verb?: string;
+  /** By default the route's. */
+  readonly summary?: string;
+  /** It changes nothing, whatever its method. */
+  readonly isReadOnly?: true;
+  /** Members of the body that it always sends: without them the route needs the scope admin. */
+  readonly body?: JsonObject;
 };
 
 /** What a route is, without its handler, and the commands that do no more than call it. */
@@ -134,6 +157,8 @@ export type ParameterSpec = {
   readonly description: string;
   readonly schema: Schema;
   readonly isRequired?: boolean;
+  /** The scope that it needs, where the route needs less. */
+  readonly access?: Access;
   /** How a command asks for a parameter of a query, as for a member of a record. */
   readonly option?: MemberSchema['option'];
 };
@@ -165,6 +190,17 @@ export type ResponseSpec = {
 
 export type OtherMediaType = { readonly mediaType: string; readonly schema: Schema };
 
+/**
+ * The way a request came in. `control`: through the control socket; `process`: from this process
+ * itself; both are trusted. `loopback`, `network`: through a listener on such an address.
+ * `embedded`: through another program's server.
+ */
+export type Entrance = 'control' | 'process' | 'loopback' | 'network' | 'embedded';
+
+/** A call with this header comes from a tool: what it changes is in the log, with `via`. */
+export const VIA_HEADER = 'hookshelf-via';
+export const VIA_MCP = 'mcp';
+
 /** Headers as a flat list: name, value, name, … */
 export type HeaderList = readonly string[];
 
@@ -183,6 +219,7 @@ export interface Exchange {
   /** When the request began, on the monotonic clock. */
   readonly startedMs: number;
   readonly requestId: string;
+  readonly entrance: Entrance;
   readonly isControl: boolean;
   /** null: no token was needed. */
   readonly grant: Grant | null;

@@ -121,6 +121,7 @@ const server = {
   keepAliveTimeout: seconds(65, 'an idle connection is kept'),
   shutdownTimeout: seconds(10, 'a stop waits for what is in flight', 0),
   console: flag(true, 'whether GET /console is there'),
+  mcp: flag(false, 'whether POST /mcp is there, for programs that speak MCP'),
   apiToken: {
     ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
     isSecret: true,

@@ -55,7 +55,7 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
     bound: { scope: 'read' },
-    summary: 'Committed changes as server-sent events, as they happen',
+    summary: 'Committed changes as server-sent events, as they happen', tool: 'none',
     parameters: createParameters(topics),
     isLongLived: true,
     responses: [

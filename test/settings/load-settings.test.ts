@@ -35,7 +35,8 @@ test('the defaults are the contract\'s', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(settings)), {
     server: {
       port: 8000, host: '127.0.0.1', baseUri: null, maxBodyBytes: 1048576, requestTimeout: 30,
-      headersTimeout: 10, keepAliveTimeout: 65, shutdownTimeout: 10, console: true, apiToken: null,
+      headersTimeout: 10, keepAliveTimeout: 65, shutdownTimeout: 10, console: true,
+      mcp: false, apiToken: null,
       tlsCert: null, tlsKey: null, corsOrigins: [], allowedHosts: [], maxConnections: 10000,
       trustProxy: false,
     },

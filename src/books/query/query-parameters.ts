@@ -110,7 +110,7 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
   sortParameter,
   fieldsParameter,
   {
-    name: EXPLAIN, in: 'query', schema: { kind: 'boolean' },
+    name: EXPLAIN, in: 'query', schema: { kind: 'boolean' }, access: 'admin',
     option: { help: 'show how the query is answered, and not the books (scope admin)' },
     description: 'Tells how the query is answered, in place of the books: an object, '
       + '`{ "plan": "scan", "reason": "…", "total": 12, "ms": 3.4 }`. `plan` is a short name, '

@@ -1,6 +1,6 @@
 /**
  * Makes the OpenAPI 3.1 document from the same table that serves the routes, so that the two cannot
- * differ. Routes of the control socket are not in it.
+ * differ. Routes of the control socket, and those for our own commands, are not in it.
  */
 import type { JsonValue } from '../../base/schema.ts';
 import { createSchemas } from './openapi-schema.ts';
@@ -25,7 +25,7 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
   const schemas = createSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of spec.routes) {
-    if (route.access === 'control') continue;
+    if (route.access === 'control' || route.isInternal === true) continue;
     const path = route.path.replace('...}', '}');
     const operations = paths[path] ??= {};
     if (route.method !== 'ANY') {

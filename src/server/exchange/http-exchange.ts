@@ -22,7 +22,10 @@ import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcedLength, announcesBody, endsConnection, mountPathOf } from './request-head.ts';
 import { createErrorResponse } from '../problem.ts';
-import type { Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
+import type {
+  Entrance, Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull,
+} from '../http-route.ts';
+import { VIA_HEADER, VIA_MCP } from '../http-route.ts';
 import { cutStalledReader, writePulled } from './response-stream.ts';
 import type { ResponseBatcher } from './whole-response.ts';
 
@@ -43,13 +46,6 @@ export type ExchangeContext = {
   /** Set when the server stops: from then on each response closes its connection. */
   isDraining: boolean;
 };
-
-/**
- * The way a request came in. `control`: through the control socket; `process`: from this process
- * itself; both are trusted. `loopback`, `network`: through a listener on such an address.
- * `embedded`: through another program's server.
- */
-export type Entrance = 'control' | 'process' | 'loopback' | 'network' | 'embedded';
 
 const CALLERS: Readonly<Record<Entrance, string>> = {
   control: 'socket', process: 'local', loopback: 'local', network: 'anonymous',
@@ -130,8 +126,14 @@ export class HttpExchange implements Exchange {
 
   get log(): Logger {
     const traceId = readTraceId(this.request.headers);
-    return createTaggedLogger(this.#context.logger,
-      traceId === null ? { requestId: this.requestId } : { requestId: this.requestId, traceId });
+    return createTaggedLogger(this.#context.logger, {
+      requestId: this.requestId, ...traceId === null ? {} : { traceId },
+      ...this.#isOfTool ? { via: VIA_MCP } : {},
+    });
+  }
+
+  get #isOfTool(): boolean {
+    return this.request.headers[VIA_HEADER] === VIA_MCP;
   }
 
   send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {
@@ -299,12 +301,14 @@ export class HttpExchange implements Exchange {
     this.#record(499, 0);
   }
 
-  /** Whatever a customer does is found by his name: see `who` in resources/change-log.ts. */
-  #logBoundCall(status: number): void {
-    const { request: { method = '' }, path, route: { operationId: operation } } = this;
-    if (method === 'GET' || method === 'HEAD') return;
-    this.log.info('a call with a token that is bound to webhooks',
-      { who: this.caller, operation, method, path, status });
+  /** Whatever a customer does, or a program by a tool, is found by `who`: see change-log.ts. */
+  #logCall(status: number, isBound: boolean): void {
+    const { request: { method = '' }, path, route } = this;
+    // What a door of MCP passes on is logged itself.
+    if (method === 'GET' || method === 'HEAD' || route.refusesForeignPages === true) return;
+    const message = isBound ? 'a call with a token that is bound to webhooks' : 'a call of a tool';
+    this.log.info(message,
+      { who: this.caller, operation: route.operationId, method, path, status });
   }
 
   #record(status: number, bytes: number): void {
@@ -312,7 +316,8 @@ export class HttpExchange implements Exchange {
     const durationMs = clock.monotonicMs() - this.startedMs;
     const { isLongLived = false } = this.route;
     this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
-    if (this.grant?.binding !== undefined && status < 400) this.#logBoundCall(status);
+    const isBound = this.grant?.binding !== undefined;
+    if ((isBound || this.#isOfTool) && status < 400) this.#logCall(status, isBound);
     if (accessLog === 'off') return;
     const isSlow = durationMs >= SLOW_MS && !isLongLived;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;

@@ -19,12 +19,12 @@ import type { InFlightCounter } from '../../base/in-flight-counter.ts';
 import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/http-exchange.ts';
-import type { Endpoint, Entrance, ExchangeContext } from '../exchange/http-exchange.ts';
+import type { Endpoint, ExchangeContext } from '../exchange/http-exchange.ts';
 import { splitTarget } from '../exchange/request-head.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ResponseBatcher } from '../exchange/whole-response.ts';
 import { parseQuery } from '../query.ts';
-import type { HttpRoute } from '../http-route.ts';
+import type { Entrance, HttpRoute } from '../http-route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
 
 /** Checks requests before they are served. */

@@ -37,7 +37,7 @@ export function createActionEndpoints(
 function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
-    summary: 'The actions that configurations can name, with their options',
+    summary: 'The actions that configurations can name, with their options', tool: {},
     responses: [listResponse('Every action', actionSchema)],
     handle: (exchange) => sendList(exchange,
       actions.list().map(({ identifier, label, isBuiltIn, options, module }) => ({

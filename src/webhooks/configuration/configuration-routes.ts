@@ -62,6 +62,10 @@ function applyRoute(getService: GetService): HttpRoute {
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
       + 'records that it does not name stay, unless `prune` deletes them. With `dryRun` it only '
       + 'answers the plan; without, it needs the scope `admin`',
+    tool: {
+      verb: 'plan', isReadOnly: true, body: { dryRun: true },
+      summary: 'What applying the document would change; it changes nothing',
+    },
     parameters: [{
       name: 'If-Match', in: 'header', schema: { kind: 'string' },
       description: 'The tag of a plan or of an export: 412 when anything was changed since, so '

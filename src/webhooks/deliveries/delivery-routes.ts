@@ -58,7 +58,7 @@ export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
     bound: { scope: 'read', subject: 'delivery' },
-    summary: 'One delivery with its attempts, and the request that it sent last',
+    summary: 'One delivery with its attempts, and the request that it sent last', tool: {},
     parameters: [IDENTIFIER, IF_NONE_MATCH],
     responses: [
       { ...jsonResponse('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
@@ -201,7 +201,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
   return {
     method: 'POST', path: `${ITEM_PATH}/resend`, operationId: 'resendDelivery', access: 'write',
     bound: { scope: 'resend', subject: 'delivery' },
-    summary: 'Send one delivery again, also one that was delivered or cancelled',
+    summary: 'Send one delivery again, also one that was delivered or cancelled', tool: {},
     parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
     responses: [

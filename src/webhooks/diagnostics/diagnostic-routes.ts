@@ -67,7 +67,7 @@ function presetsRoute(): HttpRoute {
   return {
     method: 'GET', path: '/api/verification-presets', access: 'read',
     operationId: 'listVerificationPresets',
-    summary: 'The senders whose requests can be verified, and how to set each up',
+    summary: 'The senders whose requests can be verified, and how to set each up', tool: {},
     responses: [listResponse('The presets', presetSchema)],
     handle: (exchange) => loadHandlers(({ sendPresets }) => sendPresets(exchange)),
   };
@@ -81,6 +81,7 @@ function sampleRoute(sources: DiagnosisSources): HttpRoute {
   return {
     method: 'POST', path: `${PATH}/sample`, access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
+    tool: 'none',
     parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: sampleRequestSchema },
     responses: [
@@ -96,6 +97,7 @@ function diagnoseRoute(sources: DiagnosisSources): HttpRoute {
     method: 'POST', path: `${PATH}/diagnose`, access: 'write',
     operationId: 'diagnoseIncomingWebhook',
     summary: 'Say why a request is refused, or that it would be accepted',
+    tool: { isReadOnly: true },
     parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: receivedRequestSchema },
     responses: [
@@ -111,6 +113,7 @@ function matchRoute(sources: DiagnosisSources): HttpRoute {
     method: 'POST', path: `${PATH}/match`, access: 'write',
     operationId: 'matchIncomingWebhook',
     summary: 'Say which routes a request would run, and which conditions are false',
+    tool: { isReadOnly: true },
     parameters: [createKeyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: requestToMatchSchema },
     responses: [

@@ -45,6 +45,7 @@ function emitRoute(
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
       + 'then gets a delivery',
+    tool: { verb: 'emit' },
     parameters: [IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema: eventSchema },
     responses: [

@@ -56,7 +56,7 @@ export function requestRoutes(
 export const requestRows: readonly RouteRow<RequestService>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getRequest', access: 'read',
-    summary: 'One kept request with what became of it',
+    summary: 'One kept request with what became of it', tool: {},
     parameters: [ID, IF_NONE_MATCH],
     responses: [
       { ...jsonResponse('The request', requestSchema), headers: ETAG_HEADER },
@@ -68,6 +68,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
   {
     method: 'GET', path: `${ITEM_PATH}/body`, operationId: 'getRequestBody', access: 'read',
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
+    tool: {},
     parameters: [ID],
     responses: [
       attachmentResponse('The bytes, under the media type that they came with'),
@@ -168,7 +169,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
   };
   return {
     method: 'POST', path: `${ITEM_PATH}/replay`, operationId: 'replayRequest', access: 'write',
-    summary: 'Run one kept request again as it came, in the background',
+    summary: 'Run one kept request again as it came, in the background', tool: {},
     parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
     responses: [response, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],

@@ -152,7 +152,7 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
     ...bound === undefined ? {} : { bound: bound.rule },
     operationId: `rotate${schema.name}Secret`,
-    summary: `Give one ${noun} a new secret; the old one counts for a while`,
+    summary: `Give one ${noun} a new secret; the old one counts for a while`, tool: 'none',
     parameters: [createKeyParameter({ collection, noun })],
     body: { mediaTypes: [JSON_TYPE], schema: inputSchema, isOptional: true },
     responses: [

@@ -203,6 +203,7 @@ function sendRoute(services: OutgoingServices): HttpRoute {
     bound: { scope: 'resend', subject: 'webhook' },
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
+    tool: {},
     parameters: [createKeyParameter(outgoingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: sendingSchema, isOptional: true },
     responses: [

@@ -84,7 +84,7 @@ export function searchableListRoute<Item, Filter>(
       + 'to',
   };
   return {
-    ...route, method: 'GET', path: list.path, access: 'read',
+    ...route, method: 'GET', path: list.path, access: 'read', tool: {},
     parameters: [
       ...listParameters(list.fields), ...list.hasOrder === true ? [ORDER_PARAMETER] : [],
     ],

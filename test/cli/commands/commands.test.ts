@@ -107,6 +107,7 @@ const STEPS: readonly Step[] = [
   ['data:move --to <folder>/moved', 0],
   ['doctor', 0, null, /^senders +ok +looked at while a server runs$/m],
   ['settings:show', 0],
+  ['mcp', 0, '{"jsonrpc":"2.0","id":1,"method":"ping"}'],
 ];
 
 /** They serve, watch or follow until they are ended. */

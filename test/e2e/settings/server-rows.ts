@@ -156,6 +156,11 @@ export const SERVER_ROWS: Rows = {
     observe: async ({ ask: call }) => (await call('/console')).status,
     changed: 404, isShared: true, standard: 200,
   },
+  'server.mcp': {
+    value: true,
+    observe: async ({ ask: call }) => (await call('/mcp')).status,
+    changed: 405, isShared: true, standard: 404,
+  },
   'console.title': {
     value: 'Acme & Sons',
     observe: async ({ ask: call }) =>

@@ -8,6 +8,7 @@ import {
 import type { AccessState } from '../../../access/access-state.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
@@ -20,14 +21,16 @@ import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding> {
   const { context: { io }, settings, getServer } = subject;
   const server = getServer();
-  if (server !== null) return describe(parseAccessState(await server.ask(ACCESS_STATE_PATH)));
+  if (server !== null) {
+    return describe(parseAccessState(await server.ask(ACCESS_STATE_PATH)), settings);
+  }
   const tokens = await readStoredTokens(subject);
   if (tokens === null) return ok('looked at while a server runs');
   const hasConfigured = settings.server.apiToken !== null;
   return describe({
     isClosed: tokens.length > 0 || hasConfigured,
     hasUsableToken: hasConfigured || tokens.some((token) => mayRead(token, io.now())),
-  });
+  }, settings);
 }
 
 /** Whose target a customer sets, he reads the answers of. Asks and reads as `checkAccess` does. */
@@ -49,8 +52,12 @@ export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFi
     : warning(`the holder of ${JSON.stringify(name)}${more} ${openGroups}`, READ_ANSWERS_ADVICE);
 }
 
-function describe(state: AccessState): DoctorFinding {
+function describe(state: AccessState, { server }: Settings): DoctorFinding {
   if (isLockedOut(state)) return warning(LOCKED_OUT_PROBLEM, UNLOCK_HINT);
+  if (server.mcp && !state.isClosed) {
+    return warning('POST /mcp lets every program do everything, without a token',
+      'make one with token:create');
+  }
   return ok(state.isClosed ? 'the API is closed to callers without a token'
     : 'the API asks for no token');
 }

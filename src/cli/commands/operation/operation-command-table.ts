@@ -2,6 +2,7 @@
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
+import { RELAY_SCOPES } from '../../../mcp/doors.ts';
 import { lazyListCommand } from '../lazy-resource-commands.ts';
 import { newTokenOptions } from '../route-options.ts';
 
@@ -144,7 +145,26 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
   FOLLOW_COMMAND,
 ];
 
+const MCP_COMMAND: CommandSpec = {
+  name: 'mcp', runsActions: true,
+  summary: 'Speak the Model Context Protocol on stdin and stdout, for a program that starts it',
+  details: [
+    'It calls the running server, or the one that --server names; without one it opens the data',
+    'directory for each call, and lets go of it after. It ends with its stdin.',
+  ],
+  options: {
+    scope: {
+      ...text('<scope>', 'what its tools may do: read (default), write or admin; at most what '
+        + 'the token of --server may'),
+      values: RELAY_SCOPES,
+    },
+  },
+  examples: ['hookshelf mcp --scope write'],
+  load: async () => (await import('./mcp-command.ts')).relayMcp,
+};
+
 export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
+  MCP_COMMAND,
   {
     name: 'node:list', summary: 'List the processes that share a store by store.url',
     details: [

@@ -1,0 +1,225 @@
+/** Serves messages of the Model Context Protocol, as JSON or as event streams. */
+import type { RequestListener } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { encodeJson } from '../base/json/encode.ts';
+import { parseJson } from '../base/json/parse.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { callApiAnyStatus, openResponse } from '../server/local/api-call.ts';
+import type { ApiTarget } from '../server/local/api-call.ts';
+import { createMemoryTarget } from '../server/local/memory-target.ts';
+import { VIA_HEADER, VIA_MCP } from '../server/http-route.ts';
+import type { Entrance, Exchange, HttpRoute } from '../server/http-route.ts';
+import { MCP_PATH, RELAY_HEADER, parseRelayHeader } from './doors.ts';
+import type { RelayScope } from './doors.ts';
+import {
+  INTERNAL_ERROR, PARSE_ERROR, findEra, isRpcError, readMessage, rpcError,
+} from './message.ts';
+import type { Era, RpcError, RpcRequest, Transport } from './message.ts';
+import { answerRequest } from './methods.ts';
+import type { ManualReader } from './methods.ts';
+import { makeApiTools, makeRouteTools, selectRoutes } from './route-tools.ts';
+import type { CallerApi, Tool, ToolCaller, ToolContext } from './tool.ts';
+import { makeWebhookTools } from './webhook-tools.ts';
+
+const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
+const STREAM_HEADERS = [
+  'Content-Type', 'text/event-stream', 'Cache-Control', 'no-cache, no-transform',
+  // A proxy that buffers would hold events back.
+  'X-Accel-Buffering', 'no',
+] as const;
+const COMMENT_MS = 15_000;
+export type McpOptions = {
+  /** Whether `POST /mcp` is there. */
+  readonly isOpen: boolean;
+  /** Whether this process serves, so that requests can come while a tool waits. */
+  readonly isServer: boolean;
+  readonly clock: Clock;
+  readonly manual: ManualReader;
+  /** All routes that there are; asked for with the first message. */
+  readonly listRoutes: () => readonly HttpRoute[];
+  readonly listener: (entrance: Entrance) => RequestListener;
+  /** Who calls; with a scope he may do no more than that allows. */
+  readonly createCaller: (exchange: Exchange, scope: RelayScope | null) => ToolCaller;
+};
+
+type Call = {
+  readonly request: RpcRequest;
+  readonly era: Era;
+  readonly context: Omit<ToolContext, 'tellProgress'>;
+};
+
+export class McpServer {
+  readonly #options: McpOptions;
+  readonly #tools: readonly Tool[];
+  readonly #targets = new Map<Entrance, ApiTarget>();
+  /** The calls under way; each aborts when its caller has gone. */
+  readonly #calls = new Set<AbortController>();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+    const routes = options.listRoutes();
+    const reachable = selectRoutes(routes);
+    this.#tools = [
+      ...makeRouteTools(reachable), ...makeWebhookTools(routes, options.isServer),
+      ...makeApiTools(reachable),
+    ];
+  }
+
+  /** Ends the calls under way; idempotent. */
+  close(): void {
+    for (const call of this.#calls) call.abort();
+  }
+
+  async serve(exchange: Exchange): Promise<void> {
+    const body = await exchange.readJsonBytes();
+    let message: unknown;
+    try {
+      message = parseJson(body);
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      return sendAnswer(exchange, undefined, rpcError(PARSE_ERROR, thrown.message, 400));
+    }
+    const request = readMessage(message);
+    if (request === null) return exchange.send(202, []);
+    const { transport, scope } = readTransport(exchange);
+    const id = isJsonObject(message) ? message['id'] : undefined;
+    if (isRpcError(request)) return sendAnswer(exchange, id, request);
+    const era = findEra(request, transport);
+    if (typeof era === 'object') return sendAnswer(exchange, id, era);
+    const gone = new AbortController();
+    const abort = (): void => gone.abort();
+    const { response, request: { socket } } = exchange;
+    this.#calls.add(gone);
+    response.once('close', abort);
+    // A client may end its side and still read, but nobody waits who has.
+    const isWait = this.#findTool(request)?.tellsProgress === true;
+    if (isWait) socket.once('end', abort);
+    const { createCaller, clock } = this.#options;
+    const call = {
+      request, era, context: {
+        caller: createCaller(exchange, scope), clock, api: this.#createApi(exchange),
+        signal: gone.signal,
+      },
+    };
+    try {
+      const token = isWait ? readProgressToken(exchange, request) : null;
+      if (token === null) sendAnswer(exchange, id, await this.#answer(exchange, call, () => {}));
+      else await this.#stream(exchange, call, token);
+    } finally {
+      this.#calls.delete(gone);
+      // The connection may be used again.
+      socket.off('end', abort);
+    }
+  }
+
+  async #answer(
+    exchange: Exchange, { request, era, context }: Call, tellProgress: ToolContext['tellProgress'],
+  ): Promise<JsonObject | RpcError> {
+    try {
+      return await answerRequest(request, era, {
+        tools: this.#tools, manual: this.#options.manual, context: { ...context, tellProgress },
+      });
+    } catch (error) {
+      exchange.log.error('a call of a tool failed unexpectedly', { error });
+      return rpcError(INTERNAL_ERROR, 'internal error');
+    }
+  }
+
+  #findTool({ method, params: { name } }: RpcRequest): Tool | undefined {
+    return method === 'tools/call' ? this.#tools.find((one) => one.name === name) : undefined;
+  }
+
+  async #stream(exchange: Exchange, call: Call, progressToken: JsonValue): Promise<void> {
+    const pieces: string[] = [];
+    let isDone = false;
+    let wake = (): void => {};
+    const push = (piece: string): void => {
+      pieces.push(piece);
+      wake();
+    };
+    const answering = this.#answer(exchange, call, (progress, total) => push(formatEvent({
+      method: 'notifications/progress', params: { progressToken, progress, total },
+    }))).then((answer) => {
+      isDone = true;
+      push(formatEvent(toResponse(call.request.id, answer)));
+    });
+    await exchange.sendStream(200, STREAM_HEADERS, async () => {
+      if (isDone && pieces.length === 0) return null;
+      const timer = this.#options.clock.startTimer(COMMENT_MS, () => push(':\n\n'));
+      if (pieces.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      timer.cancel();
+      return pieces.splice(0).map((piece) => Buffer.from(piece));
+    });
+    await answering;
+  }
+
+  /** The API as the caller may use it: by his token, and by the way that he came in. */
+  #createApi(exchange: Exchange): CallerApi {
+    const { authorization, traceparent } = exchange.request.headers;
+    const headers = {
+      ...authorization === undefined ? {} : { authorization },
+      ...typeof traceparent === 'string' ? { traceparent } : {},
+      'x-request-id': exchange.requestId, [VIA_HEADER]: VIA_MCP,
+    };
+    return {
+      open: (call) => openResponse(this.#getTarget(exchange.entrance),
+        { ...call, headers: { ...call.headers, ...headers } }),
+      callEndpoint: (call) => callApiAnyStatus(this.#getTarget('process'), call),
+    };
+  }
+
+  #getTarget(entrance: Entrance): ApiTarget {
+    const target = this.#targets.get(entrance)
+      ?? createMemoryTarget(this.#options.listener(entrance));
+    this.#targets.set(entrance, target);
+    return target;
+  }
+}
+
+function readTransport({ route, request: { headers } }: Exchange): {
+  readonly transport: Transport; readonly scope: RelayScope | null;
+} {
+  if (route.path === MCP_PATH) {
+    const header = (name: string): string => String(headers[name] ?? '');
+    return { transport: { header, isInitialized: false }, scope: null };
+  }
+  const relay = parseRelayHeader(String(headers[RELAY_HEADER]));
+  if (relay !== null) {
+    return { transport: { header: null, isInitialized: relay.isInitialized }, scope: relay.scope };
+  }
+  throw new AppError('malformed', `this is for \`hookshelf mcp\`: other programs call ${MCP_PATH}`);
+}
+
+/** Of a caller who wants to be told the progress; null: he does not. */
+function readProgressToken(
+  { request: { headers } }: Exchange, { params: { _meta: meta } }: RpcRequest,
+): JsonValue {
+  const takesStream = headers.accept?.includes('text/event-stream') === true;
+  return takesStream && isJsonObject(meta) ? meta['progressToken'] ?? null : null;
+}
+
+function sendAnswer(
+  exchange: Exchange, id: JsonValue | undefined, answer: JsonObject | RpcError,
+): void {
+  // On stdio an error of the protocol is an answer like any other.
+  const status = isRpcError(answer) && exchange.route.path === MCP_PATH ? answer.status : 200;
+  exchange.send(status, JSON_HEADERS, encodeJson(toResponse(id, answer)));
+}
+
+/** Without an id where the request has none that is one. */
+function toResponse(id: JsonValue | undefined, answer: JsonObject | RpcError): JsonObject {
+  const idMember = typeof id === 'string' || typeof id === 'number' ? { id } : {};
+  if (!isRpcError(answer)) return { jsonrpc: '2.0', ...idMember, result: answer };
+  const { status: _, ...error } = answer;
+  return { jsonrpc: '2.0', ...idMember, error };
+}
+
+function formatEvent(message: JsonObject): string {
+  return `event: message\ndata: ${encodeJson({ jsonrpc: '2.0', ...message })}\n\n`;
+}

@@ -1,0 +1,118 @@
+/**
+ * Messages of the Model Context Protocol (JSON-RPC 2.0), in the two eras that clients speak: since
+ * `2026-07-28` each request names its version, before that `initialize` did. Neither has sessions.
+ */
+import { isJsonObject } from '../base/fields.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+
+const NEW_VERSION = '2026-07-28';
+export const OLD_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18'];
+export const VERSIONS: readonly string[] = [NEW_VERSION, ...OLD_VERSIONS];
+export const META = 'io.modelcontextprotocol/';
+
+export type Era = 'new' | 'old';
+
+export type RpcRequest = {
+  readonly id: string | number; readonly method: string; readonly params: JsonObject;
+};
+
+/** An error of the protocol, and its status over HTTP. */
+export type RpcError = {
+  readonly status: number; readonly code: number; readonly message: string;
+  readonly data?: JsonObject;
+};
+
+/** How a message came. */
+export type Transport = {
+  /** The value of a header, empty without one; null: it came on stdin. */
+  readonly header: ((name: string) => string) | null;
+  /** Whether an `initialize` came before, on stdin. */
+  readonly isInitialized: boolean;
+};
+
+export const PARSE_ERROR = -32700;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+const INVALID_REQUEST = -32600;
+const HEADER_MISMATCH = -32020;
+const UNKNOWN_VERSION = -32022;
+/** Where a request has the name that `Mcp-Name` repeats. */
+const NAME_MEMBERS: Readonly<Record<string, string>> = {
+  'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri',
+};
+
+export function rpcError(code: number, message: string, status = 200): RpcError {
+  return { status, code, message };
+}
+
+export function isRpcError(value: object): value is RpcError {
+  return 'code' in value && 'status' in value;
+}
+
+/** null: a notification, which has no answer. */
+export function readMessage(message: unknown): RpcRequest | RpcError | null {
+  const { jsonrpc, id, method, params = {} } = isJsonObject(message) ? message : {};
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || !isJsonObject(params)) {
+    return rpcError(INVALID_REQUEST, 'must be one object with `jsonrpc: "2.0"`, a `method`, and '
+      + '`params` that are an object', 400);
+  }
+  if (id === undefined) return null;
+  if (typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id))) {
+    return { id, method, params };
+  }
+  return rpcError(INVALID_REQUEST, '`id` must be a text or an integer', 400);
+}
+
+/** The era of a request, or what is wrong with its version or its headers. */
+export function findEra(request: RpcRequest, transport: Transport): Era | RpcError {
+  const { header, isInitialized } = transport;
+  const { method, params: { _meta: meta } } = request;
+  const named = isJsonObject(meta) ? meta[`${META}protocolVersion`] : undefined;
+  const headerVersion = header?.('mcp-protocol-version') ?? '';
+  if (named === NEW_VERSION || headerVersion === NEW_VERSION) {
+    return checkNewEra(request, named, header);
+  }
+  const requested = String(headerVersion || (named ?? ''));
+  const isKnown = VERSIONS.includes(requested);
+  if (method === 'initialize' || OLD_VERSIONS.includes(headerVersion)) return 'old';
+  if (isInitialized && (isKnown || requested === '')) return 'old';
+  if (requested === '' || isKnown) {
+    return header === null ? rpcError(INVALID_PARAMS, LACKS_VERSION)
+      : rpcError(HEADER_MISMATCH, `${LACKS_VERSION}, with the header MCP-Protocol-Version`, 400);
+  }
+  return {
+    ...rpcError(UNKNOWN_VERSION, 'this version is not spoken here', 400),
+    data: { supported: VERSIONS, requested },
+  };
+}
+
+const LACKS_VERSION = `name a version: ${NEW_VERSION} in \`_meta\``;
+
+function checkNewEra(
+  { method, params }: RpcRequest, named: JsonValue | undefined, header: Transport['header'],
+): Era | RpcError {
+  const { _meta: meta } = params;
+  const capabilities = isJsonObject(meta) ? meta[`${META}clientCapabilities`] : undefined;
+  if (typeof named !== 'string' || !isJsonObject(capabilities)) {
+    return rpcError(INVALID_PARAMS, `\`_meta\` must have ${META}protocolVersion, a text, and `
+      + `${META}clientCapabilities, an object`, 400);
+  }
+  if (header === null) return 'new';
+  const name = params[NAME_MEMBERS[method] ?? ''];
+  const expected = [
+    ['MCP-Protocol-Version', named], ['Mcp-Method', method],
+    ...NAME_MEMBERS[method] === undefined || name === undefined ? [] : [['Mcp-Name', name]],
+  ] as const;
+  const wrong = expected.find(([headerName, value]) =>
+    decodeHeader(header(String(headerName).toLowerCase())) !== value);
+  return wrong === undefined ? 'new'
+    : rpcError(HEADER_MISMATCH, `the header ${String(wrong[0])} must be as in the body`, 400);
+}
+
+/** A header holds text beyond ASCII as `=?base64?…?=`. */
+function decodeHeader(value: string): string {
+  const [, base64 = ''] = /^=\?base64\?([A-Za-z0-9+/]+={0,2})\?=$/.exec(value) ?? [];
+  return base64 === '' || base64.length % 4 !== 0 ? value
+    : Buffer.from(base64, 'base64').toString();
+}

@@ -1,0 +1,161 @@
+/** Calls a route with the flat arguments of a tool, and makes an object of its answer. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../base/errors.ts';
+import { isCount, isJsonObject } from '../base/fields.ts';
+import { parseJsonText } from '../base/json/exact-parser.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { ByteCollector } from '../base/structures/byte-collector.ts';
+import { quote, suggestName } from '../base/text/error-message.ts';
+import type { ApiCall } from '../server/local/api-call.ts';
+import type { HttpRoute, Method, RouteTool } from '../server/http-route.ts';
+import type { CallerApi, ToolArgument, ToolArguments, ToolCaller } from './tool.ts';
+
+export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const JSON_TYPE = 'application/json';
+const PAGE_ITEMS = 20;
+const TEXT = { kind: 'string' } as const;
+const ADMIN = { access: 'admin' } as const;
+/** The instructions explain them once for all lists. */
+const PAGE_ARGUMENTS: ToolArguments = {
+  limit: { place: 'query', schema: { kind: 'integer', minimum: 1, maximum: 1000 } },
+  cursor: { place: 'query', schema: TEXT },
+};
+
+/** What a caller may send, by name; a parameter goes before a member of the body with its name. */
+export function argumentsOf(route: HttpRoute): ToolArguments {
+  const { parameters = [], body } = route;
+  const found: Record<string, ToolArgument> = {};
+  for (const { name, in: place, ...parameter } of parameters) {
+    if (place !== 'header') found[name] = { place, ...parameter };
+  }
+  const members = body?.schema.kind === 'object' ? Object.entries(body.schema.members) : [];
+  for (const [name, { schema, description, readOnly, isRequired, form }] of members) {
+    if (readOnly !== undefined || Object.hasOwn(found, name)) continue;
+    // A change has the members of the record, which are explained where one is created. What forms
+    // fold, as few need it, has no sentence either.
+    const isExplained = body?.isPatch !== true && form?.group !== 'more';
+    found[name] = {
+      place: 'body', schema, description: isExplained ? description : '',
+      isRequired: isRequired === true && body?.isPatch !== true,
+    };
+  }
+  return isList(route) ? { ...found, ...PAGE_ARGUMENTS } : found;
+}
+
+function isList({ responses }: HttpRoute): boolean {
+  return responses[0]?.schema?.kind === 'array';
+}
+
+/** Throws `malformed` for wrong arguments, `forbidden` for those that need a greater scope. */
+export async function callRoute(
+  api: CallerApi, route: HttpRoute, caller: ToolCaller, args: JsonObject, signal: AbortSignal,
+): Promise<JsonObject> {
+  checkArguments(argumentsOf(route), caller, args);
+  checkFixedMembers(route, caller, args);
+  const { limit = PAGE_ITEMS, cursor = '0', ...others } = args;
+  const hasPages = route.parameters?.some(({ name }) => name === 'limit') === true;
+  const pageArguments = hasPages ? { limit, ...args } : others;
+  const response = await api.open(
+    buildCall(route, isList(route) ? pageArguments : args, signal));
+  const bytes = await readBytes(response);
+  if (bytes.length === 0) return { done: true };
+  const { 'content-type': type = '' } = response.headers;
+  const isJson = route.responses[0]?.mediaType === JSON_TYPE && type.startsWith(JSON_TYPE);
+  const answer = isJson ? parseJsonText(bytes.toString()) : describeBytes(type, bytes);
+  if (!Array.isArray(answer)) return isJsonObject(answer) ? answer : {};
+  return hasPages ? describePage(response, answer) : cutPage(answer, Number(cursor), Number(limit));
+}
+
+async function readBytes(response: IncomingMessage): Promise<Buffer> {
+  const collector = new ByteCollector();
+  for await (const chunk of response) collector.add(Buffer.from(chunk));
+  return collector.take();
+}
+
+function describePage({ headers }: IncomingMessage, items: readonly JsonValue[]): JsonObject {
+  const [, query = ''] = /\?([^>]*)>; rel="next"/.exec(String(headers['link'] ?? '')) ?? [];
+  const next = new URLSearchParams(query).get('cursor');
+  const total = headers['x-total-count'];
+  return {
+    items, ...total === undefined ? {} : { total: Number(total) }, ...next === null ? {} : { next },
+  };
+}
+
+/** A page of a list that the API gives whole. */
+function cutPage(all: readonly JsonValue[], start: number, limit: number): JsonObject {
+  if (!isCount(start)) throw malformed('`cursor` must be the `next` of the page before');
+  if (!isCount(limit) || limit === 0) throw malformed('`limit` must be an integer from 1 on');
+  const end = start + limit;
+  const next = end < all.length ? { next: String(end) } : {};
+  return { items: all.slice(start, end), total: all.length, ...next };
+}
+
+/** Bytes that are no text are not shown. */
+function describeBytes(mediaType: string, bytes: Buffer): JsonObject {
+  const text = bytes.toString();
+  const isText = isUtf8(bytes) && !/[^\P{Cc}\t\n\r]/u.test(text);
+  return { mediaType, bytes: bytes.length, isText, ...isText ? { text } : {} };
+}
+
+/** The route itself checks values. */
+export function checkArguments(known: ToolArguments, caller: ToolCaller, args: JsonObject): void {
+  for (const name of Object.keys(args)) {
+    const argument = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (argument === undefined) {
+      const near = suggestName(name, Object.keys(known));
+      throw malformed(`there is no argument ${quote(name)}${near}`);
+    }
+    const { access = 'public' } = argument;
+    if (!caller.mayCall({ access })) {
+      throw new AppError('forbidden', `\`${name}\` needs the scope ${access}`);
+    }
+  }
+  const missing = Object.keys(known).filter((name) =>
+    known[name]?.isRequired === true && (args[name] ?? '') === '');
+  if (missing.length > 0) throw malformed(`arguments are missing: ${missing.join(', ')}`);
+}
+
+/** Throws `forbidden` where members are missing that callers of the route's scope have to send. */
+function checkFixedMembers(route: HttpRoute, caller: ToolCaller, args: JsonObject): void {
+  const fixed = Object.entries(toolOf(route).body ?? {});
+  if (fixed.every(([name, value]) => args[name] === value) || caller.mayCall(ADMIN)) return;
+  const members = fixed.map(([name, value]) => `\`${name}: ${String(value)}\``).join(', ');
+  throw new AppError('forbidden', `without ${members} this needs the scope admin`);
+}
+
+function buildCall(route: HttpRoute, args: JsonObject, signal: AbortSignal): ApiCall {
+  const known = argumentsOf(route);
+  const query = new URLSearchParams();
+  const members: Record<string, JsonValue> = {};
+  let path = route.path;
+  for (const [name, value] of Object.entries(args)) {
+    const { place = 'query', schema: { kind } = TEXT } = known[name] ?? {};
+    if (place === 'body') {
+      members[name] = value;
+      continue;
+    }
+    const values = kind === 'array' && Array.isArray(value) ? value : [value];
+    if (values.some((one) => Array.isArray(one) || isJsonObject(one))) {
+      throw malformed(`\`${name}\` must be a ${kind}`);
+    }
+    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
+    else for (const one of values) {
+      if (one !== null) query.append(name, String(one));
+    }
+  }
+  const { mediaTypes: [bodyType = JSON_TYPE] } = route.body ?? { mediaTypes: [] };
+  return {
+    method: METHODS.find((one) => one === route.method) ?? 'GET', signal,
+    path: query.size === 0 ? path : `${path}?${query}`,
+    ...route.body === undefined ? {} : { headers: { 'content-type': bodyType }, body: members },
+  };
+}
+
+export function toolOf({ tool }: HttpRoute): RouteTool {
+  return typeof tool === 'object' ? tool : {};
+}
+
+export function malformed(message: string): AppError {
+  return new AppError('malformed', message);
+}

@@ -1,0 +1,159 @@
+/** Tools made of routes, and the two that reach the routes without a tool. */
+import { AppError } from '../base/errors.ts';
+import { isCount, isJsonObject } from '../base/fields.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { suggestName } from '../base/text/error-message.ts';
+import { createSchemas } from '../server/documents/openapi-schema.ts';
+import type { HttpRoute } from '../server/http-route.ts';
+import { cutAnswer, overflow } from './fit-result.ts';
+import { argumentsOf, callRoute, malformed, toolOf } from './route-call.ts';
+import type { Tool, ToolAnswer, ToolArgument, ToolContext } from './tool.ts';
+
+const PREFIX = '/api/';
+/** Their routes are for pages, copies of the data, and this machine. */
+const CLOSED: readonly string[] = ['public', 'follow', 'control'];
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create', PATCH: 'update', PUT: 'replace', DELETE: 'delete',
+};
+
+/** The routes that a tool may reach. */
+export function selectRoutes(routes: readonly HttpRoute[]): readonly HttpRoute[] {
+  return routes.filter(({ path, access, tool }) =>
+    path.startsWith(PREFIX) && !CLOSED.includes(access) && tool !== 'none');
+}
+
+/** Of two routes with one name that of a single record has the tool. */
+export function makeRouteTools(routes: readonly HttpRoute[]): readonly Tool[] {
+  const ownRoutes = routes.filter(({ tool }) => tool !== undefined);
+  return ownRoutes.filter((route) => route.path.includes('{')
+    || !ownRoutes.some((other) => other.path.includes('{') && nameOf(other) === nameOf(route)))
+    .map(makeRouteTool);
+}
+
+function makeRouteTool(route: HttpRoute): Tool {
+  const { method, access, bound } = route;
+  const { body = {}, isReadOnly = method === 'GET', summary = route.summary } = toolOf(route);
+  const shown = Object.entries(argumentsOf(route)).filter(([name]) => !Object.hasOwn(body, name));
+  return {
+    name: nameOf(route), access, ...bound === undefined ? {} : { bound }, isReadOnly,
+    isDestructive: method !== 'POST', description: summary,
+    arguments: Object.fromEntries(shown),
+    run: (context, args) => answerCall(context, route, { ...args, ...body }, 0),
+  };
+}
+
+function nameOf(route: HttpRoute): string {
+  const [collection = '', ...steps] =
+    route.path.slice(PREFIX.length).replaceAll('-', '_').split('/');
+  const last = steps.at(-1) ?? '{}';
+  const read = steps.length === 0 && route.responses[0]?.schema?.kind === 'array' ? 'list' : 'get';
+  const usual = last.startsWith('{') ? VERBS[route.method] ?? read : last;
+  return `${collection}_${toolOf(route).verb ?? usual}`;
+}
+
+/** An argument of a tool that no route has. */
+export function makeArgument(
+  schema: ToolArgument['schema'], description: string, isRequired = false,
+): ToolArgument {
+  return { place: 'body', schema, description, isRequired };
+}
+
+export const TEXT = { kind: 'string' } as const;
+const OBJECT = { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity } as const;
+const FROM_ARGUMENT = {
+  from: makeArgument(
+    { kind: 'integer', minimum: 0, maximum: Infinity }, 'Where a cut answer goes on'),
+};
+
+/** `api_describe` and `api_call`. */
+export function makeApiTools(routes: readonly HttpRoute[]): readonly Tool[] {
+  const listCallable = ({ caller }: ToolContext): readonly HttpRoute[] =>
+    routes.filter((route) => caller.mayCall(route));
+  const getRoute = (context: ToolContext, name: unknown): HttpRoute => {
+    const callable = listCallable(context);
+    const route = routes.find(({ operationId }) => operationId === name);
+    const names = callable.map(({ operationId }) => operationId);
+    if (route === undefined) {
+      throw new AppError('not_found', `there is no such route${suggestName(String(name), names)}`);
+    }
+    if (callable.includes(route)) return route;
+    throw new AppError('forbidden', `${route.operationId} needs the scope ${route.access}`);
+  };
+  return [{
+    name: 'api_describe', access: 'public', isReadOnly: true, isDestructive: false,
+    description: 'All routes of the API that you may call, or one with its whole schemas',
+    arguments: {
+      route: makeArgument(TEXT, 'Its operationId; all when absent'),
+      ...FROM_ARGUMENT,
+    },
+    async run(context, { route: name, from }) {
+      const value = name === undefined ? { routes: listCallable(context).map(formatRoute) }
+        : describeRoute(getRoute(context, name));
+      return cut({ value, origin: null }, from, `api_describe of ${String(name ?? 'all')}`);
+    },
+  }, {
+    name: 'api_call', access: 'public', isReadOnly: false, isDestructive: true,
+    description: 'Call any route that api_describe tells of, also those without a tool',
+    arguments: {
+      route: makeArgument(TEXT, 'Its operationId', true),
+      arguments: makeArgument(OBJECT, 'Flat, as a tool takes them'),
+      ...FROM_ARGUMENT,
+    },
+    run: async (context, { route: name, arguments: args = {}, from }) =>
+      answerCall(context, getRoute(context, name), isJsonObject(args) ? args : {}, from),
+  }];
+}
+
+function formatRoute({ operationId, method, path, summary }: HttpRoute): string {
+  return `${operationId}: ${method} ${path}: ${summary}`;
+}
+
+/** The route with its whole schemas. */
+function describeRoute(route: HttpRoute): JsonObject {
+  const { operationId, method, path, access, summary, responses } = route;
+  const schemas = createSchemas();
+  const form = route.body?.isPatch === true ? 'patch' : 'body';
+  const entries = Object.entries(argumentsOf(route));
+  const [{ schema: answer = undefined, description = '' } = {}] = responses;
+  const described = {
+    route: operationId, method, path, scope: access, summary,
+    arguments: {
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([name, argument]) => [name, {
+        ...schemas.convert(argument.schema, form), description: argument.description,
+      }])),
+      required: entries.filter(([, { isRequired }]) => isRequired === true).map(([name]) => name),
+    },
+    answer: { description, ...answer === undefined ? {} : schemas.convert(answer, 'view') },
+  };
+  const text = JSON.stringify({ ...described, $defs: schemas.listComponents() });
+  const parsed: unknown = JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/'),
+    // It is for the forms of the console.
+    (name, inner: unknown) => name === 'x-form' ? undefined : inner);
+  return isJsonObject(parsed) ? parsed : {};
+}
+
+async function answerCall(
+  { api, caller, signal }: ToolContext, route: HttpRoute, args: JsonObject,
+  from: JsonValue | undefined,
+): Promise<ToolAnswer> {
+  const { operationId, method, path } = route;
+  let value = await callRoute(api, route, caller, args, signal);
+  // A shorter page has a cursor to the rest, which a page that is cut would not have.
+  for (let { items } = value; Array.isArray(items) && items.length > 1 && overflow(value) > 1;
+    { items } = value) {
+    const limit = Math.max(1, Math.floor(items.length * 0.8 / overflow(value)));
+    value = await callRoute(api, route, caller, { ...args, limit }, signal);
+  }
+  // The arguments may hold secrets, and are not repeated.
+  return cut({ value, origin: `${method} ${path}` }, from,
+    `api_call of ${operationId} with the same arguments`);
+}
+
+function cut(answer: ToolAnswer, from: JsonValue = 0, call: string): ToolAnswer {
+  if (!isCount(from)) throw malformed('`from` must be an integer from 0 on');
+  const { value, end } = cutAnswer(answer.value, from);
+  return {
+    ...answer, value, notes: end === null ? [] : [`It is cut: go on by ${call} and from: ${end}`],
+  };
+}

@@ -56,7 +56,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
     /--headers-file <file>/],
   [['outgoingwebhook:create', '--target-url', 'http://c/', '--header', 'x'], /'Name: value'/],
   [['token:create', '--name', 'a', '--scope', 'root'],
-    /--scope must be one of emit, read, write, admin/],
+    /--scope must be one of emit, read, resend, write, admin/],
   [['token:create', '--name', 'a', '--scope', 'read', '--expires', 'soon'], /--expires must be/],
 ];
 for (const [words, stderr] of REFUSED) {
@@ -90,7 +90,7 @@ test('options may stand before the command', async () => {
 });
 
 /** A flag here, and an option with a value in other commands. */
-const OTHER_TYPES: ReadonlySet<string> = new Set(['event:show payload']);
+const OTHER_TYPES: ReadonlySet<string> = new Set(['event:show payload', 'token:create url']);
 
 test('options of one name have one type and short form in every command', () => {
   const seen = new Map<string, OptionSpec>(Object.entries(COMMON_OPTIONS));

@@ -9,7 +9,8 @@
  * - Nothing comes back once another record has its key or one of its unique values.
  *
  * They are in the memory of this process alone, and no response has them. A restart forgets them,
- * and of several nodes only the one that removed a record can put it back.
+ * and of several nodes only the one that removed a record can put it back. No timer ends the
+ * minute: what is too old is let go with the next removal.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -26,8 +27,8 @@ type RemovedRecordSet = {
 
 const RESTORABLE_MS = 60_000;
 /** Of each kind of records. The last removal is held whatever its size. */
-const REMOVALS_MAX = 100;
-const BYTES_MAX = 4 << 20;
+const REMOVALS_MAX = 1000;
+const BYTES_MAX = 2 << 20;
 
 /** The removals of one kind of records, by the id of the record that was asked for. */
 export class RemovedRecords {

@@ -130,24 +130,20 @@ test('nothing is put back where something has taken its place', async (context) 
   assert.equal((await relay.ask('POST', `${OUT}/${outgoing}/restore`)).status, 200);
 });
 
-test('a deletion can be taken back for a minute, and only the last hundred', async (context) => {
+test('a deletion can be taken back for a minute', async (context) => {
   const clock = new ManualClock();
   const relay = await startRelayFor(context, { clock });
-  const ids: string[] = [];
-  for (let index = 0; index <= 101; index += 1) {
-    ids.push(await add(relay, OUT, { targetUrl: 'http://x/' }));
-  }
-  const restore = async (index: number): Promise<number> =>
-    (await relay.ask('POST', `${OUT}/${ids[index]}/restore`)).status;
-  for (const id of ids.slice(0, 101)) await remove(relay, `${OUT}/${id}`);
-  assert.deepEqual([await restore(0), await restore(1)], [404, 200]);
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() =>
+    add(relay, OUT, { targetUrl: 'http://x/' })));
+  for (const id of [first, second]) await remove(relay, `${OUT}/${id}`);
   await clock.advance(59_999);
-  assert.equal(await restore(2), 200);
+  assert.equal((await relay.ask('POST', `${OUT}/${first}/restore`)).status, 200);
   await clock.advance(1);
-  const late = await relay.ask('POST', `${OUT}/${ids[3]}/restore`);
-  assert.equal(late.status, 404);
-  assert.match(String(late.json['detail']), /^no outgoing webhook "[^"]+" was deleted here /);
-  assert.equal((await relay.ask('POST', `${OUT}/${ids[101]}/restore`)).status, 404, 'it is there');
+  for (const [id, why] of [[second, 'too late'], [third, 'it is there']] as const) {
+    const refused = await relay.ask('POST', `${OUT}/${id}/restore`);
+    assert.equal(refused.status, 404, why);
+    assert.match(String(refused.json['detail']), /^no outgoing webhook "[^"]+" was deleted here /);
+  }
 });
 
 const STORED = ['requests', 'request-bodies', 'event-ids', 'deliveries', 'removals'];

@@ -14,18 +14,23 @@ const FIRST_CELLS = `return [...document.querySelectorAll('.row-link')].map(({ i
 
 test('the text of charts is legible and whole at every width', { skip }, async () => {
   const { person, browser } = at;
+  const webhook = await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/' });
   try {
-    for (const width of [320, 390, 600, 1280, 1920]) {
+    for (const [width, hash] of [320, 390, 600, 1280, 1920].flatMap((each) =>
+      [[each, '#/'], [each, `#/outgoing/${webhook}`]] as const)) {
       await browser.look(width, 900, 'light');
-      await at.open('#/');
-      await person.sees('requests a minute');
+      await at.open(hash);
+      await person.click('button', '7 days');
+      await person.sees(/(requests|attempts) a minute, by 2 hours/);
       const texts = await browser.evaluate(`
         return [...document.querySelectorAll('.chart span, .chart text')].map((element) => {
           const { left, right } = element.getBoundingClientRect();
-          return [parseFloat(getComputedStyle(element).fontSize), left >= 0 && right <= innerWidth];
+          return [parseFloat(getComputedStyle(element).fontSize),
+            left >= 0 && right <= innerWidth];
         });`);
       assert.ok(Array.isArray(texts) && texts.length > 20);
-      assert.deepEqual(texts.filter(([size, isWhole]) => size < 11 || !isWhole), [], `${width}`);
+      assert.deepEqual(texts.filter(([size, isWhole]) => size < 11 || !isWhole), [],
+        `${width} ${hash}`);
     }
   } finally {
     await browser.look(1280, 900, 'light');

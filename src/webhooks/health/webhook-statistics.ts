@@ -301,14 +301,15 @@ function decodeCounts(bytes: Buffer, beginMs: number): CountsByTime {
   const { values } = decodeRecordAs<StatisticsRecord>(bytes, (record) => {
     const list = record['values'];
     return Array.isArray(list) && list.length % VALUES_EACH === 0 && list.every(isCount);
-  });
+  }, JSON.parse);
   const counts: CountsByTime = new Map();
   let dueMs = beginMs;
   for (let at = 0; at < values.length; at += VALUES_EACH) {
-    const [skipped = 0, delivered = 0, failed = 0, durationMs = 0] =
-      values.slice(at, at + VALUES_EACH);
-    const atMs = dueMs + skipped * INTERVAL_MS;
-    counts.set(atMs, { delivered, failed, durationMs });
+    const atMs = dueMs + (values[at] ?? 0) * INTERVAL_MS;
+    counts.set(atMs, {
+      delivered: values[at + 1] ?? 0, failed: values[at + 2] ?? 0,
+      durationMs: values[at + 3] ?? 0,
+    });
     dueMs = atMs + INTERVAL_MS;
   }
   return counts;

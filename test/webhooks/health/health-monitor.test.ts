@@ -209,10 +209,10 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   const place = await open();
   await place.fail('a', true);
   await place.store.transact((transaction) => {
-    transaction.delete(HOOKS.name, 'a');
-    place.monitor.stageRemoval(transaction, 'a');
     // A try that ends now changes the state once more.
     place.monitor.recordSuccess('a', place.clock.now() + 1);
+    transaction.delete(HOOKS.name, 'a');
+    place.monitor.stageRemoval(transaction, 'a');
     place.monitor.stage(transaction, 'a');
   });
   await place.fail('a', true);

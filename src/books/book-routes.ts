@@ -183,6 +183,12 @@ const IMPORT_PARAMETERS = [
     description: 'Check and answer as if, and store nothing.',
   },
   {
+    name: 'fromMetadata', in: 'query', schema: { kind: 'boolean' },
+    description: 'Take no body: read again what `metadata.source` of all books has, as an import '
+      + 'of those records would, and set what a book has not yet, member by member. In the answer '
+      + '`format` is `metadata`, and each book with such a source is a record, `line` its number.',
+  },
+  {
     name: 'verbose', in: 'query', schema: { kind: 'boolean' },
     description: 'Name each new or changed book by its `title`, and in `members` what changes.',
   },
@@ -227,20 +233,43 @@ function importRoute(catalog: Catalog): HttpRoute {
     parameters: [...IMPORT_PARAMETERS, PREFER_PARAMETER],
     body: {
       mediaTypes: JSON_LINES_TYPES, fileMediaTypes: FILE_TYPES,
-      schema: importSchema, example: IMPORT_EXAMPLE,
+      schema: importSchema, example: IMPORT_EXAMPLE, isOptional: true,
     },
     responses: [IMPORT_RESPONSE, ...problemResponses(400, 415, 422)],
     handle(exchange) {
-      const { format, ...modeParameters } = readQuery(exchange.search, IMPORT_PARAMETERS);
+      const { format, fromMetadata, ...modeParameters } =
+        readQuery(exchange.search, IMPORT_PARAMETERS);
       const mode = toImportMode(modeParameters);
+      const isBrief = prefersMinimal(exchange.request);
+      if (fromMetadata === true) {
+        checkReread(exchange, { format, ...modeParameters });
+        return loadImport(({ runReread }) => runReread(catalog, exchange, mode, isBrief));
+      }
       checkNotCompressed(exchange.request);
       const kind: ImportBody = format === null
         ? { mediaType: readMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
         : { format };
-      return loadImport(({ runImport }) =>
-        runImport(catalog, exchange, kind, mode, prefersMinimal(exchange.request)));
+      return loadImport(({ runImport }) => runImport(catalog, exchange, kind, mode, isBrief));
     },
   };
+}
+
+type ImportValues = ReturnType<typeof readQuery<(typeof IMPORT_PARAMETERS)[number]>>;
+
+/** Throws `malformed` for a body, and for what is said of a file. */
+function checkReread(
+  { request: { headers } }: Exchange, values: Omit<ImportValues, 'fromMetadata'>,
+): void {
+  const { dryRun, verbose, ...ofFile } = values;
+  const names = Object.entries(ofFile).flatMap(([name, value]) => value === null ? [] : [name]);
+  if (names.length > 0) {
+    throw new AppError('malformed',
+      `\`fromMetadata=true\` reads no file: leave out \`${names.join('`, `')}\``);
+  }
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) {
+    return;
+  }
+  throw new AppError('malformed', '`fromMetadata=true` takes no body: send none');
 }
 
 function prefersMinimal({ headers }: IncomingMessage): boolean {
@@ -251,7 +280,7 @@ function prefersMinimal({ headers }: IncomingMessage): boolean {
 
 function toImportMode(
   { onMatch: named, match, replace, allTypes, dryRun, verbose }:
-  Omit<ReturnType<typeof readQuery<(typeof IMPORT_PARAMETERS)[number]>>, 'format'>,
+  Omit<ImportValues, 'format' | 'fromMetadata'>,
 ): ImportMode {
   const onMatch = combineOnMatch(named, replace === true);
   if (onMatch === null) {

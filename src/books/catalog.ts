@@ -18,8 +18,10 @@ import { bookResource } from './book-resource.ts';
 import { mergeBooks } from './merge-books.ts';
 import type { MergeRequest } from './merge-books.ts';
 import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
+import type { RereadMode } from './transfer/matching/reread-sources.ts';
 
 const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
+const loadReread = lazyImport(() => import('./transfer/matching/reread-sources.ts'));
 
 type CatalogOptions = {
   readonly store: Store;
@@ -36,6 +38,8 @@ export type Catalog = Repository & {
    * close it. The first batch waits until what finds the matches is made, in the background.
    */
   openImport(mode: MatchMode): Promise<BookImport>;
+  /** Begins an import whose records are books, whose sources are read again by their tables. */
+  openReread(mode: RereadMode): Promise<BookImport>;
   /** See `mergeBooks`. */
   merge(request: MergeRequest): Promise<Representation>;
 };
@@ -46,6 +50,8 @@ export function createCatalog(options: CatalogOptions): Catalog {
   return Object.assign(repository, {
     merge: (request: MergeRequest) =>
       mergeBooks({ store: options.store, stager: repository.stager }, request),
+    openReread: async (mode: RereadMode) =>
+      loadReread(({ createReread }) => createReread(options, mode)),
     openImport: async (mode: MatchMode) => loadImports(({ createImportOpener }) => {
       openImport ??= createImportOpener(options);
       return openImport(mode);

@@ -11,15 +11,21 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { findDeclaredCharset } from '../../base/text/charset.ts';
 import type { Exchange } from '../../server/http-route.ts';
+import { decodeBook } from '../book.ts';
 import type { Catalog } from '../catalog.ts';
 import { openBookFile } from './book-file.ts';
 import type { BookFile } from './book-file.ts';
 import { resolveEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
+import { readMetadataWith } from '../query/stored-fields.ts';
+import { FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
+import { loadCodec } from './formats.ts';
 import type { ImportMode } from './import-mode.ts';
 import { JSON_LINES } from './import-record.ts';
 import { Importer } from './importer.ts';
+import type { FormatTable } from './mapping/format-table.ts';
+import { findSource } from './mapping/metadata-source.ts';
 import { createMatchMode } from './match-mode.ts';
 import type { BookImport } from './matching/book-import.ts';
 import { findFormatByMediaType } from './recognise-format.ts';
@@ -36,6 +42,9 @@ const BATCHES_IN_FLIGHT_MAX = 8;
 // A client that sends everything before it reads anything must not stall: this much of the response
 // (about 100 000 lines) is buffered before reading the body waits for the client.
 const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
+
+/** The bytes that each book with a source has in its metadata. */
+const SOURCE_MEMBER = '"source":{';
 
 /** The format of the body, where the caller names it; else a media type that an import takes. */
 export type ImportBody =
@@ -58,9 +67,58 @@ export async function runImport(
   const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
   const file = await openBookFile(chunks, choice, mode, declared);
   const bookImport = await openImport(catalog, file, mode);
-  const importer = new Importer(bookImport, mode, isBrief);
-  const run = new ImportRun(file, bookImport, importer);
+  const run = new ImportRun(file, bookImport, new Importer(bookImport, mode, isBrief));
   startedRun = run;
+  await sendResults(exchange, run, isBrief);
+}
+
+/**
+ * Reads again what the metadata of all books have from other programs, as an import of those
+ * records: the response is that of an import, in which `format` is `metadata` and a record a book.
+ */
+export async function runReread(
+  catalog: Catalog, exchange: Exchange, mode: Pick<ImportMode, 'isDryRun' | 'isVerbose'>,
+  isBrief: boolean,
+): Promise<void> {
+  const codecs = await Promise.all(FORMATS.map(({ name }) => loadCodec(name)));
+  const tables = codecs.flatMap(({ table }) => table ?? []);
+  const bookImport = await catalog.openReread({ tables, ...mode });
+  const sources: RecordFile = {
+    format: 'metadata', encoding: 'utf-8', close: async () => {},
+    readRecords: () => readBooksWithSources(catalog, tables),
+  };
+  const run = new ImportRun(sources, bookImport, new Importer(bookImport, mode, isBrief));
+  await sendResults(exchange, run, isBrief);
+}
+
+/** So many books are looked at before others have a turn. */
+const BOOKS_PER_TURN = 64;
+
+/** The books whose metadata have fields of one of the tables, as records with their ids. */
+async function* readBooksWithSources(
+  catalog: Catalog, tables: readonly FormatTable[],
+): AsyncGenerator<readonly SourceRecord[]> {
+  const next = catalog.walk(null);
+  let line = 0;
+  for (let isEnd = false; !isEnd; await nextTurn()) {
+    const records: SourceRecord[] = [];
+    for (let looks = 0; looks < BOOKS_PER_TURN && !isEnd; looks += 1) {
+      const record = next();
+      isEnd = record === null;
+      const metadata = record === null ? null : readMetadataWith(record.bytes, SOURCE_MEMBER);
+      if (record === null || !tables.some(({ name }) => findSource(name, metadata) !== null)) {
+        continue;
+      }
+      line += 1;
+      const { id, title } = decodeBook(record.bytes);
+      records.push({ line, key: null, body: { id, title }, leftOut: [] });
+    }
+    yield records;
+  }
+}
+
+/** Resolves when the whole response is sent or the client has left. */
+async function sendResults(exchange: Exchange, run: ImportRun, isBrief: boolean): Promise<void> {
   exchange.response.once('close', () => run.abandon());
   // The client may have left while the beginning was read.
   if (exchange.response.closed) run.abandon();
@@ -89,8 +147,13 @@ async function* readUntil(
   for await (const chunk of chunks) if (!await isOver()) yield chunk;
 }
 
+/** The records of a file, or of the metadata of books. */
+type RecordFile = Pick<BookFile, 'encoding' | 'readRecords' | 'close'> & {
+  readonly format: FormatName | 'metadata';
+};
+
 class ImportRun {
-  readonly #file: BookFile;
+  readonly #file: RecordFile;
   readonly #bookImport: BookImport;
   readonly #importer: Importer;
   /** The encoding that the first line of the response names; null before that line. */
@@ -111,7 +174,7 @@ class ImportRun {
   /** Resumes `pull`, when it waits for lines; else does nothing. */
   #wakePull: () => void = () => {};
 
-  constructor(file: BookFile, bookImport: BookImport, importer: Importer) {
+  constructor(file: RecordFile, bookImport: BookImport, importer: Importer) {
     this.#file = file;
     this.#bookImport = bookImport;
     this.#importer = importer;

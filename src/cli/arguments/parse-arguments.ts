@@ -277,7 +277,8 @@ function checkPresence(spec: CommandLineSpec, args: Arguments): void {
     if (count === 1) continue;
     const all = names.map((name) => spec.options[name]?.isOperand === true
       ? spec.options[name].placeholder ?? name : `--${name}`).join(' or ');
-    throw new AppError('usage', `${spec.name} needs ${all}${count > 1 ? ', not both' : ''}`);
+    const surplus = names.length > 2 ? ', and only one of them' : ', not both';
+    throw new AppError('usage', `${spec.name} needs ${all}${count > 1 ? surplus : ''}`);
   }
 }
 

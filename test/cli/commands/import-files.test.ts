@@ -189,6 +189,46 @@ test('of a format with objects in its fields what is left out may be nested too 
     assert.match(stderr, /left out: custom in 1 record, too long or nested too deep/);
   }));
 
+for (const way of WAYS) {
+  test(`the metadata of all books are read again, ${way}`, () => inPlace(way, async (place) => {
+    const book = { title: 'Mort', metadata: { source: { goodreads: {
+      'Book Id': '1', 'My Rating': '4', 'Exclusive Shelf': 'read' } } } };
+    await place.json(['book:add', '--input', JSON.stringify(book)]);
+    await place.json(['book:add', '--input', '{"title":"Emma"}']);
+    const words = ['book:import', '--from-metadata'];
+    const before = (await place.run(['book:list', '--json'])).stdout;
+    const dry = await place.run([...words, '--dry-run', '--verbose']);
+    assert.match(dry.stderr, new RegExp('^hookshelf: reading metadata.source of all books\\n'
+      + 'hookshelf: line 1: would update "Mort" \\(.*reading.status, reading.rating\\n$'));
+    assert.equal(dry.stdout, 'would have imported 0, updated 1, unchanged 0, skipped 0 '
+      + '(dry run, nothing was changed)\n');
+    assert.equal((await place.run(['book:list', '--json'])).stdout, before);
+    const { code, stdout } = await place.run(words);
+    assert.deepEqual([code, stdout], [0, 'imported 0, updated 1, unchanged 0, skipped 0\n']);
+    const [read] = await place.json<{ readonly reading?: object }[]>(['book:list']);
+    assert.deepEqual(read?.reading, { status: 'read', rating: 4 });
+    const { format, unchanged } = await place.json<Readonly<Record<string, unknown>>>(words);
+    assert.deepEqual([format, unchanged], ['metadata', 1]);
+  }));
+}
+
+test('what is said of a file is refused beside --from-metadata, as where there is no catalog', () =>
+  inPlace('without a server', async (place) => {
+    for (const [words, code, problem] of [
+      [['--format', 'csv', '--match', 'isbn'], 2, /leave out --format and --match/],
+      [['--sample'], 2, /needs --file or --sample or --from-metadata, and only one of them/],
+      [[], 1, /there is no data directory/],
+      [['--dry-run'], 1, /there is no data directory/],
+    ] as const) {
+      const result = await place.run(['book:import', '--from-metadata', ...words]);
+      assert.equal(result.code, code, result.stderr);
+      assert.match(result.stderr, problem);
+    }
+    await place.json(['book:add', '--input', '{"title":"Emma"}']);
+    const empty = await place.run(['book:import', '--from-metadata']);
+    assert.match(empty.stderr, /no book has records of other programs there/);
+  }));
+
 test('options that contradict each other are refused', () =>
   inPlace('without a server', async (place) => {
     const { code, stderr } = await place.run(

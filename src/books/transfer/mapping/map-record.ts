@@ -29,8 +29,11 @@ type MappedRecord = {
 // is room for a second source.
 const SOURCE_ROOM = { bytesMax: 16_000, depthMax: 5 };
 
-export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord {
-  const { body, unread } = readMembers(table, record);
+/** `heldMembers`: the book has them already, so no row reads them, and the body has them too. */
+export function mapRecord(
+  table: FormatTable, record: FieldRecord, heldMembers: JsonObject = {},
+): MappedRecord {
+  const { body, unread } = readMembers(table, record, heldMembers);
   const bookId = table.restField === undefined ? null : addRest(table, record, body, unread);
   const source = new Map<string, JsonValue>();
   const [ownIdField] = table.ownIdFields;
@@ -66,8 +69,10 @@ function explainMissingTitle(table: FormatTable, record: FieldRecord): string {
 type ReadMembers = { readonly body: Record<string, JsonValue>; readonly unread: Set<string> };
 
 /** The members that the rows read, and the fields that none of them says whole. */
-function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
-  const body: Record<string, JsonValue> = {};
+function readMembers(
+  table: FormatTable, record: FieldRecord, heldMembers: JsonObject,
+): ReadMembers {
+  const body: Record<string, JsonValue> = { ...heldMembers };
   const unread = new Set(record.fields.keys());
   for (const row of table.rows) {
     const value = findMember(body, row.member);

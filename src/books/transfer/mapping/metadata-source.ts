@@ -31,6 +31,17 @@ export function findOwnId(fields: JsonObject, ownIdFields: readonly string[]): s
   return null;
 }
 
+/** The book with these fields of the format, and without empty objects in their place. */
+export function putSource(book: JsonObject, format: string, fields: JsonObject): JsonObject {
+  const metadata = asObject(book['metadata']);
+  const sources = putObject(asObject(metadata['source']), format, fields);
+  return putObject(book, 'metadata', putObject(metadata, 'source', sources));
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 /** The object with another object as a member, which an empty one takes away. */
 export function putObject(object: JsonObject, name: string, member: JsonObject): JsonObject {
   const { [name]: _, ...others } = object;

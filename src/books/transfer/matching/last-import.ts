@@ -8,37 +8,79 @@
  *
  * A digest is 7 characters, the CRC-32 of `<name>:<value as JSON>` in base 36, and there is one for
  * each single member that the record said (`reading.rating`), one behind the other in any order:
- * 168 bytes at most. Metadata are one member. A member whose digest is among them was not changed
+ * 175 bytes at most. Metadata are one member. A member whose digest is among them was not changed
  * in the source.
  *
  * Where there are none, all that a record says counts as changed. There are none in a book that was
  * made here, that no file of the format has made or changed, or whose metadata were replaced since;
  * and where the 16 KiB of metadata have no room for them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
-import type { JsonObject } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
 import { DIGESTS_MEMBER, putObject } from '../mapping/metadata-source.ts';
 import { isSaid } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
+const METADATA = 'metadata';
 
 /**
  * The book with digests of what the record says, where there is room. As it is where `format` is
- * null, or where a caller has something else in their place.
+ * null, or where a caller has something else in their place. `stored` is the book as it was.
  */
 export function putDigests(
-  book: JsonObject, record: JsonObject, format: string | null,
+  book: JsonObject, record: JsonObject, format: string | null, stored: JsonObject,
 ): JsonObject {
   if (format === null) return book;
-  const said = separateMembers(record);
-  const digests = Object.keys(said).filter((name) => isSaid(said, name))
-    .map((name) => digestMember(said, name)).join('');
-  const changed = replaceDigests(book, format, digests);
-  const hasRoom = Buffer.byteLength(encodeJson(changed['metadata'])) <= METADATA_BYTES_MAX;
+  return writeDigests(book, format, createDigests(separateMembers(record)), stored);
+}
+
+/** A source that is read again without its file: see reread-sources.ts. */
+export type RereadSource = {
+  readonly format: string;
+  /** What its record says, as far as the book tells: single members, those that stay too. */
+  readonly record: JsonObject;
+  /** The single members that were read just now. */
+  readonly readNames: readonly string[];
+  /** The fields of the source before. */
+  readonly fieldsBefore: JsonObject;
+};
+
+/**
+ * The book with the digests that its source has now: of the last import all but its metadata, and
+ * those of the members that were read again. Without digests of a last import all that the record
+ * says counts.
+ */
+export function updateDigests(
+  book: JsonObject, { format, record, readNames, fieldsBefore }: RereadSource, stored: JsonObject,
+): JsonObject {
+  const digestsBefore = findDigests(stored, format);
+  const isRead = ([name]: readonly [string, JsonValue]): boolean =>
+    digestsBefore === null || name === METADATA || readNames.includes(name);
+  const before = new Set(splitDigests(digestsBefore ?? ''));
+  before.delete(digestMember({ [METADATA]: { source: { [format]: fieldsBefore } } }, METADATA));
+  const digests = createDigests(Object.fromEntries(Object.entries(record).filter(isRead)));
+  return writeDigests(book, format, [...before, ...digests], stored);
+}
+
+function createDigests(said: JsonObject): readonly string[] {
+  return Object.keys(said).filter((name) => isSaid(said, name))
+    .map((name) => digestMember(said, name));
+}
+
+/** As `stored` has them where these are the same in another order. */
+function writeDigests(
+  book: JsonObject, format: string, digests: readonly string[], stored: JsonObject,
+): JsonObject {
+  const before = findDigests(stored, format);
+  const isSame = before !== null
+    && isDeepStrictEqual(new Set(splitDigests(before)), new Set(digests));
+  const changed = replaceDigests(book, format, isSame ? before : [...new Set(digests)].join(''));
+  const hasRoom = Buffer.byteLength(encodeJson(changed[METADATA])) <= METADATA_BYTES_MAX;
   return hasRoom ? changed : omitDigests(book, format);
 }
 
@@ -49,29 +91,43 @@ export function omitDigests(book: JsonObject, format: string | null): JsonObject
 
 /** The fields without those of which the record says what it said before, by the book's digests. */
 export function omitSaidBefore(
-  fields: JsonObject, record: JsonObject, { metadata }: JsonObject, format: string | null,
+  fields: JsonObject, record: JsonObject, book: JsonObject, format: string | null,
 ): JsonObject {
-  const formats = isJsonObject(metadata) ? metadata[DIGESTS_MEMBER] : undefined;
-  const digests = isJsonObject(formats) && format !== null ? formats[format] : undefined;
-  if (typeof digests !== 'string') return fields;
-  const said = new Set<string>();
-  for (let start = 0; start < digests.length; start += DIGEST_LENGTH) {
-    said.add(digests.slice(start, start + DIGEST_LENGTH));
-  }
+  if (format === null || findDigests(book, format) === null) return fields;
+  const isSaidBefore = createSaidCheck(book, format);
   const members = separateMembers(record);
   return joinMembers(Object.fromEntries(Object.entries(separateMembers(fields))
-    .filter(([name]) => !said.has(digestMember(members, name)))));
+    .filter(([name]) => !isSaidBefore(members, name))));
+}
+
+/** Returns whether the source said the value of a single member, by the digests of the book. */
+export function createSaidCheck(
+  book: JsonObject, format: string,
+): (members: JsonObject, name: string) => boolean {
+  const digests = new Set(splitDigests(findDigests(book, format) ?? ''));
+  return (members, name) => digests.has(digestMember(members, name));
+}
+
+function findDigests({ [METADATA]: metadata }: JsonObject, format: string): string | null {
+  const formats = isJsonObject(metadata) ? metadata[DIGESTS_MEMBER] : undefined;
+  const digests = isJsonObject(formats) ? formats[format] : undefined;
+  return typeof digests === 'string' ? digests : null;
+}
+
+function splitDigests(text: string): readonly string[] {
+  return Array.from({ length: Math.ceil(text.length / DIGEST_LENGTH) }, (_, index) =>
+    text.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH));
 }
 
 /** `digests` is null for none. */
 function replaceDigests(book: JsonObject, format: string, digests: string | null): JsonObject {
-  const { metadata = {} } = book;
+  const { [METADATA]: metadata = {} } = book;
   if (!isJsonObject(metadata)) return book;
   const { [DIGESTS_MEMBER]: formats = {} } = metadata;
   if (!isJsonObject(formats)) return book;
   const { [format]: _, ...others } = formats;
   const changed = digests === null ? others : { ...others, [format]: digests };
-  return putObject(book, 'metadata', putObject(metadata, DIGESTS_MEMBER, changed));
+  return putObject(book, METADATA, putObject(metadata, DIGESTS_MEMBER, changed));
 }
 
 function digestMember(record: JsonObject, name: string): string {

@@ -11,11 +11,10 @@
  *   edited, and is no change.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isUuid } from '../../../base/uuid.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
-import { findOwnId, findSource, putObject } from '../mapping/metadata-source.ts';
+import { findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
 
 /** One field may say both: then they change together. */
@@ -47,7 +46,7 @@ export function omitBookId(
   const ownId = findOwnId(ownIds, source.ownIdFields);
   const isMade = ownId === null
     || (Object.keys(stored).length === 0 && source.isMadeOwnId(bytes, ownId));
-  return putSource(record, source, { ...isMade ? stored : ownIds, ...said.fields });
+  return putSource(record, source.format, { ...isMade ? stored : ownIds, ...said.fields });
 }
 
 /**
@@ -75,7 +74,7 @@ export function omitUnedited(
   const changes = joinMembers(edited);
   const said = splitSource(record, source);
   if (!isDeepStrictEqual(said.fields, splitSource(exported, source).fields)) return changes;
-  return putSource(changes, source, { ...said.ownIds, ...splitSource(book, source).fields });
+  return putSource(changes, source.format, { ...said.ownIds, ...splitSource(book, source).fields });
 }
 
 type SourceFields = { readonly ownIds: JsonObject; readonly fields: JsonObject };
@@ -91,15 +90,4 @@ function splitSource(
     ownIds: Object.fromEntries(entries.filter(isOwnId)),
     fields: Object.fromEntries(entries.filter((entry) => !isOwnId(entry))),
   };
-}
-
-/** The record with these fields of the format, and without empty objects in their place. */
-function putSource(record: JsonObject, { format }: SourceFormat, fields: JsonObject): JsonObject {
-  const metadata = asObject(record['metadata']);
-  const sources = putObject(asObject(metadata['source']), format, fields);
-  return putObject(record, 'metadata', putObject(metadata, 'source', sources));
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -45,7 +45,7 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   if (id !== undefined && areMerged) return { id, outcome: 'unchanged', leftOut: [] };
   if (id === undefined) {
     const addedId = record.id ?? newId;
-    const fields = putDigests(record.fields, record.fields, mode.digestFormat);
+    const fields = putDigests(record.fields, record.fields, mode.digestFormat, {});
     books.put(addedId, encodeBook(addedId, { ...record, fields }, null, nowMs));
     marks?.add(addedId);
     return { id: addedId, outcome: 'imported', leftOut: [] };
@@ -117,7 +117,7 @@ function makeVersion(
     ? record.fields : omitBookId(record.fields, members, id, before, source);
   const { members: merged, leftOut } = joinMergedIds(
     mergeFields(mode, members, fields, record.fields, before), members, record.fields);
-  const version = putDigests(merged, record.fields, digestFormat);
+  const version = putDigests(merged, record.fields, digestFormat, members);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
   // Digests alone are no reason to write a book that has all, or that the file has from here.
@@ -131,8 +131,8 @@ function makeVersion(
   return { json, leftOut, changes: mode.isVerbose ? nameChanges(members, version) : [] };
 }
 
-/** Digests are named only where nothing else changes. */
-function nameChanges(before: JsonObject, after: JsonObject): readonly string[] {
+/** The members that change, by name; digests only where nothing else does. */
+export function nameChanges(before: JsonObject, after: JsonObject): readonly string[] {
   const names = listChanges(before, after);
   const others = names.filter((name) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
   return others.length === 0 ? names : others;

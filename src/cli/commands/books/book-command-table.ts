@@ -136,6 +136,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'file to read, - for standard input',
       },
       sample: flag('import the sample catalog of the program instead'),
+      'from-metadata': flag('read metadata.source of all books again, and set what they lack'),
       format: {
         type: 'string', placeholder: '<format>', values: FORMATS.map(({ name }) => name),
         meaning: 'format of the file; its name and its beginning say it otherwise',
@@ -159,13 +160,14 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'dry-run': flag('check every record and change nothing'),
       verbose: flag('name each new or changed book, and what changes in it'),
     },
-    oneOf: [['file', 'sample']],
+    oneOf: [['file', 'sample', 'from-metadata']],
     examples: [
       'hookshelf book:import --sample',
       'hookshelf book:import --file data/samples/books.json',
       'hookshelf book:import --file books.csv --dry-run --verbose',
       'hookshelf book:import --file goodreads_library_export.csv --match isbn',
       'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',
+      'hookshelf book:import --from-metadata --dry-run --verbose',
     ],
     load: async () => (await loadTransfer()).importBooks,
   },

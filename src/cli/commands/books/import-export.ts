@@ -42,6 +42,7 @@ const DEFAULT_FORMAT: FormatName = 'json';
 export async function importBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const mode = readImportMode(args);
+  if (args.has('from-metadata')) return rereadBooks(context, mode);
   const declared = resolveEncoding(args.find('charset') ?? null, 'usage');
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
@@ -62,6 +63,42 @@ export async function importBooks(context: CommandContext): Promise<number> {
     input.close();
   }
   return report.print();
+}
+
+/** The options that say how a file is read. */
+const FILE_OPTIONS: readonly string[] =
+  ['format', 'charset', 'match', 'on-match', 'replace', 'all-types'];
+
+/** Has the server read again what the metadata of books have from files. */
+async function rereadBooks(context: CommandContext, mode: ImportMode): Promise<number> {
+  const { args, output } = context;
+  const names = FILE_OPTIONS.filter((name) => args.has(name));
+  if (names.length > 0) {
+    throw new AppError('usage', '--from-metadata reads no file: leave out '
+      + names.map((name) => `--${name}`).join(' and '));
+  }
+  // There is nothing to read again where there is no catalog.
+  if (context.isDataMissing()) context.enterExistingDataAsOwner();
+  const progress = output.progress('books', null);
+  const report = new ImportReport(output, progress, mode);
+  try {
+    const apiClient = await context.openApiClient();
+    const query = new URLSearchParams({ fromMetadata: 'true', ...toQuery(mode) });
+    const results = await apiClient.stream(
+      { method: 'POST', path: `/api/books/import?${query}` });
+    report.begin({ format: 'metadata', encoding: 'utf-8' });
+    for await (const line of readLines(results)) report.addResult(expectObject(JSON.parse(line)));
+  } catch (thrown) {
+    throw connectionLostError(thrown);
+  } finally {
+    progress.end();
+  }
+  return report.print();
+}
+
+/** The parameters of every import. */
+function toQuery({ isDryRun, isVerbose }: ImportMode): Readonly<Record<string, string>> {
+  return { ...isDryRun ? { dryRun: 'true' } : {}, ...isVerbose ? { verbose: 'true' } : {} };
 }
 
 async function importFile(
@@ -106,12 +143,10 @@ async function sendFile(
   { openApiClient }: CommandContext, { format, declared }: FileStart, mode: ImportMode,
   body: Readable,
 ): Promise<AsyncIterable<Buffer>> {
-  const query = new URLSearchParams({ format });
+  const query = new URLSearchParams({ format, ...toQuery(mode) });
   if (mode.matches.length > 0) query.set('match', mode.matches.join());
   if (mode.onMatch !== 'update') query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
-  if (mode.isDryRun) query.set('dryRun', 'true');
-  if (mode.isVerbose) query.set('verbose', 'true');
   const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
   return apiClient.stream({
@@ -299,7 +334,7 @@ function resolveFormat({ args }: CommandContext, path: string): FormatName {
   throw new AppError('usage', `${path} does not end in ${WRITTEN_ENDINGS}; name its --format`);
 }
 
-/** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */
+/** The file, or the sample: the command's row asks for one of them. */
 async function openInput(context: CommandContext): Promise<ImportInput> {
   const path = context.args.find('file');
   if (path !== undefined) {

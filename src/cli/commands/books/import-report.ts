@@ -23,6 +23,10 @@ type ImportProblem = {
   readonly detail: string;
 };
 
+type ReportedSource = Pick<FileStart, 'encoding'> & {
+  readonly format: FileStart['format'] | 'metadata';
+};
+
 /** A book that is new or changes; new ones have no members that change. */
 type ChangedBook = {
   readonly line: number; readonly status: string; readonly id: string | null;
@@ -78,11 +82,12 @@ export class ImportReport {
     this.#isVerbose = mode.isVerbose;
   }
 
-  /** Says what the file is taken for. */
-  begin({ format, encoding }: Pick<FileStart, 'format' | 'encoding'>): void {
+  /** Says what the file is taken for, or that the metadata of books are read again. */
+  begin({ format, encoding }: ReportedSource): void {
     this.#file = { format, encoding };
     if (this.#output.isJson) return;
-    const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
+    const title = FORMATS.find(({ name }) => name === format)?.title
+      ?? 'metadata.source of all books';
     const name = encoding === 'utf-8' ? '' : ` (${formatCharset(encoding)})`;
     this.#output.note(`reading ${title}${name}`);
   }
@@ -173,7 +178,8 @@ export class ImportReport {
     const { imported, updated, unchanged, skipped, otherTypes, error } = totals;
     const isEmpty = [imported, updated, unchanged, skipped].every((count) => count === 0);
     if (isEmpty && otherTypes === undefined && error === undefined) {
-      this.#output.note('the file has no records');
+      this.#output.note(this.#file['format'] === 'metadata'
+        ? 'no book has records of other programs there' : 'the file has no records');
     }
     for (const [type, count] of countsOf(otherTypes)) {
       this.#output.note(

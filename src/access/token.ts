@@ -64,7 +64,7 @@ export const TOKEN_MODEL = describeObject({
         + 'for, and nothing else is: names, identifiers, or beginnings of names as `acme-*`; '
         + 'absent: all',
       option: {
-        name: 'webhook', placeholder: '<name>',
+        name: 'webhook', placeholder: '<name>', completes: 'outgoing-webhooks',
         help: 'with --scope read, resend or write: for this outgoing webhook alone, by name or '
           + 'identifier, or with acme-* for all whose names begin so; repeatable',
       },
@@ -124,8 +124,8 @@ export function findWebhooksProblems({ scope, webhooks }: JsonObject): readonly 
     }];
   }
   const detail = isBoundScope(scope) ? explainInvalidBinding(webhooks)
-    : `are for the scopes read, resend and write: a token of scope ${String(scope)} is bound to no `
-      + 'webhooks';
+    : `must be absent with the scope ${String(scope)}: tokens of the scopes read, resend and write `
+      + 'alone are bound to webhooks';
   return detail === null ? [] : [{ pointer: '/webhooks', detail }];
 }
 

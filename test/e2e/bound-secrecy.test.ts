@@ -266,3 +266,55 @@ test('statistics are those of his webhooks', () =>
     const { failed } = empty['deliveries'] as { readonly failed: unknown };
     assert.deepEqual([empty['hooks'], sum(failed)], [[], 0]);
   }));
+
+test('no answer to a customer holds anything of another, whatever he puts where', () =>
+  inWorld({ acme: {}, bolt: { description: 'of the other', headers: { 'x-bolt': 'b' } } },
+    async ({ operator, customer, ids }) => {
+      await operator('PATCH', `${HOOKS}/acme`, { enabled: false });
+      const foreignEvent =
+        await emit(operator, 'order.foreign', { key: 'key-of-bolt', payload: { word: 'needle' } });
+      await operator('PATCH', `${HOOKS}/acme`, { enabled: true });
+      const shared = await emit(operator, 'order.paid', { payload: { word: 'needle' } });
+      const askBolt = await customer('write', 'bolt');
+      const job = await askBolt('POST', `${DELIVERIES}/resend`, { as: 'new' });
+      await until('the job is done', async () =>
+        parse(await askBolt('GET', `/api/jobs/${String(parse(job)['id'])}`))['status'] === 'done');
+      await settle(operator);
+      const foreign = await deliveriesOf(operator, 'bolt');
+      const foreignIds = [
+        ids['bolt'] ?? '', 'bolt', foreignEvent, String(parse(job)['id']),
+        ...foreign.map(({ identifier }) => String(identifier)),
+      ];
+      const told = [...foreignIds, 'order.foreign', 'key-of-bolt', 'x-bolt', 'of the other'];
+      const askAcme = await customer('write', 'acme');
+      const cursorOf = (id: string): string => Buffer.from(id).toString('base64url');
+      const asked = foreignIds.flatMap((id): (readonly [string, string, unknown?])[] => [
+        ...[HOOKS, DELIVERIES, '/api/events', '/api/jobs'].flatMap((path) => [
+          ['GET', `${path}/${id}`] as const,
+          ['GET', `${path}?limit=2&cursor=${cursorOf(id)}`] as const,
+          ['GET', `${path}?q=${id}`] as const, ['GET', `${path}?hook=${id}`] as const,
+          ['GET', `/api/identifiers/${path.slice('/api/'.length)}?part=${id}`] as const,
+        ]),
+        ['GET', `${DELIVERIES}/${id}/body`], ['GET', `/api/events/${id}/payload`],
+        ['GET', `${DELIVERIES}?event=order.foreign&kind=all`],
+        ['GET', '/api/events?key=key-of-bolt'],
+        ['GET', `${HOOKS}/${id}/statistics`], ['GET', `${HOOKS}/${id}/examples`],
+        ['GET', '/api/statistics'], ['GET', '/api/access'], ['GET', `${HOOKS}?event=order.foreign`],
+        ['POST', `${DELIVERIES}/resend`, { dryRun: true, hook: id, event: 'order.foreign' }],
+        ['POST', `${DELIVERIES}/${id}/resend`], ['POST', `${DELIVERIES}/${id}/cancel`],
+        ['POST', `${HOOKS}/${id}/send`], ['PATCH', `${HOOKS}/${id}`, { name: 'acme' }],
+        ['DELETE', `/api/jobs/${id}`], ['POST', `${DELIVERIES}/retry`],
+      ]);
+      for (const [method, path, body] of asked) {
+        const { status, text, headers } = await askAcme(method, path, body);
+        assert.ok(status < 500, `${method} ${path}: ${text}`);
+        const request = `${path}${JSON.stringify(body ?? '')}`;
+        const { date: _, ...rest } = headers;
+        const answer = text + JSON.stringify(rest);
+        const leaked = told.filter((fact) => answer.includes(fact) && !request.includes(fact)
+          && !Buffer.from(path.split('cursor=')[1] ?? '', 'base64url').includes(fact));
+        assert.deepEqual(leaked, [], `${method} ${path}: ${answer}`);
+      }
+      assert.equal((await askAcme('GET', `/api/events/${shared}`)).status, 200);
+      assert.equal((await deliveriesOf(operator, 'bolt')).length, foreign.length);
+    }));

@@ -111,9 +111,9 @@ test('token:create says what a token is bound to, and refuses what cannot be bou
     const many = Array.from({ length: 21 }, (_, index) => ['--webhook', `a${index}`]).flat();
     for (const [reason, ...args] of [
       [/--scope: resend is for/, '--scope', 'resend'],
-      [/--webhook: are for the scopes/, '--scope', 'admin', '--webhook', 'acme'],
-      [/--webhook: are for the scopes/, '--scope', 'emit', '--webhook', 'acme'],
-      [/--webhook: are for the scopes/, '--scope', 'follow', '--webhook', 'acme'],
+      [/--webhook: must be absent with/, '--scope', 'admin', '--webhook', 'acme'],
+      [/--webhook: must be absent with/, '--scope', 'emit', '--webhook', 'acme'],
+      [/--webhook: must be absent with/, '--scope', 'follow', '--webhook', 'acme'],
       [/--webhook: must each be/, '--scope', 'read', '--webhook', '*'],
       [/--webhook: must each be/, '--scope', 'read', '--webhook', 'a*b'],
       [/--webhook: must each be/, '--scope', 'read', '--webhook', 'a**'],
@@ -136,3 +136,29 @@ test('token:create says what a token is bound to, and refuses what cannot be bou
     const table = await runCommand(['token:list', '--data', server.data]);
     assert.match(table.stdout, /WEBHOOKS/);
   }));
+
+test('doctor warns of customers who reach addresses of this machine, and of no others', () =>
+  inWorld({ acme: {} }, async ({ server, customer }) => {
+    const look = async (): Promise<unknown> => {
+      const { stdout } = await runCommand(['doctor', '--json', '--data', server.data]);
+      return parseList({ text: stdout }).find(({ check }) => check === 'bound tokens')?.['status'];
+    };
+    for (const scope of ['read', 'resend'] as const) await customer(scope, 'acme');
+    assert.equal(await look(), 'ok');
+    await customer('write', 'acme');
+    assert.equal(await look(), 'warning');
+    const revoked = await runCommand(['token:list', '--json', '--data', server.data]);
+    const id = String(parseList({ text: revoked.stdout }).at(-1)?.['identifier']);
+    await runCommand(['token:revoke', id, '--data', server.data]);
+    assert.equal(await look(), 'ok');
+  }));
+
+test('nothing is said of addresses where those of this machine and its network are denied', () =>
+  inWorld({}, async ({ server }) => {
+    const made = await runCommand(['token:create', '--name', 'acme', '--scope', 'write',
+      '--webhook', 'acme', '--data', server.data]);
+    assert.doesNotMatch(made.stderr, /denyAddresses/);
+    const { stdout } = await runCommand(['doctor', '--json', '--data', server.data]);
+    const found = parseList({ text: stdout }).find(({ check }) => check === 'bound tokens');
+    assert.equal(found?.['status'], 'ok');
+  }, { HOOKSHELF_HTTP_DENY_ADDRESSES: 'link-local,metadata,loopback,private' }));

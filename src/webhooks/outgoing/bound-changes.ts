@@ -32,7 +32,7 @@ export function checkBoundChange(
     const mayBeSet = Object.keys(SCOPE_BY_MEMBER)
       .filter((member) => includesBoundScope(scope, SCOPE_BY_MEMBER[member] ?? 'write'));
     throw new AppError('forbidden',
-      `this token may not set ${quote(name)}, but ${mayBeSet.join(', ')}`);
+      `this token may not set ${quote(name)}; it may set ${mayBeSet.join(', ')}`);
   }
   const { maxInFlight, targetUrl } = patch;
   if (typeof maxInFlight === 'number' && maxInFlight > inFlightMax) {

@@ -89,6 +89,25 @@ test('does it once with every record that matches, and counts them', () =>
     assert.deepEqual([place.counted(1), place.counted(0)], [250, 30]);
   }));
 
+test('one runs of each bound token, and each keeps its own finished ones', () =>
+  withPlace(async (place) => {
+    await addThings(place.store, 5);
+    const [unbound, first, second] = [
+      await place.jobs.add('count-up', {}), await place.jobs.add('count-up', {}, { token: 't1' }),
+      await place.jobs.add('count-up', {}, { token: 't2' }),
+    ];
+    for (const token of [undefined, 't1', 't2']) {
+      await assert.rejects(place.jobs.add('count-up', {}, { token }), { code: 'conflict' });
+    }
+    place.jobs.start();
+    for (const job of [unbound, first, second]) await place.ended(job);
+    for (let count = 0; count < 110; count += 1) {
+      await place.ended(await place.jobs.add('count-up', {}, { token: 't1' }));
+    }
+    assert.deepEqual([undefined, 't1', 't2'].map((token) =>
+      place.jobs.list().filter((job) => job.token === token).length), [1, 100, 1]);
+  }));
+
 test('commits each chunk together with the progress of the job', () => withPlace(async (place) => {
   await addThings(place.store, 250);
   place.jobs.start();

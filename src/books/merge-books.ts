@@ -132,17 +132,17 @@ function mergeMembers(book: JsonObject, other: JsonObject, names: readonly strin
   const [members, otherMembers] = [separateMembers(book), separateMembers(other)];
   const isNamed = (name: string): boolean => names.includes(name)
     || (name.startsWith(READING_PREFIX) && names.includes(READING));
-  const merged = new Map<string, JsonValue>();
+  const result = new Map<string, JsonValue>();
   for (const name of MEMBER_SCHEMAS.keys()) {
     const value = isNamed(name) ? otherMembers[name] : members[name];
-    if (value !== undefined) merged.set(name, value);
+    if (value !== undefined) result.set(name, value);
   }
   if (!isNamed(METADATA)) {
     const metadata = addSources(book[METADATA], other[METADATA]);
-    if (metadata !== undefined) merged.set(METADATA, metadata);
+    if (metadata !== undefined) result.set(METADATA, metadata);
     if (metadata !== book[METADATA]) checkMetadata(metadata);
   }
-  return joinMembers(Object.fromEntries(merged));
+  return joinMembers(Object.fromEntries(result));
 }
 
 /** The metadata with what the other's `source` has of formats that theirs has not. */
@@ -152,10 +152,10 @@ function addSources(
   const { source = {}, ...others } = asObject(metadata);
   // A source that is no object is the caller's own, and stays.
   if (!isJsonObject(source)) return metadata;
-  const added = Object.entries(asObject(asObject(other)['source']))
+  const newSources = Object.entries(asObject(asObject(other)['source']))
     .filter(([format]) => !Object.hasOwn(source, format));
-  return added.length === 0 ? metadata
-    : { ...others, source: { ...source, ...Object.fromEntries(added) } };
+  return newSources.length === 0 ? metadata
+    : { ...others, source: { ...source, ...Object.fromEntries(newSources) } };
 }
 
 /** Whoever names no member is told why the metadata grow. */

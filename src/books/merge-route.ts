@@ -16,7 +16,7 @@ import { mergeSchema } from './merge-books.ts';
 
 /** Without `keys` an `Idempotency-Key` has no effect. */
 export function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): HttpRoute {
-  const merged = recordResponse(bookResource, 200, 'The book as stored');
+  const response = recordResponse(bookResource, 200, 'The book as stored');
   return {
     method: 'POST',
     path: `${bookResource.path}/{id}/merge`,
@@ -27,7 +27,7 @@ export function mergeRoute(catalog: Catalog, keys: IdempotencyKeys | null): Http
     parameters: [createKeyParameter(bookResource), ...WRITE_CONDITIONS, IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema: mergeSchema },
     responses: [
-      { ...merged, headers: { ...merged.headers, ...REPLAYED_HEADERS } },
+      { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } },
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     handle: (exchange) => serveOnce(keys, exchange, (body, keepResponse) =>

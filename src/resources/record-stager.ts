@@ -75,9 +75,9 @@ export class RecordStager {
   ): ParsedMembers {
     const { resource } = this;
     const wholeBody = prepareBody(resource, body, before?.bytes ?? null, cause, nowMs);
-    const parsed = parseFields(resource, wholeBody, before?.id ?? null);
-    const fields = before === null ? parsed
-      : resource.keepStored?.(parsed, before.bytes) ?? parsed;
+    const bodyFields = parseFields(resource, wholeBody, before?.id ?? null);
+    const fields = before === null ? bodyFields
+      : resource.keepStored?.(bodyFields, before.bytes) ?? bodyFields;
     const isKeyGiven = before === null && resource.isKeyGiven === true;
     const key = isKeyGiven ? findBodyKey(wholeBody, resource.collection.key) : undefined;
     return { fields, key };

@@ -255,6 +255,29 @@ test('a book takes in a thousand others, and says so when it is full', async () 
   assert.deepEqual(count['leftOut'], { mergedIds: 1 });
 });
 
+test('a book that a file brought back is a book like others, and is no merged id of itself',
+  async () => {
+    const [left, right] = [await add({ title: 'L' }), await add({ title: 'R' })];
+    const records = [{ id: left, title: 'L', mergedIds: [right, 'calibre:u'] },
+      { id: right, title: 'R2' }];
+    const file = records.map((record) => JSON.stringify(record)).join('\n');
+    const count = await importAs('jsonl', file, '&onMatch=replace');
+    assert.equal(count['replaced'], 2);
+    assert.deepEqual(parse(await merge(right, { from: left }))['mergedIds'], [left, 'calibre:u']);
+  });
+
+test('a dry run knows the ids that records of the file bring, and ids that stand twice are refused',
+  async () => {
+    const from = `${ABSENT.slice(0, -1)}b`;
+    const records = [{ id: ABSENT, title: 'L', mergedIds: [from] }, { id: from, title: 'R' },
+      { title: 'T', mergedIds: ['x', 'x'] }];
+    for (const mode of ['&dryRun=true', '']) {
+      const file = records.map((record) => JSON.stringify(record)).join('\n');
+      const { imported, unchanged, skipped } = await importAs('jsonl', file, mode);
+      assert.deepEqual([imported, unchanged, skipped], [1, 1, 1], mode);
+    }
+  });
+
 test('two books that are merged into each other at once are one book then', async () => {
   for (let round = 0; round < 20; round += 1) {
     const [left, right] = [await add({ title: 'L' }), await add({ title: 'R' })];

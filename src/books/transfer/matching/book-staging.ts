@@ -3,6 +3,7 @@
  * or as they would be after a dry run's records.
  */
 import type { Collection, Transaction } from '../../../store/store-port.ts';
+import { readMergedIds } from '../../query/stored-fields.ts';
 import type { MatchIndex } from './match-index.ts';
 import type { MatchKeys } from './match-key.ts';
 
@@ -34,7 +35,8 @@ export class TransactionStaging implements BookStaging {
 
   findMatches(key: string, rank: number): Iterable<string> {
     this.#staged ??= this.#indexes.map((index) => this.#readStaged(index));
-    return findMatches(this, this.#staged[rank], this.#indexes[rank], key);
+    const index = this.#indexes[rank];
+    return findMatches(this, index?.keys, [this.#staged[rank], index], key);
   }
 
   put(id: string, json: string): void {
@@ -45,7 +47,7 @@ export class TransactionStaging implements BookStaging {
   #readStaged(index: MatchIndex): StagingIndex {
     const staged = new StagingIndex((bytes) => index.readStagedKeys(bytes));
     for (const { id, bytes } of this.#transaction.listStaged(this.#collection)) {
-      staged.put(id, bytes);
+      if (bytes !== null) staged.put(id, bytes);
     }
     return staged;
   }
@@ -88,13 +90,15 @@ export class DryRunStaging implements BookStaging {
   }
 
   findMatches(key: string, rank: number): Iterable<string> {
-    return findMatches(this, this.#staged[rank], this.#options.indexes[rank], key);
+    const { keys, indexes } = this.#options;
+    return findMatches(this, keys[rank], [this.#staged[rank], indexes[rank]], key);
   }
 
   put(id: string, json: string): void {
     const { needsBooks } = this.#options;
     const book = Buffer.from(json);
-    const bytes = needsBooks ? book : NO_BYTES;
+    // By its ids of merged books it is found in any case.
+    const bytes = needsBooks || readMergedIds(book).length > 0 ? book : NO_BYTES;
     const known = this.#bytesById.get(id);
     const countMax = needsBooks ? BOOKS_REMEMBERED_MAX : IDS_REMEMBERED_MAX;
     if (known === undefined && this.#bytesById.size >= countMax) return;
@@ -107,40 +111,35 @@ export class DryRunStaging implements BookStaging {
 }
 
 /**
- * The index does not know what a book is now that lies over the committed ones: its bytes tell.
- * Some ids come twice.
+ * The indexes know keys that books had once, as a book may be put again: its bytes tell whether it
+ * still has the key. Some ids come twice.
  */
 function* findMatches(
-  books: BookStaging, over: StagingIndex | undefined, index: MatchIndex | undefined, key: string,
+  books: BookStaging, keys: MatchKeys | undefined,
+  sources: readonly ({ find(key: string): Iterable<string> } | undefined)[], key: string,
 ): Generator<string> {
-  yield* over?.find(key) ?? [];
-  for (const id of index?.find(key) ?? []) {
-    const bytes = books.find(id);
-    if (bytes !== undefined && index?.keys.readStored(bytes).includes(key) === true) yield id;
+  for (const source of sources) {
+    for (const id of source?.find(key) ?? []) {
+      const bytes = books.find(id);
+      if (bytes !== undefined && keys?.readStored(bytes).includes(key) === true) yield id;
+    }
   }
 }
 
 /**
- * From match keys to the books that lie over the committed ones: those that are staged while a
- * transaction runs, or those that a dry run would have stored.
+ * From match keys to the books that lie over the committed ones and have, or had, such a key: those
+ * that are staged while a transaction runs, or those that a dry run would have stored.
  */
 class StagingIndex {
   readonly #readKeys: (bytes: Buffer) => readonly string[];
-  /** Of the books that have keys. */
-  readonly #keysById = new Map<string, readonly string[]>();
   readonly #idsByKey = new Map<string, Set<string>>();
 
   constructor(readKeys: (bytes: Buffer) => readonly string[]) {
     this.#readKeys = readKeys;
   }
 
-  /** `bytes` is null for a removed book. */
-  put(id: string, bytes: Buffer | null): void {
-    this.#forget(id);
-    const keys = bytes === null ? [] : this.#readKeys(bytes);
-    if (keys.length === 0) return;
-    this.#keysById.set(id, keys);
-    for (const key of keys) {
+  put(id: string, bytes: Buffer): void {
+    for (const key of this.#readKeys(bytes)) {
       const ids = this.#idsByKey.get(key);
       if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
       else ids.add(id);
@@ -149,16 +148,5 @@ class StagingIndex {
 
   find(key: string): Iterable<string> {
     return this.#idsByKey.get(key) ?? [];
-  }
-
-  #forget(id: string): void {
-    const keys = this.#keysById.get(id);
-    if (keys === undefined) return;
-    this.#keysById.delete(id);
-    for (const key of keys) {
-      const ids = this.#idsByKey.get(key);
-      ids?.delete(id);
-      if (ids?.size === 0) this.#idsByKey.delete(key);
-    }
   }
 }

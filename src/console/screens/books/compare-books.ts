@@ -38,8 +38,8 @@ type MergeChoice = {
 };
 
 /** The members that can be chosen, those of `reading` one by one; an empty list is none. */
-export function listMergeChoices(kept: Book, other: Book): readonly MergeChoice[] {
-  const [own, others] = [separateMembers(kept), separateMembers(other)];
+export function listMergeChoices(target: Book, duplicate: Book): readonly MergeChoice[] {
+  const [own, others] = [separateMembers(target), separateMembers(duplicate)];
   return [...new Set([...own.keys(), ...others.keys()])].flatMap((name) => {
     const values = [own.get(name), others.get(name)] as const;
     const [ownText, othersText] = values.map((value) => encodeJson(value));

@@ -100,8 +100,8 @@ class BookComparison {
     if (await deleteBook(book, etag, this.#refresh)) this.#goOnWithout(removed);
   }
 
-  async #merge(kept: StoredBook, other: StoredBook): Promise<void> {
-    if (await openMergeDialog(kept, other, this.#refresh)) this.#goOnWithout(other);
+  async #merge(target: StoredBook, duplicate: StoredBook): Promise<void> {
+    if (await openMergeDialog(target, duplicate, this.#refresh)) this.#goOnWithout(duplicate);
   }
 
   #goOnWithout(removed: StoredBook): void {

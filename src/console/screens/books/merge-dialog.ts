@@ -14,14 +14,14 @@ import { fetchBook, type StoredBook } from './stored-book.ts';
 const OTHER = 'other';
 
 /**
- * Resolves with whether the other book is merged into the one that is kept: both only as they were
- * shown. Where somebody has changed one of them meanwhile, `refresh` shows them again.
+ * Resolves with whether the duplicate is merged into the target: both only as they were shown.
+ * Where somebody has changed one of them meanwhile, `refresh` shows them again.
  */
 export function openMergeDialog(
-  kept: StoredBook, other: StoredBook, refresh: () => Promise<void>,
+  target: StoredBook, duplicate: StoredBook, refresh: () => Promise<void>,
 ): Promise<boolean> {
-  const { book: { id: from, title } } = other;
-  const choices = listMergeChoices(kept.book, other.book).map((choice) => {
+  const { book: { id: from, title } } = duplicate;
+  const choices = listMergeChoices(target.book, duplicate.book).map((choice) => {
     const select = h('select',
       { 'aria-label': `${formatPath(choice.path)} to be kept`, onchange: () => showCommand() },
       h('option', { value: 'own' }, 'Its own'), h('option', { value: OTHER }, 'The other’s'));
@@ -34,7 +34,7 @@ export function openMergeDialog(
   const command = h('div');
   const showCommand = (): void => {
     const members = readMembers();
-    fill(command, codeBlock(`hookshelf book:merge ${kept.book.id} --from ${from}${
+    fill(command, codeBlock(`hookshelf book:merge ${target.book.id} --from ${from}${
       members.length === 0 ? '' : ` --members ${members.join(',')}`}`));
   };
   showCommand();
@@ -45,10 +45,10 @@ export function openMergeDialog(
       isAtWork = true;
       problem.textContent = '';
       try {
-        const isMerged = await mergeAsShown(kept, other, readMembers());
+        const isMerged = await mergeAsShown(target, duplicate, readMembers());
         resolve(isMerged);
         dialog.close();
-        if (isMerged) return showNotice(`Merged ${title} into ${kept.book.title}.`);
+        if (isMerged) return showNotice(`Merged ${title} into ${target.book.title}.`);
         showNotice('Somebody else has changed one of them: they stand here as they are now.',
           'bad');
         await refresh();
@@ -60,7 +60,7 @@ export function openMergeDialog(
       }
     }, 'danger');
     const cancel = h('button', { onclick: () => dialog.close() }, 'Keep things as they are');
-    const dialog = openDialog(`Merge into “${kept.book.title}”`, [
+    const dialog = openDialog(`Merge into “${target.book.title}”`, [
       h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
         + 'with the book: imports leave records with these ids alone.'),
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
@@ -77,13 +77,13 @@ export function openMergeDialog(
 
 /** Resolves with false where one of them is not as it was shown. Throws ApiError. */
 async function mergeAsShown(
-  kept: StoredBook, other: StoredBook, members: readonly string[],
+  target: StoredBook, duplicate: StoredBook, members: readonly string[],
 ): Promise<boolean> {
-  const current = await fetchBook(other.book.id);
-  if (current?.etag !== other.etag) return false;
+  const current = await fetchBook(duplicate.book.id);
+  if (current?.etag !== duplicate.etag) return false;
   try {
-    await callApi('POST', `${bookPath(kept.book.id)}/merge`, {
-      body: { from: other.book.id, members }, headers: { 'If-Match': kept.etag },
+    await callApi('POST', `${bookPath(target.book.id)}/merge`, {
+      body: { from: duplicate.book.id, members }, headers: { 'If-Match': target.etag },
     });
     return true;
   } catch (thrown) {

@@ -146,6 +146,44 @@ test('he finds what was sent to him, with body and answer, and has it sent again
     await until('they came again', () => target.received.length === before + 3);
   }));
 
+test('the page of his one webhook: test, secret, target, and how to verify', { skip }, () =>
+  inWorld(async ({ target, signIn, call, ids }) => {
+    await signIn('write', 'acme');
+    await person.sees('Your webhook works.');
+    await person.click('link', 'Webhook');
+    await person.find('heading', 'acme');
+    assert.ok(!(await listNames('link')).includes('← Webhooks'));
+    await person.sees('import { createHmac');
+    await person.click('button', 'PHP');
+    await person.sees('function isGenuine(array $headers');
+    await person.click('button', 'Python');
+    await person.sees('def is_genuine(headers');
+    assert.ok(!String(await browser.evaluate('return document.body.textContent;'))
+      .includes(SECRET));
+    const before = target.received.length;
+    await person.click('button', 'Send it now');
+    await person.sees('It was answered 200');
+    assert.equal(target.received.length, before + 1);
+    await person.click('button', 'Rotate the secret');
+    await person.click('button', 'Make a new secret');
+    await person.sees(/whsec_\S+/);
+    await person.sees(/The old one counts, too, until /);
+    await person.click('button', 'I have it');
+    await person.sees('Signed with the old secret too until');
+    await person.click('button', 'Edit');
+    const fields = (await person.everything()).filter(({ role }) => role === 'textbox')
+      .map(({ name }) => name);
+    assert.ok(!fields.some((name) => /Name|Events/.test(name)), String(fields));
+    await person.fill('textbox', /^Address/, `${target.url}/204`);
+    await person.click('button', 'Save');
+    await person.sees('Saved.');
+    await person.sees(`${target.url}/204`);
+    const { targetUrl, triggerEvent, hasSecret } =
+      Object(await call('GET', `/api/outgoing-webhooks/${ids['acme']}`));
+    assert.deepEqual([targetUrl, triggerEvent, hasSecret],
+      [`${target.url}/204`, 'order.*', true]);
+  }));
+
 const BUTTONS: readonly (readonly ['read' | 'resend' | 'write', readonly string[]])[] = [
   ['read', []],
   ['resend', ['Backfill…', 'Turn off', 'Send it now']],
@@ -186,3 +224,22 @@ test('his screens can be read and used at each width, light and dark', { skip },
       }
     }
   }));
+
+test('the keyboard alone is enough for him', { skip }, () => inWorld(async ({ signIn, target }) => {
+  await browser.look(1280, 900, 'light');
+  await signIn('write', 'acme');
+  await person.press('g');
+  await person.press('w');
+  await person.find('heading', 'acme');
+  const before = target.received.length;
+  await person.focus('button', 'Send it now');
+  await person.press('Enter');
+  await person.sees('It was answered 200');
+  assert.equal(target.received.length, before + 1);
+  await person.press('g');
+  await person.press('o');
+  await person.find('heading', 'Overview');
+  await person.press('?');
+  await person.sees('Webhook');
+  await person.press('Escape');
+}));

@@ -55,8 +55,7 @@ export function chart(
   const formatTime = createTimeFormat(times);
   return chartFrame({
     title, times, levels: [top, top / 2, 0].map(formatCount),
-    unit: `${noun} a minute, by ${minutesEach < 60 ? `${minutesEach} minutes`
-      : `${minutesEach / 60} hours`}`,
+    unit: `${noun} a minute${formatBarLength(minutesEach)}`,
     legend: series.map(({ name, tone, values }) =>
       h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`)),
     label: series.map(({ name, values }) => `${formatCount(sum(values))} ${name}`).join(', '),
@@ -64,6 +63,11 @@ export function chart(
     table: valueTable(times, series.map(({ name }) => name), (index) => totals[index] === 0 ? null
       : series.map(({ values }) => formatCount(values[index] ?? 0))),
   });
+}
+
+function formatBarLength(minutes: number): string {
+  if (minutes === 1) return '';
+  return minutes < 60 ? `, by ${minutes} minutes` : `, by ${minutes / 60} hours`;
 }
 
 export function chartFrame(

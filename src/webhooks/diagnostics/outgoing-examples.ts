@@ -20,36 +20,47 @@ import type { OutgoingWebhookExamples } from './diagnostic-schema.ts';
 /** How the requests of a webhook without `signing` are signed. */
 const DEFAULT_SIGNING = { preset: 'standard' };
 
+const NO_CODE = { node: null, php: null, python: null };
+
 export function buildOutgoingExamples(webhook: StoredOutgoingWebhook): OutgoingWebhookExamples {
-  const { identifier, secret, signing = DEFAULT_SIGNING, targetUrl, httpMethod } = webhook;
-  const none = { node: null, php: null, python: null };
-  const preset = signing.preset ?? null;
-  const why = secret === undefined ? 'its requests are not signed: it has no secret'
-    : preset !== null && findPreset(preset) === undefined
-      ? 'this version does not know the preset' : null;
-  if (secret === undefined || why !== null) {
-    return { identifier, preset: null, obstacle: why, ...none, curl: null, curlObstacle: why };
+  const { identifier, secret, signing = DEFAULT_SIGNING } = webhook;
+  const { preset = null } = signing;
+  const withoutAny = (obstacle: string): OutgoingWebhookExamples =>
+    ({ identifier, preset: null, obstacle, ...NO_CODE, curl: null, curlObstacle: obstacle });
+  if (secret === undefined) return withoutAny('its requests are not signed: it has no secret');
+  if (preset !== null && findPreset(preset) === undefined) {
+    return withoutAny('this version does not know the preset');
   }
+  return { identifier, preset, ...buildCode(webhook, signing, secret) };
+}
+
+function buildCode(
+  { targetUrl, httpMethod, contentType }: StoredOutgoingWebhook,
+  signing: Parameters<typeof getDialect>[0], secret: string,
+): Omit<OutgoingWebhookExamples, 'identifier' | 'preset'> {
   const { scheme, quirk } = getDialect(signing);
   const url = hideUrlSecrets(targetUrl);
   const signingKey = createSigningKey(scheme, secret);
   const privateKey = typeof signingKey === 'string' ? null : signingKey.privateKey;
   const publicKey = privateKey === null ? null : loadCrypto().createPublicKey(privateKey);
   const input = { scheme, publicKey, url };
+  const urlObstacle = scheme.content.includes('{url}') && url !== targetUrl
+    ? 'the signature covers its address, which holds a secret' : null;
   // A quirk that picks the signed bytes does so in a form.
-  const isForm = parseMediaType(webhook.contentType ?? '') === FORM_TYPE;
-  const obstacle = quirk.body !== undefined && isForm ? 'the signature covers a field of the form'
-    : findVerificationObstacle(scheme);
-  const curlObstacle = publicKey === null ? findShellObstacle(scheme, httpMethod)
-    : 'the private key signs, which a receiver has not';
+  const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
+  const obstacle = urlObstacle ?? (quirk.body !== undefined && isForm
+    ? 'the signature covers a field of the form' : findVerificationObstacle(scheme));
+  const curlObstacle = urlObstacle ?? (publicKey === null ? findShellObstacle(scheme, httpMethod)
+    : 'the private key signs, which a receiver has not');
   return {
-    identifier, preset, obstacle, curlObstacle,
-    ...obstacle !== null ? none : {
+    obstacle, curlObstacle,
+    ...obstacle !== null ? NO_CODE : {
       node: formatVerificationExample('node', input),
       php: formatVerificationExample('php', input),
       python: formatVerificationExample('python', input),
     },
-    curl: curlObstacle === null ? formatCall(scheme, preset, url, httpMethod) : null,
+    curl: curlObstacle === null ? formatCall(scheme, signing.preset ?? null, url, httpMethod)
+      : null,
   };
 }
 

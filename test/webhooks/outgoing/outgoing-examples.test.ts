@@ -208,6 +208,13 @@ test('examples hold no secret, and say why there are none', async (context) => {
   const keyed = await create(relay, {
     targetUrl: 'http://127.0.0.1:9/', secret: SECRETS['discord'], signing: { preset: 'discord' },
   });
+  const masked = await create(relay, {
+    targetUrl: 'http://127.0.0.1:9/?token=planted', secret: 'a', signing: { preset: 'square' },
+  });
+  const { json: addressed } = await relay.ask('GET', `${masked.path}/examples`);
+  for (const name of ['obstacle', 'curlObstacle']) {
+    assert.equal(addressed[name], 'the signature covers its address, which holds a secret');
+  }
   const { json: asymmetric } = await relay.ask('GET', `${keyed.path}/examples`);
   assert.equal(asymmetric['curl'], null);
   assert.match(String(asymmetric['curlObstacle']), /private key/);

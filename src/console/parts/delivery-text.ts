@@ -1,4 +1,5 @@
-/** A delivery and its attempts in words. */
+/** A delivery, its target and its attempts in words. */
+import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
 import type { Delivery } from '../../app/api-types.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
@@ -20,4 +21,12 @@ export function formatAttempt({ statusCode, error, success, message }: Attempt):
 /** The event, or what a delivery without one is. */
 export function formatEvent({ event, kind }: Delivery): string {
   return event ?? (kind === 'route' ? 'A request' : 'A forward');
+}
+
+/** A label of the target, also when the webhook was removed or there is none. */
+export function createTargetLabel({ hook, hookName, target, route }: Delivery): WebhookLabel {
+  const label = resolveWebhookLabel(hook);
+  if (route !== null) return { title: hookName ?? label.endpoint, endpoint: `route ${route}` };
+  const endpoint = target ?? label.endpoint;
+  return { title: hookName ?? endpoint, endpoint };
 }

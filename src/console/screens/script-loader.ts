@@ -1,6 +1,7 @@
 /**
- * Loads a script of the console that is not in the page: screens and dialogs, and what they alone
- * use. In the page are the screens that show what happens; a screen to come belongs into a script.
+ * Loads a script of the console that is not in the page: screens, views and dialogs, and what they
+ * alone use. In the page are the overview and the lists of what happens; a screen to come belongs
+ * into a script.
  *
  * A script is fetched when something of it is first needed, and its text runs as a script within
  * the page: the policy of the page allows scripts by their hashes alone, so that nothing else that
@@ -12,6 +13,7 @@ import { callApi } from '../base/api-calls.ts';
 /** What each script exports, by the name of the script. */
 type Scripts = {
   readonly books: typeof import('./books-script.ts');
+  readonly records: typeof import('./records-script.ts');
   readonly server: typeof import('./server-script.ts');
   readonly webhooks: typeof import('./webhooks-script.ts');
 };

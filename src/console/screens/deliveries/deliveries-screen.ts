@@ -8,8 +8,11 @@ import { webhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
-import { formatAttempt, formatEvent, formatWait } from '../../parts/delivery-text.ts';
-import { createTargetLabel, openDelivery } from './delivery-view.ts';
+import {
+  createTargetLabel, formatAttempt, formatEvent, formatWait,
+} from '../../parts/delivery-text.ts';
+import { openOnDemand } from '../screen-on-demand.ts';
+import { loadScript } from '../script-loader.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled', 'coalesced'];
@@ -18,7 +21,12 @@ const KINDS = ['webhook', 'forward', 'route', 'all'];
 export const deliveriesScreen: Screen = {
   name: 'deliveries', title: 'Deliveries', key: 'd',
   open(container, { path: [, id], query }) {
-    if (id !== undefined) return openDelivery(container, id);
+    if (id !== undefined) {
+      return openOnDemand(container, async () => {
+        const { openDelivery } = await loadScript('records');
+        return () => openDelivery(container, id);
+      });
+    }
     return openLiveList<Delivery>(container, query, {
       title: 'Deliveries', path: '/api/deliveries', topic: 'deliveries',
       nouns: ['delivery', 'deliveries'], baseQuery: { order: 'newest', limit: '100' },

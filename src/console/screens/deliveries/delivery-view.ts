@@ -4,10 +4,11 @@ import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { resolveWebhookLabel, type WebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
-import { formatAttempt, formatEvent, formatWait } from '../../parts/delivery-text.ts';
+import {
+  createTargetLabel, formatAttempt, formatEvent, formatWait,
+} from '../../parts/delivery-text.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -133,12 +134,4 @@ async function cancel(identifier: string, refresh: () => void): Promise<void> {
 
 function deliveryPath(identifier: string): string {
   return `/api/deliveries/${encodeURIComponent(identifier)}`;
-}
-
-/** A label of the target, also when the webhook was removed or there is none. */
-export function createTargetLabel({ hook, hookName, target, route }: Delivery): WebhookLabel {
-  const label = resolveWebhookLabel(hook);
-  if (route !== null) return { title: hookName ?? label.endpoint, endpoint: `route ${route}` };
-  const endpoint = target ?? label.endpoint;
-  return { title: hookName ?? endpoint, endpoint };
 }

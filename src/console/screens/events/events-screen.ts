@@ -8,15 +8,20 @@ import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
 import type { KeptEvent } from '../../../app/api-types.ts';
+import { openOnDemand } from '../screen-on-demand.ts';
 import { loadScript } from '../script-loader.ts';
-import { openEvent } from './event-view.ts';
 
 const SOURCES = ['catalog', 'api', 'command', 'action', 'own'];
 
 export const eventsScreen: Screen = {
   name: 'events', title: 'Events', key: 'e',
   open(container, { path: [, id], query }) {
-    if (id !== undefined) return openEvent(container, id);
+    if (id !== undefined) {
+      return openOnDemand(container, async () => {
+        const { openEvent } = await loadScript('records');
+        return () => openEvent(container, id);
+      });
+    }
     return openLiveList<KeptEvent>(container, query, {
       title: 'Events', path: '/api/events', topic: 'events', nouns: ['event', 'events'],
       baseQuery: { limit: '100' },

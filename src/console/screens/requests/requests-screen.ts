@@ -7,8 +7,9 @@ import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import type { Screen } from '../../parts/screen.ts';
+import { openOnDemand } from '../screen-on-demand.ts';
+import { loadScript } from '../script-loader.ts';
 import { describeRequest } from './request-path.ts';
-import { openRequest } from './request-view.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
@@ -17,7 +18,12 @@ export const requestsScreen: Screen = {
   name: 'requests', title: 'Requests', key: 'r',
   open(container, address) {
     const [, id] = address.path;
-    if (id !== undefined) return openRequest(container, id, address);
+    if (id !== undefined) {
+      return openOnDemand(container, async () => {
+        const { openRequest } = await loadScript('records');
+        return () => openRequest(container, id, address);
+      });
+    }
     return openLiveList<PublicRequest>(container, address.query, {
       title: 'Requests', path: '/api/requests', topic: 'requests',
       nouns: ['request', 'requests'], baseQuery: { limit: '100' },

@@ -10,11 +10,14 @@ import { ExactNumber, isJsonNumber } from './exact-number.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quote } from './text/error-message.ts';
 import type {
-  ArraySchema, JsonObject, JsonSchema, JsonValue, MemberSchema, ObjectSchema, Schema, StringSchema,
+  ArraySchema, JsonObject, JsonSchema, JsonValue, MemberSchema, MemberSchemas, ObjectSchema, Schema,
+  StringSchema,
 } from './schema.ts';
 
-// At most a hundred errors of one body are reported.
-const ERRORS_MAX = 100;
+// At most a thousand errors of one body are reported: as many as a person may make in its lists.
+const ERRORS_MAX = 1000;
+// Of unknown names fewer are told: to look for what was meant by one takes 20 µs.
+const UNKNOWN_NAMES_MAX = 100;
 
 /**
  * `value` as the table wants it: canonical strings, defaults filled in, read-only members dropped,
@@ -31,17 +34,17 @@ export function parseObject(schema: ObjectSchema, value: unknown): JsonObject {
 export function readObjectInto(
   schema: ObjectSchema, value: unknown, errors: FieldError[],
 ): JsonObject | undefined {
-  return readObject(toUniformSchema(schema), value, { steps: [], errors });
+  return readObject(toUniformSchema(schema), value, { steps: [], errors, unknownCount: 0 });
 }
 
 /**
  * A body that is still to be changed before it is parsed, without what would only be copied to be
  * refused in the end: of unknown members as many names as errors are told, and none of their
- * values. Of 60,000 members each copy takes 20 ms. Throws `invalid` where an array has too many
- * items, or free JSON too many bytes.
+ * values, and of an array one item more than it may have. Of 60,000 members each copy takes 20 ms.
+ * Throws `invalid` where free JSON has too many bytes.
  */
 export function trimUnknown(schema: ObjectSchema, body: unknown): unknown {
-  const context: ParseContext = { steps: [], errors: [] };
+  const context: ParseContext = { steps: [], errors: [], unknownCount: 0 };
   const result = trimValue(schema, body, context);
   if (context.errors.length > 0) throw invalid(context.errors);
   return result;
@@ -96,7 +99,12 @@ export function pointerStep(name: string | number): string {
 }
 
 /** The reader's position and the errors so far. Only errors have pointers made of the steps. */
-type ParseContext = { readonly steps: (string | number)[]; readonly errors: FieldError[] };
+type ParseContext = {
+  readonly steps: (string | number)[];
+  readonly errors: FieldError[];
+  /** How many unknown names are among the errors. */
+  unknownCount: number;
+};
 
 function readValue(schema: Schema, value: unknown, context: ParseContext): JsonValue | undefined {
   switch (schema.kind) {
@@ -160,10 +168,9 @@ function readString(
 function trimValue(schema: Schema, value: unknown, context: ParseContext): unknown {
   if (schema.kind === 'object' && isJsonObject(value)) return trimObject(schema, value, context);
   if (schema.kind === 'json') checkBytes(schema, value, context);
-  if (schema.kind !== 'array' || !Array.isArray(value) || !checkLength(schema, value, context)) {
-    return value;
-  }
-  return value.map((item: unknown, index) => trimAt(index, schema.items, item, context));
+  if (schema.kind !== 'array' || !Array.isArray(value)) return value;
+  return value.slice(0, schema.maxItems + 1)
+    .map((item: unknown, index) => trimAt(index, schema.items, item, context));
 }
 
 function trimObject(
@@ -175,7 +182,7 @@ function trimObject(
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
     if (member !== undefined) {
       entries.push([name, trimAt(name, member.schema, value[name], context)]);
-    } else if (unknownCount < ERRORS_MAX) {
+    } else if (unknownCount < UNKNOWN_NAMES_MAX) {
       unknownCount += 1;
       // In a merge patch null would remove it.
       entries.push([name, value[name] === null ? null : true]);
@@ -193,13 +200,6 @@ function trimAt(
   return result;
 }
 
-function checkLength(
-  { maxItems }: ArraySchema, { length }: readonly unknown[], context: ParseContext,
-): boolean {
-  if (length > maxItems) fail(context, `must have at most ${maxItems} items, not ${length}`);
-  return length <= maxItems;
-}
-
 function checkBytes({ bytesMax }: JsonSchema, value: unknown, context: ParseContext): boolean {
   const isCounted = Number.isFinite(bytesMax) && value !== undefined;
   const bytes = isCounted ? Buffer.byteLength(encodeJson(value)) : 0;
@@ -211,11 +211,14 @@ function readArray(
   schema: ArraySchema, value: unknown, context: ParseContext,
 ): JsonValue | undefined {
   if (!Array.isArray(value)) return fail(context, `must be an array, not ${typeName(value)}`);
-  if (!checkLength(schema, value, context)) return undefined;
-  const { isUnique = false, identify = (item: JsonValue) => item } = schema;
+  const { maxItems, isUnique = false, identify = (item: JsonValue) => item } = schema;
+  const isTooLong = value.length > maxItems;
+  if (isTooLong) fail(context, `must have at most ${maxItems} items`);
   const items: JsonValue[] = [];
   const identities = new Set<JsonValue>();
-  for (let index = 0; index < value.length; index += 1) {
+  // The items beyond have to go in any case.
+  const length = Math.min(value.length, maxItems);
+  for (let index = 0; index < length; index += 1) {
     context.steps.push(index);
     const item = readValue(schema.items, value[index], context);
     if (item !== undefined) {
@@ -228,7 +231,7 @@ function readArray(
     }
     context.steps.pop();
   }
-  return items;
+  return isTooLong ? undefined : items;
 }
 
 function readObject(
@@ -357,14 +360,24 @@ function isReported(errors: readonly FieldError[], pointer: string): boolean {
 }
 
 function failUnknownMembers(
-  names: readonly string[], members: Readonly<Record<string, MemberSchema>>, context: ParseContext,
+  names: readonly string[], members: MemberSchemas, context: ParseContext,
 ): void {
   for (const name of names) {
-    if (context.errors.length >= ERRORS_MAX) return;
+    if (context.unknownCount >= UNKNOWN_NAMES_MAX) return;
     if (Object.hasOwn(members, name)) continue;
-    const hint = didYouMean(name, Object.keys(members));
-    fail(context, `is not a known member${hint}`, pointerStep(name));
+    context.unknownCount += 1;
+    fail(context, `is not a known member${suggestMember(name, members)}`, pointerStep(name));
   }
+}
+
+/** What was likely meant: a member, or one of an object within, `reading.rating` for `rating`. */
+function suggestMember(name: string, members: MemberSchemas): string {
+  const innerNames = Object.entries(members).flatMap(([outer, { schema }]) =>
+    schema.kind === 'object' ? Object.keys(schema.members).map((inner) => [outer, inner]) : []);
+  const same = innerNames.find(([, inner]) => inner === name);
+  const dotted = innerNames.map((path) => path.join('.'));
+  return same === undefined ? didYouMean(name, [...Object.keys(members), ...dotted])
+    : `: did you mean \`${same.join('.')}\`?`;
 }
 
 function typeName(value: unknown): string {

@@ -7,6 +7,7 @@
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
  */
+import type { FieldError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import { decodeBook } from '../book.ts';
@@ -115,16 +116,21 @@ function readRow(
 ): SourceRecord {
   const members: string[] = [];
   const readingMembers: string[] = [];
+  const errors: FieldError[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
     if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
     const value = toJson(name, cell);
-    if (value.problem !== undefined) return { line, problem: value.problem };
+    if (value.problem !== undefined) {
+      errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
+      continue;
+    }
     if (!name.startsWith(READING_PREFIX)) members.push(`"${name}":${value.json}`);
     else readingMembers.push(`"${name.slice(READING_PREFIX.length)}":${value.json}`);
   }
   if (readingMembers.length > 0) members.push(`"reading":{${readingMembers.join(',')}}`);
-  return { line, json: Buffer.from(`{${members.join(',')}}`) };
+  const json = Buffer.from(`{${members.join(',')}}`);
+  return errors.length === 0 ? { line, json } : { line, json, errors };
 }
 
 const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
@@ -161,10 +167,10 @@ function readJsonCell(name: string, text: string): CellValue {
   try {
     const value: unknown = JSON.parse(text);
     if (listSyntax !== undefined && !Array.isArray(value)) {
-      return { problem: `${name}: the cell is not a JSON array: ${listSyntax}` };
+      return { problem: `the cell is not a JSON array: ${listSyntax}` };
     }
   } catch {
-    return { problem: `${name}: the cell is not valid JSON: ${listSyntax ?? JSON_SYNTAX}` };
+    return { problem: `the cell is not valid JSON: ${listSyntax ?? JSON_SYNTAX}` };
   }
   // A valid JSON string contains no line feed, so only those between tokens are replaced.
   return { json: text.replaceAll('\n', ' ') };

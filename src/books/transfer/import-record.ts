@@ -40,9 +40,11 @@ export const importSchema: ObjectSchema & { readonly name: string } = {
       ? [{ pointer: '/updatedAt', detail: 'must not be before `createdAt`' }] : [],
 };
 
-/** Throws `invalid` with every error found. */
-export function parseImportRecord(value: unknown): ImportRecord {
-  const errors: FieldError[] = [];
+/** Throws `invalid` with every error found; `earlierErrors` are of what is not in the value. */
+export function parseImportRecord(
+  value: unknown, earlierErrors: readonly FieldError[] = [],
+): ImportRecord {
+  const errors = [...earlierErrors];
   const book = readObjectInto(importSchema, value, errors);
   if (errors.length > 0 || !isJsonObject(book)) throw invalid(errors);
   const { id, createdAt, updatedAt, ...fields } = book;

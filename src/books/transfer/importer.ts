@@ -144,7 +144,7 @@ export class Importer {
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
-        const record = parseImportRecord(parseJsonRecord(source.json));
+        const record = parseImportRecord(parseJsonRecord(source.json), source.errors);
         return { line, number, key, record, leftOut: [] };
       }
       const { body, leftOut, titleProblem } = source;

@@ -2,6 +2,7 @@
  * Splits a stream of bytes into records, wherever its chunks end, with the line on which each
  * begins. Memory is bounded by the longest record allowed; a longer one is reported and skipped.
  */
+import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
@@ -12,7 +13,10 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
  */
 export type SourceRecord =
   | {
-    readonly line: number; readonly json: Buffer; readonly problem?: never;
+    readonly line: number; readonly json: Buffer;
+    /** Values that are not in the JSON, as they cannot be read; absent: none. */
+    readonly errors?: readonly FieldError[];
+    readonly problem?: never;
   }
   | {
     readonly line: number; readonly key: string | null;

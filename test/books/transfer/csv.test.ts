@@ -7,6 +7,7 @@ import {
 import { CsvRowSplitter, encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import type { Book } from '../../../src/books/book.ts';
+import { startBookServer } from '../../support/book-server.ts';
 
 const STAMPS = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
@@ -84,7 +85,7 @@ test('the members of a reading have a column each', () => {
     assert.deepEqual(JSON.parse(String(record?.json)).reading, reading, row);
   }
   const [record] = read('title,series\nA,Discworld\n');
-  assert.match(String(record?.problem), /series: the cell is not valid JSON: write an array/);
+  assert.match(problemOf(record), /^\/series: the cell is not valid JSON: write an array/);
 });
 
 test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {
@@ -107,15 +108,31 @@ test('a row that cannot be read is told, and the next ones go on', () => {
     'A,B,C', '"A"x,', 'A,"{"', 'A,word', Buffer.from([0x41, 0xff, 0x2c]), 'fine,', '"open,',
   ].map((row) => Buffer.concat([Buffer.from(row), Buffer.from('\n')]));
   const records = read(Buffer.concat([Buffer.from('title,metadata\n'), ...rows]));
-  assert.deepEqual(records.map(({ line, problem }) => [line, problem ?? 'read']), [
+  assert.deepEqual(records.map((record) => [record.line, problemOf(record)]), [
     [2, '3 cells, but the header names 2'],
     [3, 'cell 1: text follows its closing quote'],
-    [4, 'metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
-    [5, 'metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
+    [4, '/metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
+    [5, '/metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
     [6, 'not valid UTF-8'],
     [7, 'read'],
     [8, 'a quoted cell is not closed'],
   ]);
+});
+
+test('a cell that is no JSON hides nothing else that is wrong in its row', async () => {
+  const server = await startBookServer();
+  try {
+    const file = 'title,isbn,series,reading.rating,reading.shelves\n'
+      + ',1,Discworld,6,"{}"\nA,,"[{""name"":""""}]",4,own\n';
+    const { text } = await server.ask('POST', '/api/books/import?format=csv', file);
+    const pointers = text.trim().split('\n').slice(1, -1).map((line) =>
+      JSON.parse(line).errors.map(({ pointer }: { readonly pointer: string }) => pointer));
+    assert.deepEqual(pointers, [
+      ['/series', '/reading/shelves', '/title', '/isbn', '/reading/rating'], ['/series/0/name'],
+    ]);
+  } finally {
+    await server.close();
+  }
 });
 
 test('an unclosed quote costs its own row: reading goes on at the next that is a record', () => {
@@ -133,9 +150,8 @@ test('an unclosed quote costs its own row: reading goes on at the next that is a
 });
 
 test('a list that is no valid JSON is told with how it is written', () => {
-  const problems = (name: string, cells: readonly string[]): readonly (string | undefined)[] =>
-    read(`title,${name}\n${cells.map((cell) => `A,"${cell}"\n`).join('')}`)
-      .map(({ problem }) => problem);
+  const problems = (name: string, cells: readonly string[]): readonly string[] =>
+    read(`title,${name}\n${cells.map((cell) => `A,"${cell}"\n`).join('')}`).map(problemOf);
   for (const [name, syntax] of [
     ['authors', 'write names with semicolons between them, Terry Pratchett; Neil Gaiman, or JSON, '
       + '[{"name":"Terry Pratchett","birthDate":"1948"}]'],
@@ -143,8 +159,8 @@ test('a list that is no valid JSON is told with how it is written', () => {
       + '["fantasy","satire"]'],
   ] as const) {
     assert.deepEqual(problems(name, ['[Le Guin]', '{""name"":""x""}', 'a; b', '[]']), [
-      `${name}: the cell is not valid JSON: ${syntax}`,
-      `${name}: the cell is not a JSON array: ${syntax}`, undefined, undefined,
+      `/${name}: the cell is not valid JSON: ${syntax}`,
+      `/${name}: the cell is not a JSON array: ${syntax}`, 'read', 'read',
     ]);
   }
 });
@@ -234,6 +250,13 @@ test('a guarded text comes back as it was, for spreadsheets and else', () => {
   }
   assert.equal(guardText('=1', false), '=1');
 });
+
+/** What is wrong with a record, or that it is read. */
+function problemOf(record: SourceRecord | undefined): string {
+  const errors = record !== undefined && 'errors' in record ? record.errors ?? [] : [];
+  return record?.problem
+    ?? (errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; ') || 'read');
+}
 
 function read(file: string | Buffer): readonly SourceRecord[] {
   const splitter = createCsvReader();

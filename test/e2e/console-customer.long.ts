@@ -9,7 +9,7 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { openScreen } from './console-look.ts';
-import { startServer, type Running } from './processes.ts';
+import { hookshelf, startServer, type Running } from './processes.ts';
 
 const skip = lacksBrowser;
 const browser = Browser.forTests();
@@ -26,6 +26,8 @@ type World = {
   readonly call: (method: string, path: string, body?: unknown) => Promise<unknown>;
   /** Opens the console as who holds such a token. */
   readonly signIn: (scope: 'read' | 'resend' | 'write', ...webhooks: string[]) => Promise<void>;
+  /** Ends the tokens of that name, as commands do. */
+  readonly revoke: (name: string) => Promise<void>;
 };
 
 /** `acme` works, `acme-eu` fails, `bolt` is somebody else's; each has heard two events. */
@@ -57,6 +59,10 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
       await until('all was tried', () => target.received.length >= 10);
       await use({
         server, target, ids, call,
+        async revoke(name) {
+          const { code, stderr } = await hookshelf(['token:revoke', name, '--data', data]);
+          assert.equal(code, 0, stderr);
+        },
         async signIn(scope, ...webhooks) {
           await browser.visit(`${server.url}/docs`);
           await browser.evaluate('sessionStorage.clear(); return true;');
@@ -182,6 +188,25 @@ test('the page of his one webhook: test, secret, target, and how to verify', { s
       Object(await call('GET', `/api/outgoing-webhooks/${ids['acme']}`));
     assert.deepEqual([targetUrl, triggerEvent, hasSecret],
       [`${target.url}/204`, 'order.*', true]);
+  }));
+
+test('he switches his webhook off and on, and is told when his token has ended', { skip }, () =>
+  inWorld(async ({ signIn, revoke }) => {
+    await signIn('resend', 'acme');
+    await person.click('link', 'Webhook');
+    await person.click('button', 'Turn off');
+    await person.sees('Turn the webhook off?');
+    await person.click('button', 'Turn it off');
+    await person.sees(/off since .*: somebody turned it off/);
+    await person.click('link', 'Overview');
+    await person.sees('Your webhook is off.');
+    await person.click('link', 'Webhook');
+    await person.click('button', 'Turn on');
+    await person.sees('On again.');
+    await revoke('acme');
+    await person.click('link', 'Deliveries');
+    await person.sees('This token is not known, or not any more.');
+    await person.sees('Ask who sent you the link for another one.');
   }));
 
 const BUTTONS: readonly (readonly ['read' | 'resend' | 'write', readonly string[]])[] = [

@@ -27,8 +27,9 @@ export function openSignIn(onDone: () => void): void {
     void tryToken();
   } },
   h('label', { for: 'token' }, 'API token'), input, problem,
-  h('p.hint', 'It is kept for this tab alone. A new one: ',
-    h('code', 'hookshelf token:create --name console --scope admin')),
+  h('p.hint', 'It is kept for this tab alone. ', ...callerSession.isCustomer
+    ? ['Ask who sent you the link for another one.']
+    : ['A new one: ', h('code', 'hookshelf token:create --name console --scope admin')]),
   h('div.actions', h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form], { stays: true });
   openedDialog = dialog;

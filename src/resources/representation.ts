@@ -60,6 +60,19 @@ export class Representation implements PublicRecord {
     return this.#headerText;
   }
 
+  /**
+   * The version as a caller sees it who does not see all of what is observed: `show` makes the JSON
+   * for him, and the tag follows from that.
+   */
+  view(show: (bytes: Buffer) => Buffer): Representation {
+    const bytes = show(this.bytes);
+    if (bytes === this.bytes || this.#observed === null) return this;
+    const { configuration } = this.#observed;
+    // The JSON is that of both objects, joined.
+    const observation = Buffer.concat([Buffer.from('{'), bytes.subarray(configuration.length)]);
+    return new Representation(this.id, bytes, this.updatedAtMs, { ...this.#observed, observation });
+  }
+
   get headers(): HeaderList {
     return parseHeaderText(this.headerText);
   }

@@ -100,9 +100,10 @@ function getRoute(
     const id = exchange.params[0] ?? '';
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
+    const show = bound?.findView(exchange) ?? null;
+    if (show !== null) return sendRepresentation(exchange, noun, representation.view(show));
     const { bytes } = representation;
-    const view = bound?.findView(exchange) ?? select;
-    const selected = view === undefined ? bytes : view(bytes);
+    const selected = select === undefined ? bytes : select(bytes);
     if (encode === null) sendRepresentation(exchange, noun, representation, selected, moreHeaders);
     else sendEncoded(exchange, noun, representation, encode(selected));
   };
@@ -216,9 +217,11 @@ function changeRoute(
       bound?.checkPatch(exchange, value);
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
-      const { headerText, bytes } = await runWrite(exchange, resource, (options) =>
+      const representation = await runWrite(exchange, resource, (options) =>
         change(id, value, precondition, options));
-      exchange.send(200, headerText, bound?.findView(exchange)?.(bytes) ?? bytes);
+      const show = bound?.findView(exchange) ?? null;
+      const { headerText, bytes } = show === null ? representation : representation.view(show);
+      exchange.send(200, headerText, bytes);
     },
   };
 }

@@ -1,10 +1,13 @@
 /** What the holder of a bound token may change, and that the log says who it was. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import { outgoingSchema } from '../../src/webhooks/outgoing/outgoing-webhook.ts';
 import {
   HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, inWorld, parse, parseList, settle,
 } from '../support/customers.ts';
+import { makeBoundToken } from '../support/make-token.ts';
 import { until } from '../support/until.ts';
 
 const TWO = { acme: {}, bolt: {} };
@@ -155,4 +158,31 @@ test('nothing of a customer reaches an action of the operator', () =>
       }
     }
     assert.equal(target.received.length, 0);
+  }));
+
+test('a webhook that goes out of sight while the body of a change comes is not changed', () =>
+  inWorld(TWO, async ({ operator, server, ids }) => {
+    const { token } = await makeBoundToken(server.data, 'write', 'acme');
+    for (const [method, rest, body] of [
+      ['PATCH', '', '{"enabled":false}'], ['POST', '/rotate-secret', '{"overlapHours":0}'],
+      ['POST', '/send', '{"payload":1}'],
+    ] as const) {
+      const sent = request(`${server.url}${HOOKS}/${ids['acme']}${rest}`, {
+        method, agent: false, headers: {
+          authorization: `Bearer ${token}`, 'content-type': 'application/json',
+          'content-length': body.length,
+        },
+      });
+      sent.write(body.slice(0, 3));
+      // It has come in by then, as the answer to a later one is there.
+      await operator('GET', `${HOOKS}/acme`);
+      await operator('PATCH', `${HOOKS}/acme`, { name: 'out' });
+      const responded = once(sent, 'response');
+      sent.end(body.slice(3));
+      const [{ statusCode }] = await responded as [{ readonly statusCode: number }];
+      assert.equal(statusCode, 404, method + rest);
+      await operator('PATCH', `${HOOKS}/out`, { name: 'acme' });
+    }
+    const webhook = parse(await operator('GET', `${HOOKS}/acme`));
+    assert.deepEqual([webhook['enabled'], webhook['hasSecret']], [true, false]);
   }));

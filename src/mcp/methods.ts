@@ -127,8 +127,9 @@ async function callTool(
 function readResource({ params: { uri }, era, manual }: MethodCall): JsonObject | RpcError {
   const chapter = manual.chapters.find(({ name }) => uri === MANUAL_URI + name);
   if (chapter === undefined || typeof uri !== 'string') {
-    return rpcError(era === 'new' ? INVALID_PARAMS : RESOURCE_NOT_FOUND,
-      'there is no such resource: resources/list has all');
+    const code = era === 'new' ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
+    const error = rpcError(code, 'there is no such resource: resources/list has all');
+    return typeof uri === 'string' ? { ...error, data: { uri } } : error;
   }
   return { contents: [{ uri, mimeType: MARKDOWN, text: manual.read(chapter.name) }] };
 }

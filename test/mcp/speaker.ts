@@ -74,6 +74,18 @@ export function createSpeaker(url: string, token: string | null = null): Speaker
   return { rpc, call, read, post };
 }
 
+/** Repeats what a wait waits for, until the wait has ended: nobody knows when it begins. */
+export async function repeatUntilEnd<Result>(
+  waiting: Promise<Result>, cause: () => Promise<unknown>,
+): Promise<Result> {
+  let isOver = false;
+  const ending = waiting.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await cause();
+  return ending;
+}
+
 export const OPEN = { HOOKSHELF_SERVER_MCP: 'true' };
 
 /** The tools of the caller. */

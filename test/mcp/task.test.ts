@@ -9,6 +9,7 @@ import { withAppServer } from '../support/app-server.ts';
 import { ask } from '../e2e/ask.ts';
 import { OPEN, createSpeaker, listTools, type Speaker } from './speaker.ts';
 
+const NO_ID = '00000000-0000-7000-8000-000000000000';
 const BODY = '{"zen":"Keep it logically awesome."}';
 
 /** GitHub, which has that secret. */
@@ -54,8 +55,8 @@ test('a program connects GitHub, finds the wrong secret, mends it and replays', 
     const path = new URL(String(examples['url'])).pathname;
 
     const wait = await findTool(speaker, /Wait for the next request/);
-    const waiting = speaker.read(wait, { hook: identifier, seconds: 30 });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // Of all that ever came, so that it does not matter which is first.
+    const waiting = speaker.read(wait, { hook: identifier, after: NO_ID, seconds: 30 });
     assert.equal(await sendPush(url + path, 'the right secret'), 401);
     const { request } = Object(await waiting);
     assert.equal(request.status, 'rejected');
@@ -72,7 +73,8 @@ test('a program connects GitHub, finds the wrong secret, mends it and replays', 
     assert.deepEqual([tried['accepted'], tried['failedCheck']], [true, null]);
 
     assert.ok(await sendPush(url + path, 'the right secret') < 300);
-    const next = await speaker.read(wait, { hook: identifier, after: request.id, seconds: 30 });
+    const next = await speaker.read(wait,
+      { hook: identifier, status: 'done', after: request.id, seconds: 30 });
     const replayed = await speaker.read(await findTool(speaker, /Run one kept request again/),
       { id: Object(next)['request'].id });
     assert.match(String(replayed['status']), /^(pending|done)$/);

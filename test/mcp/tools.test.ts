@@ -4,7 +4,10 @@ import { after, before, test } from 'node:test';
 import { openAppServer, type AppServer } from '../support/app-server.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from '../e2e/ask.ts';
-import { OPEN, createSpeaker, listTools, type Result, type Speaker } from './speaker.ts';
+import { until } from '../support/until.ts';
+import {
+  OPEN, createSpeaker, listTools, repeatUntilEnd, type Result, type Speaker,
+} from './speaker.ts';
 
 const SECRET = 'sesame-never-to-be-seen';
 const RESULT_BYTES_MAX = 64 * 1024;
@@ -193,14 +196,15 @@ test('bytes that are no text are not shown', async () => {
 test('a wait ends with the next request, and with null when none came', async () => {
   assert.deepEqual(await speaker.read('requests_wait', { hook: 'long', seconds: 0 }),
     { request: null });
-  const waiting = speaker.read('requests_wait', { hook: 'long', seconds: 20 });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  await ask(`${server.url}/webhook/in/long`, { method: 'POST', body: { n: 1 } });
-  const { request } = Object(await waiting);
-  assert.equal(request.path, '/webhook/in/long');
+  const send = (n: number) =>
+    ask(`${server.url}/webhook/in/long`, { method: 'POST', body: { n } });
+  const { request: first } = Object(await repeatUntilEnd(
+    speaker.read('requests_wait', { hook: 'long', seconds: 20 }), () => send(1)));
+  assert.equal(first.path, '/webhook/in/long');
+  const { items: [request] } = Object(await speaker.read('requests_list', { hook: 'long' }));
   // What came between two waits is not missed.
-  await ask(`${server.url}/webhook/in/long`, { method: 'POST', body: { n: 2 } });
-  await ask(`${server.url}/webhook/in/long`, { method: 'POST', body: { n: 3 } });
+  await send(2);
+  await send(3);
   const { request: second } = Object(
     await speaker.read('requests_wait', { hook: 'long', after: request.id, seconds: 20 }));
   const { request: third } = Object(
@@ -222,9 +226,9 @@ test('at most 20 calls wait, and one whose caller goes makes room', async () => 
   }).catch(() => null));
   const isFull = async (): Promise<boolean> =>
     (await speaker.call('requests_wait', { seconds: 0 })).isError === true;
-  while (!await isFull()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('20 calls wait', isFull);
   controllers[0]?.abort();
-  while (await isFull()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('there is room', async () => !await isFull());
   for (const controller of controllers) controller.abort();
   await Promise.all(waits);
 });

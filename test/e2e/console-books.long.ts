@@ -48,6 +48,7 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
       await person.click('button', 'Save');
       await person.find('dialog', 'It was changed meanwhile');
       await person.sees(/theirs[^]*mine/);
+      await person.choose('Subtitle to be saved', 'Yours');
       await person.click('button', 'Save them together');
       await person.sees('Saved.');
       assert.equal((await books())[0]?.['subtitle'], 'mine');

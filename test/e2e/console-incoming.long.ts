@@ -125,6 +125,7 @@ test('an edit meets the change of somebody else, and shows both', { skip }, asyn
   await person.sees('Somebody else has saved another version.');
   await person.find('cell', 'mine');
   await person.find('cell', 'theirs');
+  await person.choose('Path to be saved', 'Yours');
   await person.click('button', 'Save them together');
   await person.find('heading', 'mine');
   const stored = await at.call('GET', `/api/incoming-webhooks/${id}`);

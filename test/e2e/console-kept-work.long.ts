@@ -214,10 +214,12 @@ test('changes of two people are saved together where they do not collide', { ski
   await person.click('button', 'Save');
   await person.gives(MERGED, [
     ['Title', 'Emma', 'Emma', 'Emma!', 'Yours'],
-    ['Subtitle', 'A Novel', 'A Tale', '–', 'mine'],
+    ['Subtitle', 'A Novel', 'A Tale', '–', ''],
     ['ISBN', '9780141439587', '–', '–', 'Theirs'],
     ['Language', 'en', 'fr', 'en', 'Theirs'],
   ]);
+  await person.click('button', 'Save them together');
+  await person.gives('return document.activeElement.ariaLabel;', 'Subtitle to be saved');
   await person.choose('Subtitle to be saved', 'Theirs');
   await person.click('button', 'Save them together');
   await person.sees('Saved.');
@@ -240,6 +242,11 @@ test('a webhook with one event is merged as well, and a secret that was typed is
     await person.click('button', 'Save');
     await person.find('dialog', 'It was changed meanwhile');
     assert.doesNotMatch(await person.text(), /a secret of mine/);
+    const rows = await at.browser.evaluate(MERGED);
+    assert.ok(Array.isArray(rows));
+    assert.deepEqual(rows.find(([member]) => member === 'Secret'),
+      ['Secret', 'cannot be read', 'cannot be read', '***', '']);
+    await person.choose('Secret to be saved', 'Yours');
     await person.click('button', 'Save them together');
     await person.sees('Saved.');
     const { name, triggerEvents, hasSecret } = await at.call('GET', path);

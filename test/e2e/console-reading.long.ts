@@ -101,6 +101,41 @@ test('values of ratings and of years filter, one at a time', { skip }, async () 
   await person.gives('return location.hash;', /finishedFrom=2023&finishedTo=2023/);
 });
 
+/** The rows of the table, each with the text of its cells. */
+const TABLE = `return [...document.querySelectorAll('.stacked tbody tr')].map((row) =>
+  [...row.cells].map(({ innerText }) => innerText.trim()));`;
+
+test('statistics count what was read by each value, under filters, and lead to the books', { skip },
+  async () => {
+    const { person } = at;
+    for (const [title, numberOfPages, reading] of [
+      ['One', 100, { status: 'read', rating: 3, finishedOn: '2023-02' }],
+      ['Two', 250, { status: 'read', rating: 4.5, finishedOn: '2023' }],
+      ['Three', 1, { status: 'read' }], ['Four', 5, { status: 'reading' }],
+    ] as const) {
+      await at.call('POST', '/api/books',
+        { title, numberOfPages, keywords: ['counted'], reading });
+    }
+    await at.open('#/books?keyword=counted');
+    await person.sees('4 books');
+    await person.click('link', 'Statistics');
+    await person.find('heading', 'Statistics of books');
+    await person.gives(TABLE, [['2023', '2', '350', '3.75 ★★★¾'], ['not known', '1', '1', '–']]);
+    await person.sees('3 books read, 351 pages');
+    await person.choose('Count by', 'status');
+    await person.gives(TABLE, [['Read', '3', '351', '3.75 ★★★¾'], ['Reading', '1', '5', '–']]);
+    await person.choose('Count by', 'month');
+    await person.gives(TABLE, [['2023-02', '1', '100', '3 ★★★'],
+      ['not known', '2', '251', '4.5 ★★★★½']]);
+    await person.click('link', '2023-02');
+    await person.find('link', 'One');
+    await person.sees(/^1 book$/m);
+    await person.gives('return location.hash;', /keyword=counted&status=read&finishedFrom=2023-02/);
+    await at.open('#/books/statistics?status=reading');
+    await person.sees('No book that matches is read.');
+    await at.isClean();
+  });
+
 test('covers and stars fit each page, and can be read', { skip }, async () => {
   const { browser } = at;
   await at.call('POST', '/api/books', {
@@ -111,10 +146,13 @@ test('covers and stars fit each page, and can be read', { skip }, async () => {
     for (const [width, scheme] of [
       [320, 'light'], [390, 'dark'], [1280, 'light'], [1920, 'dark'],
     ] as const) {
-      for (const layout of ['', '?as=cards']) {
+      for (const [layout, text] of [
+        ['', 'A title of some length'], ['?as=cards', 'A title of some length'],
+        ['/statistics', 'books read, '],
+      ] as const) {
         await browser.look(width, 800, scheme);
         await at.open(`#/books${layout}`);
-        await at.person.sees('A title of some length');
+        await at.person.sees(text);
         const { overflow, small, broken, pale } = await readLook(browser);
         assert.deepEqual({ overflow, small, broken, pale },
           { overflow: 0, small: [], broken: [], pale: [] }, `${width} ${layout}`);

@@ -2,10 +2,12 @@
 import { h, type Child } from '../../base/dom.ts';
 import { formatValue } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { hasField, type ModelSchema } from '../../base/model-schema.ts';
-import { ask } from '../dialog.ts';
+import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
+import { openDialog } from '../dialog.ts';
 import { stackedTable } from '../plain-table.ts';
 import { findLabel } from './input-field.ts';
+
+const HIDDEN = '***';
 
 export type RecordMembers = Readonly<Record<string, unknown>>;
 type Versions = {
@@ -37,42 +39,68 @@ export async function mergeVersions(
   if (!members.some(({ isChangedByThem }) => isChangedByThem)) return merge();
   const rows = members.filter((member) => member.isChangedByMe || member.isChangedByThem)
     .map((member) => renderMember(member, versions, choices.get(member.name)));
-  const answer = await ask<'theirs' | 'merged' | null>('It was changed meanwhile', [
-    h('p', 'Somebody else has saved another version. ', choices.size === 0
-      ? 'Nothing of it collides with yours.' : 'Choose where you both have changed the same.'),
-    stackedTable(['Member', 'Before', 'Theirs', 'Yours', 'To be saved'], rows),
-  ], [
-    [null, 'Go on editing'], ['theirs', 'Take the stored one'],
-    ['merged', 'Save them together', 'primary'],
-  ]);
-  return answer === 'merged' ? merge() : answer;
+  return new Promise((resolve) => {
+    const finish = (answer: RecordMembers | 'theirs' | null): void => {
+      resolve(answer);
+      dialog.close();
+    };
+    const save = (event: Event): void => {
+      event.preventDefault();
+      finish(merge());
+    };
+    const dialog = openDialog('It was changed meanwhile', [h('form', { onsubmit: save },
+      h('p', 'Somebody else has saved another version. ', choices.size === 0
+        ? 'Nothing of it collides with yours.' : 'Choose where you both have changed the same.'),
+      stackedTable(['Member', 'Before', 'Theirs', 'Yours', 'To be saved'], rows),
+      h('div.actions',
+        h('button', { onclick: () => finish(null) }, 'Go on editing'),
+        h('button', { onclick: () => finish('theirs') }, 'Take the stored one'),
+        h('button', { type: 'submit', class: 'primary' }, 'Save them together')))], { asks: true });
+    dialog.addEventListener('close', () => resolve(null));
+  });
 }
 
-/** A change that both have made is theirs alone: it is stored already. */
+/**
+ * A change that both have made is theirs alone: it is stored already. Where I have typed a secret,
+ * they may have changed it as well, which nobody can read.
+ */
 function compareMember(
   name: string, schema: ModelSchema, { base, mine, theirs }: Versions,
 ): MergedMember {
   const stored = encodeJson(theirs[name]);
   const before = encodeJson(base[name]);
   const own = encodeJson(mine[name]);
+  const isSecretTyped = encodeJson(hideSecrets(schema, mine[name])) !== own;
   return {
     name, schema, isChangedByMe: own !== before && own !== stored,
-    isChangedByThem: stored !== before,
+    isChangedByThem: stored !== before || isSecretTyped,
   };
 }
 
+/** A select in which one of both has to be chosen. */
 function createChoice(label: string): HTMLSelectElement {
-  return h('select', { 'aria-label': `${label} to be saved` },
-    h('option', { value: 'mine' }, 'Yours'), h('option', { value: 'theirs' }, 'Theirs'));
+  return h('select', { 'aria-label': `${label} to be saved`, required: true },
+    h('option', { value: '' }, 'Choose…'), h('option', { value: 'mine' }, 'Yours'),
+    h('option', { value: 'theirs' }, 'Theirs'));
 }
 
-/** A secret is never read, so that it cannot be shown. */
 function renderMember(
   { name, schema, isChangedByMe }: MergedMember, { base, theirs, mine }: Versions,
   choice: HTMLSelectElement | undefined,
 ): Child[] {
-  const values = [base, theirs, mine].map((version) =>
-    schema.writeOnly === true ? '***' : formatValue(version[name]));
+  const isSecret = schema.writeOnly === true;
+  const values = isSecret ? ['cannot be read', 'cannot be read', HIDDEN]
+    : [base, theirs, mine].map((version) => formatValue(hideSecrets(schema, version[name])));
   return [findLabel({ name, schema }), ...values,
     choice ?? (isChangedByMe ? 'Yours' : 'Theirs')];
+}
+
+/** The value with `***` in place of each secret in it. */
+function hideSecrets(schema: ModelSchema, value: unknown): unknown {
+  const { writeOnly, properties } = resolveSchema(schema);
+  if (value === undefined || value === null) return value;
+  if (writeOnly === true) return HIDDEN;
+  if (properties === undefined || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+    [name, hideSecrets(properties[name] ?? {}, member)]));
 }

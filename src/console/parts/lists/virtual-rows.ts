@@ -153,6 +153,7 @@ export class VirtualRows<Item> {
   }
 
   #renderHead({ title, kind, sortKey }: RowColumn<Item>): HTMLElement {
+    if (kind === 'box') return h('td.box');
     const attributes = { scope: 'col', class: kind };
     if (sortKey === undefined) return h('th', attributes, title);
     const sort = (): void => {

@@ -1,4 +1,5 @@
 /** The filters of the list of books, and the facets by whose values books are chosen. */
+import type { Query } from '../../base/screen-address.ts';
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
 import { formatStars } from './reading-view.ts';
@@ -27,8 +28,9 @@ const SPAN_FACETS: Readonly<Record<string, SpanFacet | undefined>> = {
     findEnd: (stars) => stars === '5' ? '5' : `${stars}.75`,
     format: (stars) => stars === '0' ? 'less than ★' : formatStars(+stars),
   },
+  // A month is such a span, too.
   finishedYear: {
-    label: 'Finished', from: 'finishedFrom', to: 'finishedTo', values: /^\d{4}$/,
+    label: 'Finished', from: 'finishedFrom', to: 'finishedTo', values: /^\d{4}(-\d{2})?$/,
     findEnd: (year) => year, format: (year) => year,
   },
 };
@@ -58,6 +60,13 @@ export function toggleValue(filters: FilterForm, facet: string, value: string): 
   const { from, to, findEnd } = span;
   filters.set(findSpan(filters, span) === value ? { [from]: '', [to]: '' }
     : { [from]: value, [to]: findEnd(value) });
+}
+
+/** The conditions of the list that meet the books of a value of a facet. */
+export function findConditions(facet: string, value: string): Query {
+  const span = SPAN_FACETS[facet];
+  return span === undefined ? { [facet]: value }
+    : { [span.from]: value, [span.to]: span.findEnd(value) };
 }
 
 /** What is chosen beyond the fields of the form; each is taken away by itself. */

@@ -11,6 +11,7 @@ import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { BookFacets } from './book-facets.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
+import { openBookStatistics } from './book-statistics.ts';
 import { formatAuthors, openBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
@@ -58,6 +59,7 @@ export function openBooksScreen(container: HTMLElement, address: ScreenAddress):
   const [, step] = address.path;
   if (step === undefined) return openList(container, address);
   if (step === 'new') return openNewBook(container);
+  if (step === 'statistics') return openBookStatistics(container, address);
   if (step === 'duplicates') return openDuplicates(container, address);
   return step === 'import' ? openTransfer(container, address) : openBook(container, step);
 }
@@ -76,6 +78,8 @@ class CatalogList {
   /** Leads to the export of what the list shows. */
   readonly #transferLink = h('a.button',
     callerSession.may('write') ? 'Import and export' : 'Export');
+  /** Leads to the statistics of what the list shows. */
+  readonly #statisticsLink = h('a.button', 'Statistics');
   readonly #filters: FilterForm;
   readonly #suggestions: SearchSuggestions | null;
   readonly #facets: BookFacets;
@@ -112,6 +116,7 @@ class CatalogList {
     this.elements = [this.#filters.element, h('div.browse', this.#facets.element,
       h('div', this.#chosenFilters.element, chosenBooks?.element ?? null, rows))];
     this.actions = [
+      this.#statisticsLink,
       h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
       this.#transferLink,
       ...callerSession.may('write') ? [
@@ -136,7 +141,9 @@ class CatalogList {
       return this.#filters.set({ typos: '' });
     }
     this.#chosenBooks?.clear();
+    const { sort, typos, ...conditions } = criteria;
     this.#transferLink.href = href(['books', 'import'], criteria);
+    this.#statisticsLink.href = href(['books', 'statistics'], conditions);
     this.#chosenFilters.show();
     this.#facets.showChosen();
     this.#list.element.classList.toggle('as-cards', layout === 'cards');

@@ -1,0 +1,136 @@
+/** The screen that counts the books that were read: by year, rating and so on, with filters. */
+import { getJson } from '../../base/api-calls.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
+import { formatCount, formatQuantity } from '../../base/format.ts';
+import {
+  appendQuery, href, type Query, type ScreenAddress,
+} from '../../base/screen-address.ts';
+import { backLink, heading } from '../../parts/facts.ts';
+import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
+import { emptyState, showFailureIn } from '../../parts/notice.ts';
+import { stackedTable } from '../../parts/plain-table.ts';
+import { BookFacets } from './book-facets.ts';
+import { BOOK_FILTERS, findConditions, formatFacetValue } from './book-filters.ts';
+import { ChosenFilters } from './chosen-filters.ts';
+import { formatStars } from './reading-view.ts';
+
+type BookStatistics = {
+  readonly by: string;
+  readonly total: number;
+  readonly rows: readonly {
+    /** null: the books have none. */
+    readonly value: string | null;
+    readonly books: number;
+    readonly pages: number;
+    /** null: no book is rated. */
+    readonly meanRating: number | null;
+  }[];
+};
+
+type Counting = {
+  readonly label: string;
+  /** The facet whose values these are; without it the list cannot be asked for the same books. */
+  readonly facet?: string;
+};
+
+/** By the API's values of `by`; the first is the default. */
+const COUNTINGS: Readonly<Record<string, Counting>> = {
+  year: { label: 'year', facet: 'finishedYear' },
+  month: { label: 'month', facet: 'finishedYear' },
+  status: { label: 'status', facet: 'status' },
+  rating: { label: 'rating', facet: 'rating' },
+  // The filter for a language finds its dialects, too.
+  language: { label: 'language' },
+  decade: { label: 'decade published', facet: 'decade' },
+};
+const [DEFAULT = '', ...OTHERS] = Object.keys(COUNTINGS);
+/** How wide the longest bar is. */
+const BAR_REM = 12;
+
+const FILTERS: readonly FilterSpec[] = [
+  {
+    name: 'by', label: 'Count by', values: OTHERS, noneLabel: formatCounting(DEFAULT),
+    formatLabel: formatCounting,
+  },
+  ...BOOK_FILTERS.filter(({ name }) => name !== 'sort' && name !== 'as' && name !== 'typos'),
+];
+
+function formatCounting(by: string): string {
+  return COUNTINGS[by]?.label ?? by;
+}
+
+/** `#/books/statistics`, of the books that meet the filters in the address. */
+export function openBookStatistics(
+  container: HTMLElement, { query }: ScreenAddress,
+): () => void {
+  const content = h('div');
+  // Aborted when something else is counted: older figures must not be shown.
+  let controller = new AbortController();
+  const read = async (): Promise<void> => {
+    controller.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    const { by = DEFAULT, ...conditions } = filters.readAll();
+    chosenFilters.show();
+    facets.showChosen();
+    facets.read(conditions);
+    back.replaceChildren(backLink('books', 'Books', conditions));
+    content.setAttribute('aria-busy', 'true');
+    try {
+      const statistics = await getJson<BookStatistics>(
+        appendQuery('/api/books/statistics', { by, ...conditions }), signal);
+      fill(content, ...renderStatistics(statistics, conditions));
+    } catch (thrown) {
+      if (signal.aborted) return;
+      showFailureIn(content, thrown, () => void read());
+    }
+    content.removeAttribute('aria-busy');
+  };
+  const filters = new FilterForm(FILTERS, query, () => void read());
+  const facets = new BookFacets(filters);
+  const chosenFilters = new ChosenFilters(filters);
+  const back = h('div');
+  fill(container, back, heading('Statistics of books'), filters.element,
+    h('div.browse', facets.element, h('div', chosenFilters.element, content)));
+  void read();
+  return () => {
+    controller.abort();
+    facets.close();
+  };
+}
+
+function renderStatistics(
+  { by, total, rows }: BookStatistics, conditions: Query,
+): readonly HTMLElement[] {
+  const isOfRead = by !== 'status';
+  if (total === 0) {
+    return [emptyState(isOfRead ? 'No book that matches is read. Set the status of one to “Read”.'
+      : 'No book matches.', null)];
+  }
+  const most = Math.max(...rows.map(({ books }) => books));
+  const label = formatCounting(by);
+  return [
+    h('p.count', { role: 'status' }, `${formatQuantity(total, 'book')}${isOfRead ? ' read' : ''}, ${
+      formatQuantity(rows.reduce((sum, { pages }) => sum + pages, 0), 'page')}`),
+    stackedTable([label.charAt(0).toUpperCase() + label.slice(1), 'Books', 'Pages', 'Mean rating'],
+      rows.map(({ value, books, pages, meanRating }) => {
+        const bar = h('span', { 'aria-hidden': true });
+        bar.style.width = `${books / most * BAR_REM}rem`;
+        return [
+          renderValue(by, value, isOfRead ? { ...conditions, status: 'read' } : conditions),
+          h('span.amount', bar, formatCount(books)), formatCount(pages),
+          meanRating === null ? '–' : h('span', {}, `${meanRating} `,
+            h('span.stars', { 'aria-hidden': true }, formatStars(Math.round(meanRating * 4) / 4))),
+        ];
+      })),
+  ];
+}
+
+/** The value, with a link to its books. */
+function renderValue(by: string, value: string | null, conditions: Query): Child {
+  if (value === null) return 'not known';
+  const facet = COUNTINGS[by]?.facet;
+  if (facet === undefined) return value;
+  return h('a', { href: href(['books'], { ...conditions, ...findConditions(facet, value) }) },
+    formatFacetValue(facet, value));
+}

@@ -45,9 +45,12 @@ export class MatchIndex {
 
   /** The ids of the committed books with the key, in no order. */
   * find(key: string): Generator<string> {
-    const found = new Set<number>();
     const hash = crc32(key);
-    for (const slot of this.#shardOf(hash).find(hash)) {
+    const shard = this.#shardOf(hash);
+    // Few books are merged ones: of most ids nothing has to be looked for.
+    if (shard.isEmpty) return;
+    const found = new Set<number>();
+    for (const slot of shard.find(hash)) {
       const bytes = this.#collection.bytesAt(slot);
       // The book may have another key now, or be another one, and a slot may be there twice.
       const isMatch = bytes !== undefined && this.keys.readStored(bytes).includes(key);
@@ -61,9 +64,11 @@ export class MatchIndex {
 
   /**
    * The keys of a staged book. Each batch of an import looks at all that is staged: what was read
-   * before is remembered for as long as it is.
+   * before is remembered for as long as it is, but for ids of merged books, which are read faster
+   * than remembered (0.1 of 0.4 µs).
    */
   readStagedKeys(bytes: Buffer): readonly string[] {
+    if (this.keys.areMerged === true) return this.keys.readStored(bytes);
     const keysReadBefore = this.#stagedKeys.get(bytes);
     if (keysReadBefore !== undefined) return keysReadBefore;
     const keys = this.keys.readStored(bytes);
@@ -112,6 +117,10 @@ class SlotsByHash {
   /** The number of the first pair of each chain, from 1; there is a chain for each pair. */
   #heads = new Uint32Array(PAIRS_MIN);
   #count = 0;
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
 
   add(hash: number, slot: number): void {
     if (this.#count === this.#heads.length) this.#grow();

@@ -96,9 +96,10 @@ function explainWait(
   }
   if (!enabled) return ['the webhook is off'];
   if (waitsFor !== null && waitsFor !== undefined) {
-    const [other = ''] = waitsFor.behind;
-    return [`others have the places at ${waitsFor.target}, such as ${
-      resolveWebhookLabel(other).title}, since `, timeElement(waitsFor.since)];
+    const [other] = waitsFor.behind;
+    const example = other === undefined ? '' : `, such as ${resolveWebhookLabel(other).title},`;
+    return [`others${example} have the places at ${waitsFor.target} since `,
+      timeElement(waitsFor.since)];
   }
   const isDue = nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now();
   if (isDue) return [`${failed}it is under way, or waits for those before it`];

@@ -4,6 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { COLLECTIONS } from '../src/app.ts';
+import { silentLogger } from '../src/base/log.ts';
+import { createNodeFiles } from '../src/store/disk/files.ts';
+import { openStore } from '../src/store/store.ts';
 import { Browser } from './support/browser.ts';
 import { ask } from './e2e/ask.ts';
 import { openScreen } from './e2e/console-look.ts';
@@ -18,14 +22,20 @@ const BOOKS = [
   ['The Left Hand of Darkness', 'Ursula K. Le Guin', '1969'],
   ['Beloved', 'Toni Morrison', '1987'], ['Kindred', 'Octavia E. Butler', '1979'],
 ] as const;
+const HOUR_MS = 3_600_000;
+/** The attempts of five minutes in a busy hour, by total, and how many of a hundred failed. */
+const TOTALS = [
+  ['requests', 22, 1], ['rejections', 2, 100], ['runs', 22, 2], ['deliveries', 30, 6],
+] as const;
 
 await inFolder(async (data) => {
+  await seedWeek(data);
   const server = await startServer(['--data', data]);
   const browser = await Browser.open();
   try {
     const request = await seed(server.url);
     await browser.look(1100, 700, 'light');
-    const screens = [['overview', '#/'], ['requests', '#/requests'], ['request', request],
+    const screens = [['overview', '#/?window=7d'], ['requests', '#/requests'], ['request', request],
       ['books', '#/books']] as const;
     for (const [name, hash] of screens) {
       await openScreen(browser, server.url, hash);
@@ -38,6 +48,30 @@ await inFolder(async (data) => {
     await server.stop();
   }
 });
+
+/** The statistics of a week with its days and nights (webhooks/health/webhook-statistics.ts). */
+async function seedWeek(directory: string): Promise<void> {
+  const store = await openStore({
+    directory, files: createNodeFiles(), specs: COLLECTIONS, logger: silentLogger,
+  });
+  const nowMs = Date.now();
+  for (const [total, most, failing] of TOTALS) {
+    const firstMs = Math.floor(nowMs / HOUR_MS / 6 - 28) * 6 * HOUR_MS;
+    for (let beginMs = firstMs; beginMs < nowMs; beginMs += 6 * HOUR_MS) {
+      const values = Array.from({ length: 72 }, (_, index) => {
+        const hour = (beginMs + index * HOUR_MS / 12) / HOUR_MS;
+        const day = 0.55 + 0.45 * Math.sin((hour - 8) / 24 * 2 * Math.PI);
+        const count = Math.round(most * day * (1 + 0.2 * Math.sin(hour * 7)));
+        const failed = Math.round(count * failing / 100);
+        return [0, count - failed, failed, count * 120];
+      });
+      const identifier = `${total}.${new Date(beginMs).toISOString().slice(0, 13)}`;
+      await store.transact((transaction) => transaction.put('webhook-statistics', identifier,
+        JSON.stringify({ identifier, values: values.flat() })));
+    }
+  }
+  await store.close();
+}
 
 /** Gives the address of a request that was refused. */
 async function seed(url: string): Promise<string> {
@@ -58,6 +92,13 @@ async function seed(url: string): Promise<string> {
     pathSegment: 'github', secret: 'a secret of the picture', inbox: 'all', actionConfiguration,
     verification: { preset: 'github' },
   });
+  await post('/api/outgoing-webhooks', {
+    name: 'warehouse', targetUrl: 'http://127.0.0.1:9/orders', triggerEvent: 'order.*',
+  });
+  const event = { name: 'order.paid', payload: { number: 7 } };
+  for (let count = 0; count < 3; count += 1) {
+    assert.equal((await ask(`${url}/api/events`, { method: 'POST', body: event })).status, 202);
+  }
   for (let number = 1; number <= 12; number += 1) {
     const place = number % 3 === 0 ? 'stock' : 'orders';
     await ask(`${url}/webhook/in/${place}`, {

@@ -10,9 +10,10 @@ export type RowColumn<Item> = {
   readonly cell: (item: Item) => Child;
   /**
    * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
-   * screens. `main`, `wide`, `middle`: wider. `box`: a checkbox, before the cell that has the link.
+   * screens. `text`, `main`, `wide`, `middle`: wider. `box`: a checkbox, before the cell that has
+   * the link.
    */
-  readonly kind?: 'main' | 'box' | 'wide' | 'middle' | 'number' | 'number extra' | 'extra';
+  readonly kind?: 'text' | 'main' | 'wide' | 'middle' | 'box' | 'number' | 'number extra' | 'extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };

@@ -1,5 +1,6 @@
 /** The screen of requests: a live list with filters. */
 import { href } from '../../base/screen-address.ts';
+import { h } from '../../base/dom.ts';
 import { formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
@@ -31,8 +32,11 @@ export const requestsScreen: Screen = {
       getHref: (request) => href(['requests', request.id]),
       columns: [
         { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
-        { title: 'Webhook', kind: 'wide', cell: ({ hook }) => resolvedWebhookLabel(hook) },
-        { title: 'What', kind: 'main', cell: describeRequest },
+        { title: 'Webhook', cell: ({ hook }) => resolvedWebhookLabel(hook) },
+        { title: 'What', kind: 'text', cell(request) {
+          const text = describeRequest(request);
+          return h('span', { title: text }, text);
+        } },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
           : `${answered.status} in ${formatDuration(answered.afterMs)}` },

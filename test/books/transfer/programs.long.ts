@@ -34,6 +34,12 @@ const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as r
 
 type Row = readonly [format: string, name: string, habits: Habits];
 
+const SERIES = [
+  { name: 'Hainish Cycle', position: 4 }, { name: 'SF & More', position: 1.5 },
+] as const;
+const READING =
+  { status: 'read', rating: 4.5, shelves: ['own'], review: 'Cold {and} "fine".\n\n#2' } as const;
+
 /** Names and texts that the formats say in different ways. */
 const AWKWARD: readonly BookInput[] = [
   {
@@ -63,6 +69,7 @@ const AWKWARD: readonly BookInput[] = [
   {
     title: 'The Left Hand of Darkness', authors: [{ name: 'Ursula K. Le Guin' }],
     isbn: '9780441478125', datePublished: '1969', publisher: 'Ace',
+    series: SERIES, reading: READING,
   },
   { title: 'Улитка на склоне', authors: [{ name: 'Аркадий Стругацкий' }], datePublished: '1966' },
   { title: 'Beowulf', authors: [], datePublished: '0975', publisher: 'Anonymous' },
@@ -151,12 +158,17 @@ function plainEdition(edition: Edition, habits: Habits): Edition {
 }
 
 /** Our file as the program's file, which we read. */
-async function assertRead(format: string, file: string, habits: Habits = {}): Promise<void> {
+/** Gives the books that are read. */
+async function assertRead(
+  format: string, file: string, habits: Habits = {},
+): Promise<readonly Book[]> {
   const other = await startBookServer();
   try {
     await importFile(other, format, file);
     const answer = await other.ask('GET', '/api/books?format=json');
-    assertEditions((JSON.parse(answer.text) as Book[]).map(editionOf), habits);
+    const read = JSON.parse(answer.text) as readonly Book[];
+    assertEditions(read.map(editionOf), habits);
+    return read;
   } finally {
     await other.close();
   }
@@ -254,7 +266,8 @@ const TERMS = [
   'AudiobookFormat', 'GraphicNovel', 'name', 'alternativeHeadline', 'author', 'givenName',
   'familyName', 'birthDate', 'deathDate', 'address', 'streetAddress', 'addressLocality',
   'addressRegion', 'postalCode', 'addressCountry', 'isbn', 'publisher', 'datePublished',
-  'inLanguage', 'numberOfPages', 'bookEdition', 'keywords', 'description',
+  'isPartOf', 'BookSeries', 'position', 'review', 'Review', 'reviewBody', 'reviewRating', 'Rating',
+  'ratingValue', 'inLanguage', 'numberOfPages', 'bookEdition', 'keywords', 'description',
 ];
 const LINKS = ['url', 'image', 'bookFormat'];
 const CONTEXT = {
@@ -306,6 +319,12 @@ for (const [name, make] of [
 ] as const) {
   test(`we read our books as jsonld writes them with ${name}`, { skip: NO_LIBRARIES }, async () => {
     const file = JSON.parse(await exportFile('jsonld')) as JsonObject;
-    await assertRead('jsonld', JSON.stringify(await make(file)));
+    const read = await assertRead('jsonld', JSON.stringify(await make(file)));
+    const { series, reading } = read.find((book) => book.series !== undefined) ?? {};
+    const [first, { name: second }] = SERIES;
+    assert.deepEqual({ series, reading }, {
+      series: [first, { name: second }],
+      reading: { rating: READING.rating, review: READING.review },
+    });
   });
 }

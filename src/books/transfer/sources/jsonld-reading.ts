@@ -9,7 +9,6 @@
  * The position is that in the first series: schema.org has one for a book. A review with an author
  * is that of somebody else, and stays in the source.
  */
-import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RATING_MAX } from '../../book.ts';
@@ -47,7 +46,7 @@ function readOneSeries(item: JsonValue): RowValue | undefined {
   const isSeries = findTexts(type).texts.some((one) => SERIES_TYPES.includes(one));
   const read = isSeries ? readFirst(findTexts(name, TEXT), readName) : undefined;
   if (read === undefined) return undefined;
-  const isWhole = read.isWhole && type === BOOK_SERIES && Object.keys(others).length === 0;
+  const isWhole = read.isWhole && isOfType(type, BOOK_SERIES) && Object.keys(others).length === 0;
   return { value: read.value, isWhole };
 }
 
@@ -91,19 +90,21 @@ function readReview(field: JsonValue | undefined): OwnReview {
   const { '@type': type, reviewBody, reviewRating, ...others } = review;
   const text = readFirst(findTexts(reviewBody, TEXT));
   const rating = reviewRating === undefined ? undefined : readRating(reviewRating);
-  const isWhole = reviews.length === 1 && (type === undefined || type === 'Review')
+  const isWhole = reviews.length === 1 && (type === undefined || isOfType(type, 'Review'))
     && Object.keys(others).length === 0 && text?.isWhole !== false
     && (reviewRating === undefined || rating?.isWhole === true);
   return { text, rating, isWhole };
 }
 
 /** Stars of five: a rating on another scale is none that the model knows. */
-function readRating(item: JsonValue): RowValue | undefined {
+function readRating(field: JsonValue): RowValue | undefined {
+  const [item, ...otherItems] = listItems(field);
   if (!isJsonObject(item)) return undefined;
   const { '@type': type, ratingValue, bestRating = RATING_MAX, ...others } = item;
   const value = readNumber(ratingValue);
   if (value === null || readNumber(bestRating) !== RATING_MAX) return undefined;
-  const isWhole = (type === undefined || type === 'Rating') && Object.keys(others).length === 0;
+  const isWhole = (type === undefined || isOfType(type, 'Rating'))
+    && Object.keys(others).length === 0 && otherItems.length === 0;
   return { value, isWhole };
 }
 
@@ -117,7 +118,14 @@ export function writeReview({ review, rating }: Partial<Reading>): WrittenFields
   return [['review', written]];
 }
 
-function readNumber(value: JsonValue | undefined): number | null {
-  const text = typeof value === 'string' || isJsonNumber(value) ? String(value).trim() : '';
-  return NUMBER.test(text) ? Number(text) : null;
+/** Whether an object is of this type and no other. */
+function isOfType(field: JsonValue | undefined, type: string): boolean {
+  const { texts } = findTexts(field);
+  return texts.length === 1 && texts[0] === type;
+}
+
+/** The only number of a field; null where it says another thing, or more. */
+function readNumber(field: JsonValue | undefined): number | null {
+  const { texts: [text = '', ...others] } = findTexts(field);
+  return NUMBER.test(text.trim()) && others.length === 0 ? Number(text) : null;
 }

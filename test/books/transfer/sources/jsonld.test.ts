@@ -391,6 +391,22 @@ test('series and reviews are found wherever their nodes stand', () => {
   });
 });
 
+test('a node whose values are all lists says the same', () => {
+  const value = (text: JsonValue): JsonValue => [{ '@value': text }];
+  const schema = 'http://schema.org/';
+  const { metadata, ...book } = readBody({
+    '@type': [`${schema}Book`], [`${schema}name`]: value('T'), [`${schema}position`]: value(2),
+    [`${schema}isPartOf`]: [{ '@type': [`${schema}BookSeries`], [`${schema}name`]: value('S') }],
+    [`${schema}review`]: [{ '@type': [`${schema}Review`], [`${schema}reviewBody`]: value('R'),
+      [`${schema}reviewRating`]: [{ '@type': [`${schema}Rating`],
+        [`${schema}ratingValue`]: value(4.5) }] }],
+  });
+  assert.deepEqual(book, {
+    title: 'T', series: [{ name: 'S', position: 2 }], reading: { review: 'R', rating: 4.5 },
+  });
+  assert.equal(metadata, undefined);
+});
+
 test('what a book is a part of and is no series stays in the source, its position with it', () => {
   const journal = { '@type': 'Periodical', name: 'J' };
   for (const [isPartOf, series] of [

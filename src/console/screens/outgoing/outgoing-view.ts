@@ -8,6 +8,7 @@ import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
+import { codeBlock } from '../../parts/code-block.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
@@ -25,7 +26,6 @@ import {
 } from '../../parts/backfill.ts';
 import { watchTraffic } from './outgoing-traffic.ts';
 import { sampleSection } from './sample-event.ts';
-import { verificationSection } from './verification-section.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 import type {
   OutgoingWebhookExamples,
@@ -33,6 +33,9 @@ import type {
 
 /** The members that a customer may change: none that decides which events he hears. */
 const CUSTOMER_MEMBERS = ['targetUrl', 'description', 'headers', 'rate', 'maxInFlight'];
+
+/** The languages, as the API and people call them. */
+const LANGUAGES = [['node', 'Node.js'], ['php', 'PHP'], ['python', 'Python']] as const;
 
 type OutgoingView = {
   readonly webhook: OutgoingWebhook; readonly path: string;
@@ -113,6 +116,28 @@ function render(container: HTMLElement, view: OutgoingView): void {
     verificationSection(examples),
     callerSession.isCustomer ? null
       : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));
+}
+
+/** How a receiver verifies what it sends: code in his language, and a call to try it. */
+function verificationSection(examples: OutgoingWebhookExamples): HTMLElement {
+  const { obstacle, curl } = examples;
+  const code = h('div');
+  const show = (name: (typeof LANGUAGES)[number][0]): void => {
+    buttons.forEach((button, index) =>
+      button.setAttribute('aria-pressed', String(LANGUAGES[index]?.[0] === name)));
+    fill(code, codeBlock(examples[name] ?? ''));
+  };
+  const buttons = LANGUAGES.map(([name, title]) =>
+    h('button', { onclick: () => show(name) }, title));
+  show('node');
+  return h('section', h('h2', 'How to verify'),
+    ...obstacle === null ? [
+      h('p.hint', 'Whoever receives the requests calls this function with the headers, the query '
+        + 'and the body as it came. The secret is in the environment of that program.'),
+      h('div.actions', { role: 'group', 'aria-label': 'Language' }, ...buttons), code,
+    ] : [h('p', `There is no code to copy: ${obstacle}.`)],
+    curl === null ? null : h('details', h('summary', 'A signed call, to try it with'),
+      codeBlock(curl)));
 }
 
 /** The text of a customer does not reach an action. */

@@ -80,8 +80,11 @@ export function formatVerificationExample(
   name: keyof typeof LANGUAGES, { scheme, publicKey, url }: VerificationExampleInput,
 ): string {
   const language = LANGUAGES[name];
-  const { signature, timestamp, id, algorithm } = scheme;
-  const param = algorithm === 'token' ? undefined : signature.param;
+  const { signature, id } = scheme;
+  // A token has no signature, so that there is no signed time either.
+  const isToken = scheme.algorithm === 'token';
+  const timestamp = isToken ? undefined : scheme.timestamp;
+  const param = isToken ? undefined : signature.param;
   const words = listContentWords(scheme, url);
   const assignPlace = (variable: string, sources: ValueSources | undefined): string =>
     language.assign(variable, language.read(getPlace(sources)));
@@ -100,7 +103,7 @@ export function formatVerificationExample(
       ? [assignPlace('id', id)] : [],
     ...timestamp === undefined || timestamp.tolerance === null ? []
       : language.checkAge(timestamp.unit, timestamp.tolerance),
-    ...algorithm === 'token' ? [] : [language.assign('content', language.concatenate(
+    ...isToken ? [] : [language.assign('content', language.concatenate(
       words.map((word) => 'text' in word ? language.quote(word.text)
         : language.variable(word.variable))))],
     ...language.compare(check),

@@ -35,7 +35,7 @@ async function measure(askBound: Ask): Promise<ReadonlyMap<string, number>> {
 }
 
 test('the lists of a customer cost what his own rows cost beside 100,000 deliveries of others',
-  () => inWorld({
+  (context) => inWorld({
     acme: {},
     ...Object.fromEntries(Array.from({ length: OTHERS }, (_, index) => [`other-${index}`, {
       triggerEvent: 'other.*', targetUrl: 'http://127.0.0.1:9/', retrySchedule: [3600],
@@ -63,11 +63,11 @@ test('the lists of a customer cost what his own rows cost beside 100,000 deliver
       return { place, before: before.toFixed(2), after: after.toFixed(2), ratio: after / before };
     });
     const text = JSON.stringify(rows);
-    console.log(text);
+    context.diagnostic(text);
     assert.ok(rows.every(({ ratio }) => ratio < 2.5), text);
   }, { HOOKSHELF_OUTGOING_MAX_PENDING: '200000' }));
 
-test('a foreign identifier is answered as fast as one that there is not', () =>
+test('a foreign identifier is answered as fast as one that there is not', (context) =>
   inWorld({ acme: {}, bolt: {} }, async ({ operator, customer, ids }) => {
     await emit(operator, 'order.paid', { payload: 'x'.repeat(50_000) });
     const [foreign] = await deliveriesOf(operator, 'bolt');
@@ -89,7 +89,7 @@ test('a foreign identifier is answered as fast as one that there is not', () =>
         ofMissing.push(await time(path + missing));
       }
       const difference = Math.abs(median(ofForeign) - median(ofMissing));
-      console.log(path, median(ofForeign), median(ofMissing));
+      context.diagnostic(`${path} ${median(ofForeign)} ms, ${median(ofMissing)} ms`);
       // A tenth of a millisecond is less than a network tells apart.
       assert.ok(difference < 0.1, `${path}: ${difference} ms`);
     }

@@ -171,6 +171,31 @@ test('the events are those with a delivery to his webhooks, and name these alone
     }
   }));
 
+test('an event is seen from its first delivery to him on, also a later one', () =>
+  inWorld(TWO, async ({ operator, customer, ids }) => {
+    const askAcme = await customer('write', 'acme');
+    const delayed = await operator('POST', '/api/events', { name: 'order.late', delaySeconds: 1 });
+    const lateId = String(parse(delayed)['event']);
+    assert.equal((await askAcme('GET', `/api/events/${lateId}`)).status, 404);
+    assert.deepEqual(await idsIn(askAcme, '/api/events'), []);
+    await until('it has begun', async () =>
+      (await askAcme('GET', `/api/events/${lateId}`)).status === 200);
+    assert.deepEqual(await idsIn(askAcme, '/api/events'), [lateId]);
+    await operator('PATCH', `${HOOKS}/acme`, { enabled: false });
+    const missedId = await emit(operator, 'order.missed');
+    assert.deepEqual(await idsIn(askAcme, '/api/events'), [lateId]);
+    await operator('PATCH', `${HOOKS}/acme`, { enabled: true });
+    const since = '2020-01-01T00:00:00Z';
+    await operator('POST', `${HOOKS}/acme/backfill`, { since });
+    await until('he has it', async () =>
+      (await idsIn(askAcme, '/api/events')).join() === [missedId, lateId].join());
+    const { deliveries } = parse(await askAcme('GET', `/api/events/${missedId}`));
+    assert.deepEqual((deliveries as readonly { hook: string }[]).map(({ hook }) => hook),
+      [ids['acme']]);
+    // The operator's job is not his.
+    assert.deepEqual(await idsIn(askAcme, '/api/jobs'), []);
+  }));
+
 test('who was sent a body and not the payload does not learn the payload', () =>
   inWorld({
     acme: { payloadTemplate: '{"only":"{{payload.open}}"}' }, 'acme-plain': {}, bolt: {},

@@ -23,6 +23,7 @@ import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { createMemoryBudget } from './app/room-options.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
 import { composeMcp } from './app/mcp.ts';
+import type { McpDoors } from './app/mcp.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -47,7 +48,6 @@ import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { eventCollection, isEvent } from './webhooks/deliveries/event-record.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import type { ScheduledBackups } from './maintenance/scheduled-backups.ts';
-import type { McpDoors } from './mcp/mcp-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
@@ -429,8 +429,8 @@ function composeRoutes(
       ? { prepare: () => rememberToken(tokens, logger) } : {},
   };
   const apiRoutes = [...books.routes, ...webhooks.routes];
-  const mcp = composeMcp({
-    isOpen: settings.server.mcp, isServer, clock, listRoutes: () => routes,
+  const mcp = composeMcp(settings.server.mcp, {
+    isServer, clock, listRoutes: () => routes,
     listener: (entrance) => dispatcher.listeners(entrance).request,
   });
   const routes: readonly HttpRoute[] = [

@@ -1,20 +1,64 @@
-/** Connects the doors of the Model Context Protocol to tokens, routes and the manual. */
+/**
+ * The doors of the Model Context Protocol, connected to tokens, routes and the manual. `POST /mcp`
+ * is for programs that speak HTTP, if the setting is on; for the other see mcp/doors.ts.
+ */
 import { includesScope } from '../access/scope.ts';
-import { includesBoundScope } from '../server/http-route.ts';
-import type { Exchange } from '../server/http-route.ts';
+import { lazyImport } from '../base/lazy-import.ts';
+import type { JsonSchema } from '../base/schema.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/read-chapter.ts';
-import { createMcpDoors } from '../mcp/mcp-routes.ts';
-import type { McpDoors } from '../mcp/mcp-routes.ts';
-import type { McpOptions } from '../mcp/mcp-server.ts';
+import { MCP_PATH, RELAY_PATH } from '../mcp/doors.ts';
 import type { RelayScope } from '../mcp/doors.ts';
+import type { McpOptions, McpServer } from '../mcp/mcp-server.ts';
 import type { ToolCaller } from '../mcp/tool.ts';
+import { includesBoundScope } from '../server/http-route.ts';
+import type { Exchange, HttpRoute } from '../server/http-route.ts';
+import { problemResponses } from '../server/problem.ts';
 
-export function composeMcp(options: Omit<McpOptions, 'manual' | 'createCaller'>): McpDoors {
-  return createMcpDoors({
-    ...options, createCaller,
-    manual: { chapters: CHAPTERS, read: (name) => readChapter(getChapter(name)) },
+export interface McpDoors {
+  readonly routes: readonly HttpRoute[];
+  /** Ends the calls that wait; idempotent. */
+  close(): void;
+}
+
+const MEDIA_TYPE = 'application/json';
+const MESSAGE: JsonSchema = {
+  kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity,
+};
+const loadServer = lazyImport(() => import('../mcp/mcp-server.ts'));
+
+/** `isOpen`: `POST /mcp` is there. */
+export function composeMcp(
+  isOpen: boolean, options: Omit<McpOptions, 'manual' | 'createCaller'>,
+): McpDoors {
+  let server: McpServer | null = null;
+  const manual = {
+    chapters: CHAPTERS, read: (name: string): string => readChapter(getChapter(name)),
+  };
+  const describe = (path: string, operationId: string, summary: string): HttpRoute => ({
+    method: 'POST', path, operationId, summary, access: 'any', bound: { scope: 'read' },
+    tool: 'none', isLongLived: true, refusesForeignPages: true, isInternal: path === RELAY_PATH,
+    body: { mediaTypes: [MEDIA_TYPE], schema: MESSAGE },
+    responses: [
+      {
+        status: 200, mediaType: MEDIA_TYPE, schema: MESSAGE,
+        description: 'The response, or its error; as an event stream with progress, if asked for',
+      },
+      { status: 202, description: 'To a notification' },
+      ...problemResponses(400, 404, 413, 415),
+    ],
+    handle: (exchange) => loadServer(({ McpServer }) => {
+      server ??= new McpServer({ ...options, manual, createCaller });
+      return server.serve(exchange);
+    }),
   });
+  return {
+    routes: [
+      ...isOpen ? [describe(MCP_PATH, 'callMcp', 'A message of the Model Context Protocol')] : [],
+      describe(RELAY_PATH, 'relayMcp', 'The same, as the command `hookshelf mcp` passes it on'),
+    ],
+    close: () => server?.close(),
+  };
 }
 
 /** Who calls; with a scope he may do no more than that allows. */

@@ -30,9 +30,8 @@ const STREAM_HEADERS = [
   'X-Accel-Buffering', 'no',
 ] as const;
 const COMMENT_MS = 15_000;
+
 export type McpOptions = {
-  /** Whether `POST /mcp` is there. */
-  readonly isOpen: boolean;
   /** Whether this process serves, so that requests can come while a tool waits. */
   readonly isServer: boolean;
   readonly clock: Clock;
@@ -145,26 +144,28 @@ export class McpServer {
       isDone = true;
       push(formatEvent(toResponse(call.request.id, answer)));
     });
+    const comment = (): void => {
+      push(':\n\n');
+      timer = this.#options.clock.startTimer(COMMENT_MS, comment);
+    };
+    let timer = this.#options.clock.startTimer(COMMENT_MS, comment);
     await exchange.sendStream(200, STREAM_HEADERS, async () => {
       if (isDone && pieces.length === 0) return null;
-      const timer = this.#options.clock.startTimer(COMMENT_MS, () => push(':\n\n'));
       if (pieces.length === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
-      timer.cancel();
       return pieces.splice(0).map((piece) => Buffer.from(piece));
-    });
+    }).finally(() => timer.cancel());
     await answering;
   }
 
   /** The API as the caller may use it: by his token, and by the way that he came in. */
   #createApi(exchange: Exchange): CallerApi {
-    const { authorization, traceparent } = exchange.request.headers;
+    const { authorization } = exchange.request.headers;
     const headers = {
       ...authorization === undefined ? {} : { authorization },
-      ...typeof traceparent === 'string' ? { traceparent } : {},
       'x-request-id': exchange.requestId, [VIA_HEADER]: VIA_MCP,
     };
     return {

@@ -32,12 +32,12 @@ export function argumentsOf(route: HttpRoute): ToolArguments {
   const members = body?.schema.kind === 'object' ? Object.entries(body.schema.members) : [];
   for (const [name, { schema, description, readOnly, isRequired, form }] of members) {
     if (readOnly !== undefined || Object.hasOwn(found, name)) continue;
-    // A change has the members of the record, which are explained where one is created. What forms
-    // fold, as few need it, has no sentence either.
-    const isExplained = body?.isPatch !== true && form?.group !== 'more';
+    const isPatch = body?.isPatch === true;
     found[name] = {
-      place: 'body', schema, description: isExplained ? description : '',
-      isRequired: isRequired === true && body?.isPatch !== true,
+      place: 'body', schema, description, isRequired: isRequired === true && !isPatch,
+      // A change has the members of the record, which have their sentences where one is created.
+      // What forms fold, as few need it, has none either.
+      isBrief: isPatch || form?.group === 'more',
     };
   }
   return isList(route) ? { ...found, ...PAGE_ARGUMENTS } : found;

@@ -31,6 +31,8 @@ export type ToolArgument = {
   readonly schema: Schema;
   readonly description?: string | undefined;
   readonly isRequired?: boolean | undefined;
+  /** Whether the list of tools has no sentence for it. */
+  readonly isBrief?: boolean;
   /** What it needs, where the tool needs less. */
   readonly access?: HttpRoute['access'] | undefined;
 };
@@ -108,9 +110,11 @@ function describeTool(tool: Tool, caller: ToolCaller, lengthMax: number): JsonOb
 }
 
 /** Type and values, or else a sentence. */
-function summarise({ schema, description = '' }: ToolArgument, lengthMax: number): JsonObject {
+function summarise(
+  { schema, description = '', isBrief = false }: ToolArgument, lengthMax: number,
+): JsonObject {
   const type = describeType(schema);
-  const sentence = JSON.stringify(type).includes('"enum"') ? ''
+  const sentence = isBrief || JSON.stringify(type).includes('"enum"') ? ''
     : firstSentence(description, lengthMax);
   return sentence === '' ? type : { ...type, description: sentence };
 }

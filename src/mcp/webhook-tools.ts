@@ -41,7 +41,7 @@ function makeWaitTool(list: HttpRoute, hasServer: boolean): Tool {
     },
     arguments: {
       ...Object.fromEntries(Object.entries(filters).map(([name, filter]) =>
-        [name, { ...filter, description: '' }])),
+        [name, { ...filter, isBrief: true }])),
       after: makeArgument(TEXT, 'Id of the last request seen, so that none is missed'),
       seconds: makeArgument(SECONDS, `At most ${WAIT_SECONDS_MAX}`),
     },
@@ -94,12 +94,13 @@ async function waitForRequest(
     const request = newest > seen ? await findFirst(list, filters, start) : null;
     seen = newest;
     if (request !== null) return { request, after: idOf(request) };
-    if (elapsed >= seconds || signal.aborted) return { request: null, after: start };
+    if (elapsed >= seconds) return { request: null, after: start };
     if (elapsed >= nextToldS) {
       tellProgress(Math.floor(elapsed), seconds);
       nextToldS += PROGRESS_SECONDS;
     }
     await sleep(clock, Math.min(POLL_MS, (seconds - elapsed) * 1000), signal);
+    if (signal.aborted) return { request: null, after: start };
   }
 }
 
@@ -161,7 +162,7 @@ function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
       return {
         value: {
           accepted: status < 300, status, failedCheck, checks,
-          ...isJsonObject(answer) ? { answer } : {},
+          ...isJsonObject(answer) || typeof answer === 'string' ? { answer } : {},
         },
         origin: `${method} ${ENDPOINT_PATH}`,
         ...isAddressLimited === true ? { notes: [ADDRESS_NOTE] } : {},

@@ -121,6 +121,23 @@ test('hints follow the method, but where a row says otherwise', async () => {
   assert.deepEqual(hints.get('books_create'), { readOnlyHint: false, destructiveHint: false });
 });
 
+test('api_describe tells the whole of a route, also what the list of tools omits', async () => {
+  let text = '';
+  let from = 0;
+  for (let total = 1; from < total;) {
+    const piece = await speaker.read('api_describe', { route: 'patchIncomingWebhook', from });
+    assert.ok(typeof piece['json'] === 'string', 'it is too long for one result');
+    total = Number(piece['total']);
+    from += piece['json'].length;
+    text += piece['json'];
+  }
+  const { arguments: described, answer, $defs } = JSON.parse(text);
+  const { allowedAddresses, verification } = described.properties;
+  assert.match(allowedAddresses.description, /^Who may call: IP addresses/);
+  assert.equal(allowedAddresses.items.type, 'string');
+  for (const { $ref } of [verification, answer]) assert.ok($ref.replace('#/$defs/', '') in $defs);
+});
+
 test('neither way reaches what is a secret, has no end, or is no data', async () => {
   const { routes } = await speaker.read('api_describe');
   const text = JSON.stringify(routes);

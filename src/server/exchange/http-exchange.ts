@@ -128,12 +128,8 @@ export class HttpExchange implements Exchange {
     const traceId = readTraceId(this.request.headers);
     return createTaggedLogger(this.#context.logger, {
       requestId: this.requestId, ...traceId === null ? {} : { traceId },
-      ...this.#isOfTool ? { via: VIA_MCP } : {},
+      ...this.request.headers[VIA_HEADER] === VIA_MCP ? { via: VIA_MCP } : {},
     });
-  }
-
-  get #isOfTool(): boolean {
-    return this.request.headers[VIA_HEADER] === VIA_MCP;
   }
 
   send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {
@@ -317,7 +313,8 @@ export class HttpExchange implements Exchange {
     const { isLongLived = false } = this.route;
     this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
     const isBound = this.grant?.binding !== undefined;
-    if ((isBound || this.#isOfTool) && status < 400) this.#logCall(status, isBound);
+    const isOfTool = this.request.headers[VIA_HEADER] === VIA_MCP;
+    if ((isBound || isOfTool) && status < 400) this.#logCall(status, isBound);
     if (accessLog === 'off') return;
     const isSlow = durationMs >= SLOW_MS && !isLongLived;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;

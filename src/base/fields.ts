@@ -38,6 +38,18 @@ export function readObjectInto(
 }
 
 /**
+ * The value that the schema's member of that name may have, without the rules across members. The
+ * pointers of errors begin within the member.
+ */
+export function readMemberInto(
+  schema: ObjectSchema, name: string, value: unknown, errors: FieldError[],
+): JsonValue | undefined {
+  const member = toUniformSchema(schema).members[name];
+  const context: ParseContext = { steps: [], errors, unknownCount: 0 };
+  return member === undefined ? undefined : readValue(member.schema, value, context);
+}
+
+/**
  * A body that is still to be changed before it is parsed, without what would only be copied to be
  * refused in the end: of unknown members as many names as errors are told, and none of their
  * values, and of an array one item more than it may have. Of 60,000 members each copy takes 20 ms.

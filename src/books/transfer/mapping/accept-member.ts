@@ -3,10 +3,8 @@
  * a list or an object when the items and members that the model refuses are taken out.
  */
 import type { FieldError } from '../../../base/errors.ts';
-import { isJsonObject, readObjectInto } from '../../../base/fields.ts';
-import type {
-  JsonObject, JsonValue, MemberSchema, MemberSchemas, ObjectSchema,
-} from '../../../base/schema.ts';
+import { isJsonObject, readMemberInto } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue, ObjectSchema } from '../../../base/schema.ts';
 import { bookSchema, readingSchema } from '../../book.ts';
 
 type AcceptedValue = {
@@ -21,29 +19,26 @@ const ATTEMPTS_MAX = 4;
 
 /** Null where the model takes nothing of it, or no other program may say such a member. */
 export function acceptMember(member: string, value: JsonValue): AcceptedValue | null {
-  return acceptBy(findSchema(member), member, value);
+  return isOfOthers(bookSchema, member) ? acceptBy(bookSchema, member, value) : null;
 }
 
-/** The same of the member of that name of `reading`: it must not contradict the others. */
-export function acceptReadingMember(
-  name: string, value: JsonValue, others: JsonObject,
-): AcceptedValue | null {
-  const accepted = acceptBy(findOwnSchema(readingSchema.members, name), name, value);
-  if (accepted === null) return null;
-  const reading = { ...others, [name]: accepted.value };
-  const violations = readingSchema.check?.(reading, reading) ?? [];
-  return violations.length === 0 ? accepted : null;
+/** The same of the member of that name of `reading`, by itself. */
+export function acceptReadingMember(name: string, value: JsonValue): AcceptedValue | null {
+  return isOfOthers(readingSchema, name) ? acceptBy(readingSchema, name, value) : null;
 }
 
-function acceptBy(
-  schema: ObjectSchema | null, name: string, value: JsonValue,
-): AcceptedValue | null {
+/** Whether members of `reading` that are accepted by themselves contradict each other. */
+export function hasContradiction(reading: JsonObject): boolean {
+  return (readingSchema.check?.(reading, reading) ?? []).length > 0;
+}
+
+function acceptBy(schema: ObjectSchema, name: string, value: JsonValue): AcceptedValue | null {
   let candidate: JsonValue | undefined = withoutRepeats(value);
-  for (let attempt = 0; schema !== null && attempt < ATTEMPTS_MAX; attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     // A list of nothing is a value, but not where the model has refused all that was in it.
     if (candidate === undefined || (attempt > 0 && isEmptyList(candidate))) return null;
     const errors: FieldError[] = [];
-    const parsed = readObjectInto(schema, { [name]: candidate }, errors)?.[name];
+    const parsed = readMemberInto(schema, name, candidate, errors);
     if (errors.length === 0) {
       return parsed === undefined ? null : { value: parsed, isWhole: attempt === 0 };
     }
@@ -54,29 +49,16 @@ function acceptBy(
 
 /** The reason why the model refuses a value; null where it takes it. */
 export function explainRefusal(member: string, value: JsonValue): string | null {
-  const schema = findSchema(member);
   const errors: FieldError[] = [];
-  if (schema !== null) readObjectInto(schema, { [member]: value }, errors);
+  if (isOfOthers(bookSchema, member)) readMemberInto(bookSchema, member, value, errors);
   return errors[0]?.detail ?? null;
 }
 
-function findSchema(member: string): ObjectSchema | null {
-  // `mapRecord` puts there what a record has for it.
-  return member === 'metadata' ? null : findOwnSchema(bookSchema.members, member);
-}
-
-/** The schemas of objects with one member, by the schema of that member. */
-const singleSchemas = new Map<MemberSchema, ObjectSchema>();
-
-function findOwnSchema(members: MemberSchemas, name: string): ObjectSchema | null {
-  // Names come from files: `constructor` is not one of the model's.
-  const member = Object.hasOwn(members, name) ? members[name] : undefined;
-  if (member === undefined || member.readOnly !== undefined) return null;
-  const cachedSchema = singleSchemas.get(member);
-  if (cachedSchema !== undefined) return cachedSchema;
-  const schema: ObjectSchema = { kind: 'object', members: { [name]: member } };
-  singleSchemas.set(member, schema);
-  return schema;
+/** Whether other programs may say the member. Names come from files, such as `constructor`. */
+function isOfOthers({ members }: ObjectSchema, name: string): boolean {
+  // `mapRecord` puts into `metadata` what a record has for it.
+  return Object.hasOwn(members, name) && members[name]?.readOnly === undefined
+    && name !== 'metadata';
 }
 
 /** How many items the member may have; none where it is no list. */
@@ -103,7 +85,7 @@ function withoutRefused(
   // Items go after all errors are read: until then an index is that of its item.
   const refusedIndexes = new Set<number>();
   for (const { pointer } of errors) {
-    const [step, ...path] = parseSteps(pointer).slice(1);
+    const [step, ...path] = parseSteps(pointer);
     if (step === undefined) {
       if (!Array.isArray(copy) || copy.length <= itemsMax) return undefined;
       copy.length = itemsMax;

@@ -44,9 +44,13 @@ export function listTrimmedTexts(record: FieldRecord, name: string): FieldTexts 
   return readTexts(record, name, (text) => text.trim());
 }
 
+const NO_TEXTS: FieldTexts = { texts: [], isWhole: true };
+
 function readTexts(
   record: FieldRecord, name: string, clean: (text: string) => string,
 ): FieldTexts {
+  // Most rows read fields that the record does not have.
+  if (!record.fields.has(name)) return NO_TEXTS;
   const items = listItems(record, name);
   const texts: string[] = [];
   let isWhole = items.length < LIST_LENGTH_MAX;

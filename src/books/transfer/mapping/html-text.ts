@@ -22,6 +22,7 @@ const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
  * and references is taken as it is, and where no tag ends a line its own line ends do.
  */
 export function readHtml(html: string): RowValue {
+  if (!html.includes('<')) return whole(decodeReferences(html));
   const tokens = [...splitTags(html)];
   // Their names; that of a comment is empty.
   const tags = new Set(tokens.flatMap(({ isTag, text }) => isTag ? [text] : []));

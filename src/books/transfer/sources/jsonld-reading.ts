@@ -77,7 +77,7 @@ export function readReviewRating(review: JsonValue | undefined): RowValue | unde
   const { text, rating, isWhole } = readReview(review);
   if (rating === undefined) return undefined;
   const isTextWhole = text === undefined
-    || acceptReadingMember('review', text.value, {})?.isWhole === true;
+    || acceptReadingMember('review', text.value)?.isWhole === true;
   return { ...rating, isWhole: isWhole && isTextWhole };
 }
 

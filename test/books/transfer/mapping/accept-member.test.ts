@@ -37,6 +37,6 @@ test('nothing is a member but what the model has for a file of another program',
   ]) {
     assert.equal(acceptMember(name, { a: 1 }), null, name);
     assert.equal(acceptMember(name, 1), null, name);
-    assert.equal(acceptReadingMember(name, 1, {}), null, name);
+    assert.equal(acceptReadingMember(name, 1), null, name);
   }
 });

@@ -166,3 +166,15 @@ export function readEventId(bytes: Buffer): string {
   const start = deliveryHead.findEnd(bytes) + EVENT_ID_MARK_LENGTH;
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
+
+const WEBHOOK_MARK = Buffer.from(',"hook":"');
+
+/** Reads the webhook of a delivery, without parsing; null for a forward, and for a route. */
+export function readWebhookId(bytes: Buffer): string | null {
+  if (isToRoute(bytes)) return null;
+  // An unescaped quote is never inside a string, and no other member has one of that name.
+  const markAt = bytes.indexOf(WEBHOOK_MARK);
+  if (markAt === -1) return null;
+  const start = markAt + WEBHOOK_MARK.length;
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+}

@@ -50,10 +50,6 @@ export class Visibility {
       && webhook.actionConfiguration === undefined;
   }
 
-  seesDelivery({ kind, hook }: { readonly kind: string; readonly hook: string | null }): boolean {
-    return kind === 'webhook' && hook !== null && this.seesWebhook(hook);
-  }
-
   /** An event is seen by its deliveries: `webhookIds` are those of the webhooks that have one. */
   seesEvent(webhookIds: readonly (string | null)[]): boolean {
     return webhookIds.some((id) => id !== null && this.seesWebhook(id));

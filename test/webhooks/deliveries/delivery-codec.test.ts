@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, deliveryHead, encodeDelivery, readEventId,
+  decodeDelivery, deliveryHead, encodeDelivery, readEventId, readWebhookId,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   DELIVERY_STATUSES, afterAttempt, createDelivery, createRouteDelivery, type Delivery,
@@ -117,4 +117,22 @@ test('a record that lacks what is always there is refused', () => {
       assert.throws(() => decodeDelivery(bytes), TypeError, member);
     }
   }
+});
+
+test('the webhook of a delivery is read without parsing, whatever texts stand about it', () => {
+  const text = ',"hook":"none"';
+  const attempt = { at: AT, durationMs: 3, statusCode: 500, error: text, response: text };
+  const sent = { method: 'POST', url: 'http://x/?hook', headers: ['hook', text] };
+  for (const [changes, webhookId] of [
+    [{}, HOOK], [{ event: text, sent, attempts: [attempt] }, HOOK],
+    [{ updatedAt: LATER, event: '"hook":"x"' }, HOOK],
+    [{ kind: 'forward', hook: null, event: null }, null],
+    [{ kind: 'forward', hook: null, event: text, sent, attempts: [attempt] }, null],
+  ] as const) {
+    const bytes = Buffer.from(encodeDelivery({ ...fresh, ...changes }));
+    assert.equal(readWebhookId(bytes), webhookId, bytes.toString());
+  }
+  const run = { ...RUN, data: { a: 1, hook: 'none' } };
+  const bytes = Buffer.from(encodeDelivery({ ...routed, attempts: [run] }));
+  assert.equal(readWebhookId(bytes), null);
 });

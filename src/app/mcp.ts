@@ -72,5 +72,10 @@ function createCaller({ grant }: Exchange, scope: RelayScope | null): ToolCaller
       return grant.binding === undefined ? includesScope(grant.scope, access)
         : bound !== undefined && includesBoundScope(grant.scope, bound.scope);
     },
+    describeNeed({ access, bound }) {
+      if (grant?.binding === undefined) return `the scope ${access}`;
+      return bound === undefined ? 'a token that is not bound to webhooks'
+        : `the scope ${bound.scope}`;
+    },
   };
 }

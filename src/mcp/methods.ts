@@ -110,7 +110,7 @@ async function callTool(
       : '`arguments` must be an object');
   }
   if (!caller.mayCall(tool)) {
-    return rpcError(INVALID_PARAMS, `${tool.name} needs the scope ${tool.access}`);
+    return rpcError(INVALID_PARAMS, `${tool.name} needs ${caller.describeNeed(tool)}`);
   }
   try {
     checkArguments(tool.arguments, caller, args);

@@ -108,7 +108,7 @@ export function checkArguments(known: ToolArguments, caller: ToolCaller, args: J
     }
     const { access = 'public' } = argument;
     if (!caller.mayCall({ access })) {
-      throw new AppError('forbidden', `\`${name}\` needs the scope ${access}`);
+      throw new AppError('forbidden', `\`${name}\` needs ${caller.describeNeed({ access })}`);
     }
   }
   const missing = Object.keys(known).filter((name) =>

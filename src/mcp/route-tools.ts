@@ -77,7 +77,8 @@ export function makeApiTools(routes: readonly HttpRoute[]): readonly Tool[] {
       throw new AppError('not_found', `there is no such route${suggestName(String(name), names)}`);
     }
     if (callable.includes(route)) return route;
-    throw new AppError('forbidden', `${route.operationId} needs the scope ${route.access}`);
+    const need = context.caller.describeNeed(route);
+    throw new AppError('forbidden', `${route.operationId} needs ${need}`);
   };
   return [{
     name: 'api_describe', access: 'public', isReadOnly: true, isDestructive: false,

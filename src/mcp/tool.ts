@@ -40,6 +40,8 @@ export type ToolArgument = {
 /** Who calls a tool. */
 export interface ToolCaller {
   mayCall(rule: AccessRule): boolean;
+  /** What he lacks for it: `the scope write`. */
+  describeNeed(rule: AccessRule): string;
 }
 
 /** The API in the name of a caller. */

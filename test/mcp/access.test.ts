@@ -92,6 +92,13 @@ test('a token that is bound to webhooks sees the tools of its routes', () =>
     for (const name of ['books_list', 'requests_list', 'requests_wait', 'webhook_try']) {
       assert.equal(names.includes(name), false, name);
     }
+    const speaker = createSpeaker(url, token);
+    for (const [name, need] of [
+      ['books_list', /not bound to webhooks/], ['deliveries_resend', /the scope resend/],
+    ] as const) {
+      const { error } = await speaker.rpc('tools/call', { name, arguments: {} });
+      assert.match(error?.message ?? '', need);
+    }
   }, OPEN));
 
 test('the door is closed unless the setting opens it', () => withAppServer(async ({ url }) => {

@@ -45,7 +45,10 @@ export function composeMcp(
         description: 'The response, or its error; as an event stream with progress, if asked for',
       },
       { status: 202, description: 'To a notification' },
-      ...problemResponses(400, 404, 413, 415),
+      ...[400, 404].map((status) => ({
+        status, mediaType: MEDIA_TYPE, schema: MESSAGE, description: 'An error of the protocol',
+      })),
+      ...problemResponses(413, 415),
     ],
     handle: (exchange) => loadServer(({ McpServer }) => {
       server ??= new McpServer({ ...options, manual, createCaller });

@@ -14,7 +14,7 @@ import type { Entrance, Exchange, HttpRoute } from '../server/http-route.ts';
 import { MCP_PATH, RELAY_HEADER, parseRelayHeader } from './doors.ts';
 import type { RelayScope } from './doors.ts';
 import {
-  INTERNAL_ERROR, PARSE_ERROR, findEra, isRpcError, readMessage, rpcError,
+  INTERNAL_ERROR, PARSE_ERROR, findEra, isRpcError, isRpcId, readMessage, rpcError,
 } from './message.ts';
 import type { Era, RpcError, RpcRequest, Transport } from './message.ts';
 import { answerRequest } from './methods.ts';
@@ -215,7 +215,7 @@ function sendAnswer(
 
 /** Without an id where the request has none that is one. */
 function toResponse(id: JsonValue | undefined, answer: JsonObject | RpcError): JsonObject {
-  const idMember = typeof id === 'string' || typeof id === 'number' ? { id } : {};
+  const idMember = isRpcId(id) ? { id } : {};
   if (!isRpcError(answer)) return { jsonrpc: '2.0', ...idMember, result: answer };
   const { status: _, ...error } = answer;
   return { jsonrpc: '2.0', ...idMember, error };

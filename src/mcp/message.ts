@@ -2,6 +2,7 @@
  * Messages of the Model Context Protocol (JSON-RPC 2.0), in the two eras that clients speak: since
  * `2026-07-28` each request names its version, before that `initialize` did. Neither has sessions.
  */
+import { isJsonNumber, type JsonNumber } from '../base/exact-number.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 
@@ -13,7 +14,7 @@ export const META = 'io.modelcontextprotocol/';
 export type Era = 'new' | 'old';
 
 export type RpcRequest = {
-  readonly id: string | number; readonly method: string; readonly params: JsonObject;
+  readonly id: string | JsonNumber; readonly method: string; readonly params: JsonObject;
 };
 
 /** An error of the protocol, and its status over HTTP. */
@@ -58,10 +59,12 @@ export function readMessage(message: unknown): RpcRequest | RpcError | null {
       + '`params` that are an object', 400);
   }
   if (id === undefined) return null;
-  if (typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id))) {
-    return { id, method, params };
-  }
+  if (isRpcId(id)) return { id, method, params };
   return rpcError(INVALID_REQUEST, '`id` must be a text or an integer', 400);
+}
+
+export function isRpcId(id: unknown): id is RpcRequest['id'] {
+  return typeof id === 'string' || (isJsonNumber(id) && Number.isInteger(Number(id)));
 }
 
 /** The era of a request, or what is wrong with its version or its headers. */

@@ -101,6 +101,13 @@ test('a message gets the status and the code of its era', async () => {
   }
 });
 
+test('an id comes back as it came, with all its digits', async () => {
+  for (const id of ['"x"', '0', '-7', '9007199254740993', '""']) {
+    const { text } = await speaker.post(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`, OLD);
+    assert.equal(text, `{"jsonrpc":"2.0","id":${id},"result":{}}`);
+  }
+});
+
 test('a notification is accepted without an answer, whatever its method', async () => {
   for (const method of ['notifications/initialized', 'notifications/cancelled', 'x']) {
     const reply = await speaker.post(JSON.stringify({ jsonrpc: '2.0', method }));

@@ -51,7 +51,10 @@ export const TIME_FILTERS: readonly FilterSpec[] = [
   { name: 'until', label: 'Until', type: TIME, isPaired: true },
 ];
 
-/** A narrow page shows so many filters; the others are folded unless one is set. */
+/**
+ * A narrow page shows so many filters, and what is paired with them; the others are folded unless
+ * one is set.
+ */
 const UNFOLDED_MAX = 2;
 /** The list is read when the user has not typed for so long. */
 const TYPING_MS = 250;
@@ -75,9 +78,10 @@ export class FilterForm {
   constructor(filters: readonly FilterSpec[], query: URLSearchParams, onChange: () => void) {
     this.#onChange = onChange;
     const labels: HTMLElement[] = [];
+    let isFolded = false;
     for (const [index, filter] of filters.entries()) {
-      const fields =
-        this.#createFields(filter, query, index < UNFOLDED_MAX ? 'filter' : 'filter folded');
+      if (filter.isPaired !== true) isFolded = index >= UNFOLDED_MAX;
+      const fields = this.#createFields(filter, query, isFolded ? 'filter folded' : 'filter');
       const previous = filter.isPaired === true ? labels.pop() : undefined;
       labels.push(...previous === undefined ? fields : [h('div', {
         class: previous.className.replace('filter', 'filter-pair'),

@@ -438,7 +438,8 @@ function composeRoutes(
     ...maintenanceRoutes(store), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...deps, collections: COLLECTION_NAMES, indexes: books.queries.indexes, webhooks, listening,
+      ...deps, collections: COLLECTION_NAMES, indexes: books.queries.indexes,
+      countImportedRecords: books.countImportedRecords, webhooks, listening,
       readBackups: () => backups?.status ?? null, listFollowers: () => following.list(),
       startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
@@ -505,6 +506,7 @@ async function openCommands(
 
 function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {
   readonly shelf: BookShelf; readonly queries: BookQueries; readonly routes: readonly HttpRoute[];
+  readonly countImportedRecords: () => number;
 } {
   const { store, keys, clock, turns, makeId, settings, maxMemoryBytes, logger } = deps;
   const catalog = createCatalog({
@@ -521,7 +523,10 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
   });
   const { list, aggregates } = queries;
   const routes = bookRoutes({ catalog, list, aggregates, keys });
-  return { shelf: createBookShelf(catalog), queries, routes };
+  return {
+    shelf: createBookShelf(catalog), queries, routes,
+    countImportedRecords: () => catalog.importedCount(),
+  };
 }
 
 /** Closes what has been opened, in reverse order, once. */

@@ -27,6 +27,7 @@ type MonitoringDeps = {
   readonly unreadiness: () => string | null;
   readonly collections: readonly string[];
   readonly indexes: IndexStatus;
+  readonly countImportedRecords: () => number;
   readonly webhooks: Webhooks;
   /** The settings, and where each came from. */
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
@@ -64,8 +65,8 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 
 function readStatus(
   {
-    store, unreadiness, collections, indexes, webhooks, listening, listFollowers, readBackups,
-    clock, startedMs,
+    store, unreadiness, collections, indexes, countImportedRecords, webhooks, listening,
+    listFollowers, readBackups, clock, startedMs,
   }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
@@ -87,7 +88,7 @@ function readStatus(
       compactedAt: formatTimestampOrNull(compactedMs),
       backedUpAt: findLater(formatTimestampOrNull(store.backupMs), backups?.newestAt ?? null),
     },
-    catalog: { indexes: indexes.listReports() },
+    catalog: { indexes: indexes.listReports(), importedRecords: countImportedRecords() },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(

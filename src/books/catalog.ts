@@ -40,14 +40,23 @@ export type Catalog = Repository & {
   openImport(mode: MatchMode): Promise<BookImport>;
   /** Begins an import whose records are books, whose sources are read again by their tables. */
   openReread(mode: RereadMode): Promise<BookImport>;
+  /** Counts records that an import has dealt with, whatever became of them. */
+  countImported(recordCount: number): void;
+  /** How many records all imports have dealt with since the catalog was opened. */
+  importedCount(): number;
   /** See `mergeBooks`. */
   merge(request: MergeRequest): Promise<Representation>;
 };
 
 export function createCatalog(options: CatalogOptions): Catalog {
   let openImport: ((mode: MatchMode) => BookImport) | null = null;
+  let importedCount = 0;
   const repository = new Repository({ ...options, resource: bookResource });
   return Object.assign(repository, {
+    importedCount: () => importedCount,
+    countImported: (recordCount: number) => {
+      importedCount += recordCount;
+    },
     merge: (request: MergeRequest) =>
       mergeBooks({ store: options.store, stager: repository.stager }, request),
     openReread: async (mode: RereadMode) =>

@@ -40,6 +40,9 @@ export const statusSchema = objectSchema('Status', {
       })),
       'Those that queries have needed',
     ],
+    importedRecords: [
+      COUNT, 'Records that imports have dealt with since the process began, dry runs too',
+    ],
   }),
   deliveries: objectSchema('DeliveryQueueStatus', {
     pending: COUNT, inFlight: COUNT, oldestPendingMs: COUNT,

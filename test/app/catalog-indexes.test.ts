@@ -1,4 +1,4 @@
-/** The indexes of the catalog in the status and in the metrics of an app. */
+/** The catalog in the status of an app, and its indexes in the metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -26,6 +26,19 @@ test('an index is reported once a query has needed it, in status and metrics ali
     assert.deepEqual(names, ['words', 'title', 'hasIsbn-column']);
   });
 
+test('the status counts the records that imports have dealt with, whatever became of them',
+  async (context) => {
+    const { shelf, readStatus } = await openShelf(context);
+    const file = Buffer.from('title\nA\n""\nB\n');
+    const importCsv = (query: string): Promise<unknown> =>
+      shelf.request('POST', `/api/books/import?format=csv${query}`, file);
+    assert.equal((await readStatus()).catalog.importedRecords, 0);
+    await importCsv('&dryRun=true');
+    assert.equal((await readStatus()).catalog.importedRecords, 3);
+    await importCsv('');
+    assert.equal((await readStatus()).catalog.importedRecords, 6);
+  });
+
 test('the gauge has a sample for each index', () => {
   const gauges = indexMetrics({
     hasOutgrownWords: true,
@@ -44,18 +57,18 @@ type Shelf = Awaited<ReturnType<typeof openHookshelf>>;
 
 async function openShelf(context: TestContext): Promise<{
   readonly shelf: Shelf;
+  readonly readStatus: () => Promise<ServiceStatus>;
   readonly readIndexes: () => Promise<readonly IndexReport[]>;
   /** Labels and value of each sample. */
   readonly readGauge: () => Promise<readonly (readonly [string, number])[]>;
 }> {
   const shelf = await openHookshelf(context);
   await shelf.books.add({ title: 'Emma' });
+  const readStatus = async (): Promise<ServiceStatus> =>
+    (await shelf.request('GET', '/api/status')).body as ServiceStatus;
   return {
-    shelf,
-    async readIndexes() {
-      const { body } = await shelf.request('GET', '/api/status');
-      return (body as ServiceStatus).catalog.indexes;
-    },
+    shelf, readStatus,
+    readIndexes: async () => (await readStatus()).catalog.indexes,
     async readGauge() {
       const { body } = await shelf.request('GET', '/metrics');
       const family = parseExposition(String(body)).get('hookshelf_catalog_index_bytes');

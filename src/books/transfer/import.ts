@@ -67,7 +67,7 @@ export async function runImport(
   const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
   const file = await openBookFile(chunks, choice, mode, declared);
   const bookImport = await openImport(catalog, file, mode);
-  const run = new ImportRun(file, bookImport, new Importer(bookImport, mode, isBrief));
+  const run = new ImportRun(catalog, file, bookImport, new Importer(bookImport, mode, isBrief));
   startedRun = run;
   await sendResults(exchange, run, isBrief);
 }
@@ -87,7 +87,7 @@ export async function runReread(
     format: 'metadata', encoding: 'utf-8', close: async () => {},
     readRecords: () => readBooksWithSources(catalog, tables),
   };
-  const run = new ImportRun(sources, bookImport, new Importer(bookImport, mode, isBrief));
+  const run = new ImportRun(catalog, sources, bookImport, new Importer(bookImport, mode, isBrief));
   await sendResults(exchange, run, isBrief);
 }
 
@@ -153,6 +153,7 @@ type RecordFile = Pick<BookFile, 'encoding' | 'readRecords' | 'close'> & {
 };
 
 class ImportRun {
+  readonly #catalog: Pick<Catalog, 'countImported'>;
   readonly #file: RecordFile;
   readonly #bookImport: BookImport;
   readonly #importer: Importer;
@@ -174,7 +175,11 @@ class ImportRun {
   /** Resumes `pull`, when it waits for lines; else does nothing. */
   #wakePull: () => void = () => {};
 
-  constructor(file: RecordFile, bookImport: BookImport, importer: Importer) {
+  constructor(
+    catalog: Pick<Catalog, 'countImported'>, file: RecordFile, bookImport: BookImport,
+    importer: Importer,
+  ) {
+    this.#catalog = catalog;
     this.#file = file;
     this.#bookImport = bookImport;
     this.#importer = importer;
@@ -259,10 +264,11 @@ class ImportRun {
       if (this.#importer.failure !== null) return;
       const end = findBatchEnd(records, start);
       const batch = this.#importer.run(records.slice(start, end));
+      const recordCount = end - start;
       start = end;
       this.#batchesInFlight += 1;
       const before = this.#batchesReported;
-      this.#batchesReported = this.#respondInTurn(batch, before);
+      this.#batchesReported = this.#respondInTurn(batch, before, recordCount);
       // Records that are there already would otherwise hold up all other requests.
       await nextTurn();
       await this.#waitForCapacity();
@@ -270,9 +276,12 @@ class ImportRun {
   }
 
   /** Puts the batch's lines into the response, after those of the batch before. Never rejects. */
-  async #respondInTurn(batch: Promise<string>, before: Promise<void>): Promise<void> {
+  async #respondInTurn(
+    batch: Promise<string>, before: Promise<void>, recordCount: number,
+  ): Promise<void> {
     const [result] = await Promise.allSettled([batch, before]);
     this.#batchesInFlight -= 1;
+    this.#catalog.countImported(recordCount);
     if (result.status === 'fulfilled') this.#respond(result.value);
     else this.#bug ??= result.reason;
     this.#wakeReader();

@@ -1,12 +1,10 @@
-/** Sends a file and tells how much of it is sent, which `fetch` does not. */
+/** Sends a file, and gives the response as far as it has come. */
 import { BASE, createApiError, parseBody } from './api-calls.ts';
 import { callerSession } from './caller-session.ts';
 
 type UploadOptions = {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Called with the bytes that are sent so far. */
-  readonly onSent?: (bytes: number) => void;
   /** Called with the text that has come so far. */
   readonly onReceived?: (text: string) => void;
 };
@@ -17,12 +15,11 @@ type UploadOptions = {
  * while it sends it. It reads the response afterwards, so that this must be a short one.
  */
 export function uploadFile(path: string, file: Blob, options: UploadOptions): Promise<string> {
-  const { headers, signal, onSent, onReceived } = options;
+  const { headers, signal, onReceived } = options;
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', BASE + path);
     setHeaders(request, headers);
-    request.upload.onprogress = ({ loaded }) => onSent?.(loaded);
     request.onprogress = () => {
       if (isSuccess(request)) onReceived?.(request.responseText);
     };

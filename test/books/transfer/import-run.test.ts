@@ -117,7 +117,7 @@ function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode =
   let chunks = 0;
   let isClosed = false;
   let pull: () => Promise<readonly Buffer[] | null> = () => Promise.resolve(null);
-  const catalog = { openImport: () => ({ importBatch, close() {} }) };
+  const catalog = { openImport: () => ({ importBatch, close() {} }), countImported() {} };
   const exchange = {
     request: { headers: {} },
     response: new EventEmitter(),

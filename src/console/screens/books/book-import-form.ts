@@ -6,9 +6,10 @@ import { uploadFile } from '../../base/file-upload.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
-import { countItems, messageOf } from '../../base/api-calls.ts';
+import { getJson, messageOf } from '../../base/api-calls.ts';
 import { runExclusively } from '../../parts/async-button.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import { findMediaType } from './book-files.ts';
 import {
@@ -20,7 +21,7 @@ const IMPORT_PATH = '/api/books/import';
 /** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
 const HEAD_BYTES = 128 * 1024;
 const PROBLEMS_SHOWN_MAX = 200;
-/** The stored books are counted so often during an import. */
+/** The server is asked so often during an import how far it is. */
 const COUNT_MS = 1000;
 
 /** The values of `match` and `onMatch`; an empty one is the server's default. */
@@ -131,18 +132,14 @@ export class BookImportForm {
       allTypes: this.#hasAllTypes.checked ? 'true' : '', dryRun: isDry ? 'true' : '',
     };
     const stop = new AbortController();
-    const progress = h('progress', { max: file.size, value: 0, 'aria-label': 'Progress' });
-    const stored = h('p', isDry ? 'Nothing is stored.' : null);
-    fill(this.#report, progress, stored,
+    const records = h('p');
+    fill(this.#report, h('progress', { 'aria-label': 'Progress' }), records,
       h('button', { onclick: () => stop.abort() }, 'Stop'));
     let stopCounting = (): void => {};
     try {
-      if (!isDry) stopCounting = await countStored(stored);
+      stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
       const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
         headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
-        onSent: (bytes) => {
-          progress.value = bytes;
-        },
       });
       fill(this.#report, ...describeOutcome(parseOutcome(response)));
     } catch (thrown) {
@@ -156,16 +153,16 @@ export class BookImportForm {
 }
 
 /**
- * Says in `line` how many books the catalog has got since now, until the result is called: the
- * import itself tells nothing before its end. Throws ApiError.
+ * Says in `line` how many records the server has dealt with since now, until the result is called:
+ * the import itself tells nothing before its end. Throws ApiError.
  */
-async function countStored(line: HTMLElement): Promise<() => void> {
-  const count = (): Promise<number> => countItems('/api/books?limit=1&fields=title');
+async function countRecords(line: HTMLElement, verb: string): Promise<() => void> {
+  const count = async (): Promise<number> =>
+    (await getJson<ServiceStatus>('/api/status')).catalog.importedRecords;
   const before = await count();
   const timer = setInterval(() => {
     count().then((now) => {
-      line.textContent = `The catalog has ${formatQuantity(now, 'book')}, `
-        + `${formatCount(now - before)} more than before.`;
+      line.textContent = `${formatQuantity(now - before, 'record')} ${verb}.`;
       // The end of the import tells what is wrong.
     }, () => {});
   }, COUNT_MS);

@@ -18,6 +18,8 @@ const FILES: readonly (readonly [format: string, file: string])[] = [
   ['librarything', readExport('librarything.tsv')],
   ['librarything', readExport('librarything.json')],
   ['calibre', readExport('calibre.csv')],
+  ['bookwyrm', readExport('bookwyrm.csv')],
+  ['openlibrary', readExport('openlibrary.csv')],
   ['isbn', readExport('isbns.txt')],
   ['goodreads', createHostileExport()],
 ];

@@ -30,7 +30,7 @@ const EXPORTS = join(import.meta.dirname, 'exports');
 const EXPORT_FILES: Readonly<Record<string, readonly string[]>> = {
   goodreads: ['goodreads.csv', 'goodreads-utf16.csv'], storygraph: ['storygraph.csv'],
   librarything: ['librarything.tsv', 'librarything.json'], calibre: ['calibre.csv'],
-  isbn: ['isbns.txt'],
+  bookwyrm: ['bookwyrm.csv'], openlibrary: ['openlibrary.csv'], isbn: ['isbns.txt'],
 };
 const OTHER_FILES: Readonly<Record<string, readonly string[]>> = {
   bibtex: [

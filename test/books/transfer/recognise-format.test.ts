@@ -60,6 +60,9 @@ test('an export is known by the columns of its program, also some of them, in an
     ['"Book Id";"Title";"Author"', 'goodreads'],
     ['Title,Authors,ISBN/UID,Read Status,My own', 'storygraph'],
     ['Book Id\tTitle\tPrimary Author', 'librarything'], ['title,authors,uuid', 'calibre'],
+    ['title,author_text,remote_id,isbn_13,rating,shelf', 'bookwyrm'],
+    ['Work ID,Title,Authors,First Publish Year,Bookshelf,My Ratings', 'openlibrary'],
+    ['Work Id,Edition Id,Bookshelf', 'openlibrary'],
     ['author_sort,authors,title,#shelf', 'calibre'], ['title,author,comments', 'csv'],
   ] as const) assert.equal(recognise('a.csv', header), format, header);
 });

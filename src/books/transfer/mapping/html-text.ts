@@ -18,8 +18,9 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(['', 'p', 'div', 'br', 'span']);
 const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
 
 /**
- * The text as it reads, part where links, emphasis and other marks are lost. A text without tags
- * and references is taken as it is, and where no tag ends a line its own line ends do.
+ * The text as it reads, part where links, emphasis and other marks are lost; null where it has tags
+ * alone, as editors leave them behind. A text without tags and references is taken as it is, and
+ * where no tag ends a line its own line ends do.
  */
 export function readHtml(html: string): RowValue {
   if (!html.includes('<')) return whole(decodeReferences(html));
@@ -36,7 +37,8 @@ export function readHtml(html: string): RowValue {
   });
   const text = decodeReferences(pieces.join('')).split('\n').map((line) => line.trim()).join('\n')
     .replace(/\n{3,}/g, '\n\n').trim();
-  return [...tags].every((name) => PLAIN_TAGS.has(name)) ? whole(text) : part(text);
+  const isWhole = [...tags].every((name) => PLAIN_TAGS.has(name));
+  return { value: text === '' ? null : text, isWhole };
 }
 
 // The marks that Zotero has within a text; all else in angle brackets is the text's own.

@@ -119,7 +119,7 @@ function listLostMembers(table: FormatTable, members: JsonObject, body: JsonObje
   const readMembers = separateMembers(body);
   const lost = Object.entries(separateMembers(members)).filter(([name, value]) =>
     !isNobody(name, value) && !isSameValue(table, value, readMembers[name]));
-  return [...new Set(lost.map(([name]) => name.replace(/\..*$/, '')))];
+  return [...new Set(lost.flatMap(([name]) => name.split('.', 1)))];
 }
 
 function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolean {

@@ -4,7 +4,7 @@ import { part, whole } from '../../../../src/books/transfer/mapping/format-table
 import { readHtml, readRichText } from '../../../../src/books/transfer/mapping/html-text.ts';
 
 test('HTML is read as text, whole where its tags only end lines', () => {
-  const cases: readonly (readonly [html: string, text: string, isWhole: boolean])[] = [
+  const cases: readonly (readonly [html: string, text: string | null, isWhole: boolean])[] = [
     ['plain', 'plain', true], ['two\nlines', 'two\nlines', true], ['1 < 2 > 0', '1 < 2 > 0', true],
     ['<p>One</p>\n<p class="a">Two</p>', 'One\n\nTwo', true],
     ['<div>One<br>two<br/>three</div>', 'One\ntwo\nthree', true],
@@ -14,7 +14,8 @@ test('HTML is read as text, whole where its tags only end lines', () => {
     ['<a href="http://a.test/?b&amp;c">link</a>', 'link', false],
     ['<style>p { color: red }</style>A', 'A', false],
     ['<script>1 < 2</SCRIPT>A', 'A', false], ['A<!-- <p> -->B', 'AB', true],
-    ['A <!-- open', 'A <!-- open', true], ['A <b', 'A <b', true], ['<b>', '', false],
+    ['A <!-- open', 'A <!-- open', true], ['A <b', 'A <b', true], ['<b>', null, false],
+    ['<div><br></div>', null, true],
     ['<!DOCTYPE html><p>A', 'A', true],
     // Where no tag says where lines end, its own line ends do.
     ['A  <i>b</i>\r\n c\n\n\nd', 'A b\nc\n\nd', false], ['A <i>b</i>\nc<br>d', 'A b c\nd', false],

@@ -45,6 +45,15 @@ const FILES: Readonly<Record<string,
     ['6f0a3c6e-4d2f-4b53-9d2e-0f5b0f1f9a55', 'Улитка на склоне',
       'Arkady Strugatsky; Boris Strugatsky', undefined, undefined],
   ]],
+  'bookwyrm.csv': ['bookwyrm', 'utf-8', [
+    ['https://books.test/book/2', 'Gideon the Ninth', 'Tamsyn Muir', '9781250313195', undefined],
+    ['https://books.test/book/3', 'Good Omens', 'Terry Pratchett; Neil Gaiman', undefined,
+      undefined],
+  ]],
+  'openlibrary.csv': ['openlibrary', 'utf-8', [
+    ['OL59800W', 'The Left Hand of Darkness', 'Ursula K. Le Guin', undefined, undefined],
+    ['OL450064W', 'Good Omens', 'Terry Pratchett; Neil Gaiman', undefined, undefined],
+  ]],
   'isbns.txt': ['isbn', 'utf-8', [
     ['', 'ISBN 9780439023481', '', '9780439023481', undefined],
     ['', 'ISBN 9780441478125', '', '9780441478125', undefined],

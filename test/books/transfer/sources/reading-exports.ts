@@ -119,7 +119,7 @@ const storygraph: ReadingExport = {
     { fields: { 'Read Status': 'did-not-finish', 'Star Rating': '0.25' },
       reading: { status: 'abandoned', rating: 0.25 } },
     { fields: { 'Read Status': 'on-loan' }, kept: ['Read Status'] },
-    { fields: { 'Read Status': '' } },
+    { fields: { 'Read Status': '', 'Review': '<div><br></div>' } },
     { fields: { 'Star Rating': '4.5', 'Read Count': '1' },
       reading: { status: 'read', rating: 4.5, readCount: 1 } },
     { fields: { 'Star Rating': '3.75' }, reading: { status: 'read', rating: 3.75 } },

@@ -210,13 +210,16 @@ test('changes of two people are saved together where they do not collide', { ski
   await person.fill('textbox', 'Title', 'Emma!');
   await person.fill('textbox', 'Subtitle', '');
   await person.fill('textbox', 'ISBN', '');
-  await at.call('PATCH', path, { subtitle: 'A Tale', inLanguage: 'fr', isbn: null });
+  await at.call('PATCH', path, {
+    subtitle: 'A Tale', inLanguage: 'fr', isbn: null, reading: { status: 'read', rating: 3.5 },
+  });
   await person.click('button', 'Save');
   await person.gives(MERGED, [
     ['Title', 'Emma', 'Emma', 'Emma!', 'Yours'],
     ['Subtitle', 'A Novel', 'A Tale', '–', ''],
     ['ISBN', '9780141439587', '–', '–', 'Theirs'],
     ['Language', 'en', 'fr', 'en', 'Theirs'],
+    ['Reading', '–', 'Status read, Rating 3.5', '–', 'Theirs'],
   ]);
   await person.click('button', 'Save them together');
   await person.gives('return document.activeElement.ariaLabel;', 'Subtitle to be saved');

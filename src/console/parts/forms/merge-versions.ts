@@ -90,9 +90,22 @@ function renderMember(
 ): Child[] {
   const isSecret = schema.writeOnly === true;
   const values = isSecret ? ['cannot be read', 'cannot be read', HIDDEN]
-    : [base, theirs, mine].map((version) => formatValue(hideSecrets(schema, version[name])));
+    : [base, theirs, mine].map((version) =>
+      formatMember(schema, hideSecrets(schema, version[name])));
   return [findLabel({ name, schema }), ...values,
     choice ?? (isChangedByMe ? 'Yours' : 'Theirs')];
+}
+
+/** `Status read, Rating 3.75`: an object by the labels of its members. */
+function formatMember(schema: ModelSchema, value: unknown): string {
+  const { properties } = resolveSchema(schema);
+  if (properties === undefined || typeof value !== 'object' || value === null) {
+    return formatValue(value);
+  }
+  return Object.entries(value).map(([name, member]) => {
+    const { [name]: memberSchema = {} } = properties;
+    return `${findLabel({ name, schema: memberSchema })} ${formatMember(memberSchema, member)}`;
+  }).join(', ');
 }
 
 /** The value with `***` in place of each secret in it. */

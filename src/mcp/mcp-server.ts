@@ -20,6 +20,7 @@ import type { Era, RpcError, RpcRequest, Transport } from './message.ts';
 import { answerRequest } from './methods.ts';
 import type { ManualReader } from './methods.ts';
 import { makeApiTools, makeRouteTools, selectRoutes } from './route-tools.ts';
+import { createToolLists } from './tool.ts';
 import type { CallerApi, Tool, ToolCaller, ToolContext } from './tool.ts';
 import { makeWebhookTools } from './webhook-tools.ts';
 
@@ -52,6 +53,7 @@ type Call = {
 export class McpServer {
   readonly #options: McpOptions;
   readonly #tools: readonly Tool[];
+  readonly #listTools: ReturnType<typeof createToolLists>;
   readonly #targets = new Map<Entrance, ApiTarget>();
   /** The calls under way; each aborts when its caller has gone. */
   readonly #calls = new Set<AbortController>();
@@ -64,6 +66,7 @@ export class McpServer {
       ...makeRouteTools(reachable), ...makeWebhookTools(routes, options.isServer),
       ...makeApiTools(reachable),
     ];
+    this.#listTools = createToolLists(this.#tools);
   }
 
   /** Ends the calls under way; idempotent. */
@@ -118,7 +121,8 @@ export class McpServer {
   ): Promise<JsonObject | RpcError> {
     try {
       return await answerRequest(request, era, {
-        tools: this.#tools, manual: this.#options.manual, context: { ...context, tellProgress },
+        tools: this.#tools, listTools: this.#listTools, manual: this.#options.manual,
+        context: { ...context, tellProgress },
       });
     } catch (error) {
       exchange.log.error('a call of a tool failed unexpectedly', { error });

@@ -11,8 +11,7 @@ import {
 import type { Era, RpcError, RpcRequest } from './message.ts';
 import { INSTRUCTIONS, PROMPTS } from './prompts.ts';
 import { checkArguments } from './route-call.ts';
-import { describeTools } from './tool.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { Tool, ToolCaller, ToolContext } from './tool.ts';
 
 export type ManualReader = {
   readonly chapters: readonly {
@@ -25,6 +24,7 @@ type MethodCall = {
   readonly era: Era;
   readonly params: JsonObject;
   readonly tools: readonly Tool[];
+  readonly listTools: (caller: ToolCaller) => readonly JsonObject[];
   readonly manual: ManualReader;
   readonly context: ToolContext;
 };
@@ -64,7 +64,7 @@ const METHODS: Readonly<Record<string, ProtocolMethod>> = {
   },
   'tools/list': {
     cache: FOR_CALLER,
-    answer: ({ tools, context: { caller } }) => ({ tools: describeTools(tools, caller) }),
+    answer: ({ listTools, context: { caller } }) => ({ tools: listTools(caller) }),
   },
   'tools/call': { answer: callTool },
   'resources/list': {

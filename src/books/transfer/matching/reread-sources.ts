@@ -91,21 +91,27 @@ function rereadSources(book: JsonObject, tables: readonly FormatTable[]): Merged
 function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject): MergedRecord {
   const fields = new Map(renameFields(table, stored));
   const { metadata: bookMetadata = {}, ...members } = book;
-  const heldMembers = selectHeldMembers(book, table);
+  const isFromRecord = createSaidCheck(book, table.name);
+  const heldMembers = selectHeldMembers(book, isFromRecord);
   const { metadata, ...said } = mapRecord(table, {
     line: 1, key: findOwnId(stored, table.ownIdFields), type: '', fields,
   }, joinMembers(heldMembers)).body;
   const filled = fillRecord(members, said, []);
   const unread = findSource(table.name, metadata) ?? {};
   const unheld = listUnheldFields(table, separateMembers(said), separateMembers(filled.members));
-  const kept = [...fields].filter(([name]) => Object.hasOwn(unread, name) || unheld.has(name));
-  const version = putSource(
-    { ...filled.members, metadata: bookMetadata }, table.name, Object.fromEntries(kept));
+  const kept = Object.fromEntries([...fields]
+    .filter(([name]) => Object.hasOwn(unread, name) || unheld.has(name)));
   const record = selectTableMembers(table, said);
+  const readNames = Object.keys(record).filter((name) => heldMembers[name] === undefined);
+  // What was read before, and told. Of the fields that are left, an import would keep other ones.
+  if (isDeepStrictEqual(kept, stored) && isDeepStrictEqual(filled.members, members)
+    && readNames.every((name) => isFromRecord(record, name))) {
+    return { members: book, leftOut: filled.leftOut };
+  }
+  const version = putSource({ ...filled.members, metadata: bookMetadata }, table.name, kept);
   const source: RereadSource = {
     format: table.name, fieldsBefore: stored,
-    record: metadata === undefined ? record : { ...record, metadata },
-    readNames: Object.keys(record).filter((name) => heldMembers[name] === undefined),
+    record: metadata === undefined ? record : { ...record, metadata }, readNames,
   };
   return { members: updateDigests(version, source, book), leftOut: filled.leftOut };
 }
@@ -115,9 +121,10 @@ function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject):
  * as the book may have got other ones here, but for those of which the digests prove that they came
  * from it: their fields may be gone.
  */
-function selectHeldMembers(book: JsonObject, { name: format }: FormatTable): JsonObject {
+function selectHeldMembers(
+  book: JsonObject, isFromRecord: (members: JsonObject, name: string) => boolean,
+): JsonObject {
   const { metadata, ...members } = separateMembers(book);
-  const isFromRecord = createSaidCheck(book, format);
   return Object.fromEntries(Object.entries(members).filter(([name]) =>
     !(name === 'series' || name.startsWith(READING_PREFIX)) || isFromRecord(members, name)));
 }

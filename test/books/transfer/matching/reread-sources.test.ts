@@ -1,7 +1,10 @@
 /** What the metadata of books have from other programs, read again by the tables of today. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { JsonObject } from '../../../../src/base/schema.ts';
+import { encodeJson } from '../../../../src/base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { separateMembers } from '../../../../src/books/book-members.ts';
+import { FORMATS } from '../../../../src/books/transfer/format-list.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
 import { loadCodec } from '../../../../src/books/transfer/formats.ts';
 import type { FormatName } from '../../../../src/books/transfer/format-list.ts';
@@ -9,6 +12,9 @@ import { mapRecord } from '../../../../src/books/transfer/mapping/map-record.ts'
 import { createMatchMode } from '../../../../src/books/transfer/match-mode.ts';
 import { startBookServer } from '../../../support/book-server.ts';
 import type { BookServer } from '../../../support/book-server.ts';
+import { IS_LONG } from '../../../support/long.ts';
+import { below, createRandom } from '../../../support/random.ts';
+import { pick } from '../../../support/random-books.ts';
 import { READING_EXPORTS, makeFile } from '../sources/reading-exports.ts';
 
 const PLAIN_MODE = {
@@ -138,6 +144,53 @@ test('the file that a book made here says all of finds it unchanged', async () =
     + '9,"Mort (Discworld, #4)",Terry Pratchett,5,own,read\n';
   assert.equal((await importFile('goodreads', file))['unchanged'], 1);
   assert.deepEqual(await readBooks(), books);
+});
+
+/** Values that files have, and what else a caller may write there. */
+const VALUES: readonly JsonValue[] = [
+  '', ' ', '4', '4.5', '6', '-1', '2020/01/02', '2020-13-01', '2021/05/20-2021/06/01, 2023/02/03',
+  'read', 'to-read', 'Currently reading, own', 'own; lent', 'A (B, #2; C #0.5)', '<p>x</p>&amp;',
+  'true', 'Yes', '{\\"u}', 'T2', 'x'.repeat(3000), 0, 3, 1e21, true, null, [], {}, ['a', 'A'],
+  [['a']], { '@type': 'BookSeries', 'name': 'S' }, { reviewBody: 'R', author: 'A' },
+  { reviewBody: 'R', reviewRating: { ratingValue: 4 } }, { '@value': '2' }, { a: { b: [1] } },
+];
+
+test('whatever stands there, a book stays valid, and a second time changes nothing', async () => {
+  const codecs = await Promise.all(FORMATS.map(({ name }) => loadCodec(name)));
+  const tables = codecs.flatMap(({ table }) => table ?? []);
+  const random = createRandom(48);
+  const books = Array.from({ length: IS_LONG ? 5000 : 1000 }, (_, number) => {
+    const some = tables.filter(() => below(random, 4) === 0);
+    const sources = some.map(({ name, rows, ownIdFields }) => {
+      const names = [...ownIdFields, ...rows.flatMap(({ from }) => from), 'Other', '__proto__'];
+      const fields = names.filter(() => below(random, 3) === 0)
+        .map((field) => [field, pick(random, VALUES)] as const);
+      return [name, below(random, 20) === 0 ? pick(random, VALUES) : Object.fromEntries(fields)];
+    });
+    return {
+      title: `Book ${number}`,
+      ...below(random, 2) === 0 ? { reading: { rating: 2, startedOn: '2022' } } : {},
+      ...below(random, 3) === 0 ? { series: [{ name: 'Mine' }] } : {},
+      metadata: { source: Object.fromEntries(sources) },
+    };
+  });
+  const lines = books.map((book) => `${encodeJson(book)}\n`).join('');
+  await importFile('jsonl', lines);
+  const before = await readBooks();
+  const { updated, skipped } = await reread();
+  assert.ok(Number(updated) > before.length / 2 && skipped === 0, String(updated));
+  const after = await readBooks();
+  for (const [index, book] of after.entries()) {
+    const { id, createdAt, updatedAt, ...members } = book;
+    assert.deepEqual(parseImportRecord(members).fields, members);
+    for (const [name, value] of Object.entries(separateMembers(before[index] ?? {}))) {
+      if (name === 'metadata' || name === 'updatedAt') continue;
+      assert.deepEqual(separateMembers(book)[name], value, name);
+    }
+  }
+  const again = await reread();
+  assert.equal(again['updated'], 0);
+  assert.deepEqual(await readBooks(), after);
 });
 
 test('the report names what changes, and is brief for who wants it so', async () => {

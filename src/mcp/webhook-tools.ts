@@ -135,13 +135,13 @@ const ADDRESS_NOTE = 'allowedAddresses was not checked, as this call has not the
   + 'sender: incoming_webhooks_diagnose with `client` checks one';
 
 function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
-  const { identifier, event, payload } = argumentsOf(sampleRoute);
+  // The answer to a handshake may be signed, and a signature is shown to nobody.
+  const { handshake: _handshake, ...shown } = argumentsOf(sampleRoute);
   return {
     name: 'webhook_try', access: sampleRoute.access, isReadOnly: false, isDestructive: false,
     description: 'Send an incoming webhook a sample of its sender: says which check failed, and '
       + 'what would mend it',
-    arguments: Object.fromEntries(Object.entries({ identifier, event, payload })
-      .flatMap(([name, argument]) => argument === undefined ? [] : [[name, argument]])),
+    arguments: shown,
     async run({ api, caller, signal }, args) {
       const sample = await callRoute(api, sampleRoute, caller, args, signal);
       const { method: sampleMethod, path, headers, body, isAddressLimited } = sample;

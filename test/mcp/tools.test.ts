@@ -201,6 +201,11 @@ test('what is cut is named, with the call that goes on', async () => {
   assert.equal(text, body);
 });
 
+test('no handshake is tried, whose answer would be signed', async () => {
+  const result = await speaker.call('webhook_try', { identifier: 'gh', handshake: true });
+  assert.match(result.content[0]?.text ?? '', /no argument "handshake"/);
+});
+
 test('bytes that are no text are not shown', async () => {
   await ask(`${server.url}/webhook/in/long`, {
     method: 'POST', raw: 'a\0b', headers: { 'content-type': 'application/octet-stream' },

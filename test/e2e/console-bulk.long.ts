@@ -47,7 +47,7 @@ test('books are put on a shelf, those that stand there already stay, and undo ta
   await changeAll('lent', 'Put them on');
   await person.fill('combobox', 'Shelf', 'Lent out');
   await person.press('Enter');
-  await person.sees('Changed 2 books; 1 were so already.');
+  await person.sees('Changed 2 books; 1 was so already.');
   assert.deepEqual((await readAll(ids)).map(({ reading }) => reading), [
     { shelves: ['Lent out'] }, { shelves: ['LENT OUT', 'b'] },
     { status: 'read', shelves: ['b', 'Lent out'] },

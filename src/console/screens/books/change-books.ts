@@ -84,7 +84,7 @@ export function openChangeDialog(
       return fill(details,
         h('p', `${nameBooks([...titles.values()])} will be gone from the catalog.`),
         commandDetails([...titles.keys()]
-          .map((id) => `hookshelf book:delete --identifier ${id}`).join('\n')));
+          .map((id) => `hookshelf book:delete ${id}`).join('\n')));
     }
     const input = createInput(change);
     readWork = () => {
@@ -254,8 +254,9 @@ function tellOutcome<Done>(
   verb: string, { done, unchangedCount, problems }: BulkOutcome<Done>, { onChanged }: BulkWatch,
   undo: () => Promise<number>,
 ): void {
+  const were = unchangedCount === 1 ? 'was' : 'were';
   const parts = [`${verb} ${formatQuantity(done.length, 'book')}`,
-    ...unchangedCount === 0 ? [] : [`${unchangedCount} were so already`],
+    ...unchangedCount === 0 ? [] : [`${unchangedCount} ${were} so already`],
     ...problems.length === 0 ? [] : [`${problems.length} could not be: ${problems[0] ?? ''}`]];
   const button = asyncButton('Undo', async () => {
     const restoredCount = await undo();

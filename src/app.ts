@@ -391,7 +391,7 @@ function composeDomains(
   const stream = createEventStream({
     topics: topics.all, find: findCommitted(store),
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    replica: store.replica, logger,
+    replica: store.replica, logger, tokenCollection: TOKENS.name,
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => hasScope(exchange, access.verifier, 'read'),
     findView(exchange) {

@@ -16,6 +16,8 @@ import type { StreamTopic } from './stream-topic.ts';
 export type BroadcastOptions = {
   readonly topics: readonly StreamTopic[];
   readonly changes: ChangeLog;
+  /** The collection of the callers' tokens: after a change of it, readers may be none any more. */
+  readonly tokenCollection: string;
   /** Finds committed records. */
   readonly find: FindRecord;
   /** The last sequence applied. */
@@ -190,13 +192,20 @@ export class Broadcast {
       this.#flush();
       // The id brings a client with few events up to date too, before the log drops its position.
       const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
+      this.#endRefused();
       for (const reader of [...this.#readers]) {
-        if (!reader.mayRead) this.leave(reader);
-        else if (reader.isIdle) reader.push(bytes);
+        if (reader.isIdle) reader.push(bytes);
       }
       if (this.#unfollow !== null) this.#heartbeat = clock.startTimer(HEARTBEAT_MS, sendHeartbeats);
     };
     this.#heartbeat = clock.startTimer(HEARTBEAT_MS, sendHeartbeats);
+  }
+
+  /** Ends the streams whose callers may not read any more. */
+  #endRefused(): void {
+    for (const reader of [...this.#readers]) {
+      if (!reader.mayRead) this.leave(reader);
+    }
   }
 
   #unfollowWhenAlone(): void {
@@ -225,6 +234,8 @@ export class Broadcast {
     const entries = this.#pendingEntries;
     if (entries.length === 0) return;
     this.#pendingEntries = [];
+    // Before anything is sent that came after a token was revoked.
+    if (entries.some((entry) => this.#changesTokens(entry))) this.#endRefused();
     const channels = [...this.#channels.values()];
     const topics = new Set(channels.flatMap(({ filter }) => filter.topics));
     const transactions = entries.map((entry) =>
@@ -236,6 +247,12 @@ export class Broadcast {
       const bytes = Buffer.from(text);
       for (const reader of [...readers]) reader.push(bytes);
     }
+  }
+
+  #changesTokens(entry: BroadcastEntry): boolean {
+    const { tokenCollection } = this.#options;
+    return 'changes' in entry
+      && entry.changes.some(({ collection }) => collection === tokenCollection);
   }
 
   #createEvents(entry: BroadcastEntry, topics: ReadonlySet<StreamTopic>): readonly ChangeEvent[] {

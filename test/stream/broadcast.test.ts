@@ -7,7 +7,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 test('readers that open their streams at once are limited as others are', async () => {
   const broadcast = new Broadcast({
     topics: [], changes: { follow: () => () => {}, since: async () => null }, sequence: () => 0,
-    find: () => undefined,
+    tokenCollection: 'tokens', find: () => undefined,
     clock: new ManualClock(), logger: silentLogger,
   });
   const filter = { topics: [], webhookIds: null, view: null };

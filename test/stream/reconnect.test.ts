@@ -15,6 +15,7 @@ test('a client that follows again on its connection leaves no listener there', a
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
     find: () => undefined, sequence: () => 0, clock: systemClock, logger: silentLogger,
+    tokenCollection: 'tokens',
     findWebhookIds: (name) => [name],
     mayRead: () => true, findView: () => null,
     replica: {

@@ -15,6 +15,7 @@ import { startServer } from '../support/test-server.ts';
 
 const BOOKS: CollectionSpec = { name: 'books', key: 'id' };
 const CALLS: CollectionSpec = { name: 'calls', key: 'id' };
+const TOKENS: CollectionSpec = { name: 'tokens', key: 'id' };
 
 export type Shelf = {
   readonly store: OpenedStore;
@@ -38,7 +39,7 @@ export async function openShelf(
   mayRead: () => boolean = () => true,
 ): Promise<Shelf> {
   const store = await openStore({
-    directory: '/data', files, specs: [BOOKS, CALLS], logger: silentLogger,
+    directory: '/data', files, specs: [BOOKS, CALLS, TOKENS], logger: silentLogger,
   });
   let described = 0;
   let listeners = 0;
@@ -66,7 +67,7 @@ export async function openShelf(
       since: (sequence) => store.changes.since(sequence),
     },
     find: findCommitted(store), sequence: () => store.statistics.sequence, clock,
-    logger: silentLogger,
+    logger: silentLogger, tokenCollection: TOKENS.name,
     mayRead, findView: () => null,
     findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });

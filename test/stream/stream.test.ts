@@ -194,6 +194,27 @@ test('who may not read any more is told nothing after the next sign of life', as
   }
 });
 
+test('who may not read any more is told nothing that came after his token changed', async () => {
+  let mayRead = true;
+  const shelf = await openShelf(undefined, undefined, () => mayRead);
+  try {
+    const [reader, behind] = [await shelf.follow(), await shelf.follow('', '0')];
+    await shelf.put('open');
+    await until('both have read it', () =>
+      [reader, behind].every((one) => one.text().includes('open')));
+    mayRead = false;
+    await shelf.store.transact((transaction) => {
+      transaction.put('tokens', 't', '{"id":"t"}');
+      transaction.put('books', 'secret', '{"id":"secret"}');
+    });
+    await until('both have ended', () => reader.isEnded() && behind.isEnded());
+    assert.ok(!reader.text().includes('secret') && !behind.text().includes('secret'));
+    assert.equal(shelf.listeners(), 0);
+  } finally {
+    await shelf.close();
+  }
+});
+
 test('a reader that goes frees everything, whether it closes or only ends its side', () =>
   withShelf(async ({ follow, listeners, port, put }) => {
     const readers = await Promise.all(Array.from({ length: 50 }, () => follow()));

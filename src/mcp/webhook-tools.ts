@@ -135,7 +135,6 @@ const ADDRESS_NOTE = 'allowedAddresses was not checked, as this call has not the
   + 'sender: incoming_webhooks_diagnose with `client` checks one';
 
 function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
-  // The answer to a handshake may be signed, and a signature is shown to nobody.
   const { handshake: _handshake, ...shown } = argumentsOf(sampleRoute);
   return {
     name: 'webhook_try', access: sampleRoute.access, isReadOnly: false, isDestructive: false,
@@ -159,10 +158,13 @@ function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
           .map(([name, value]) => [name.toLowerCase(), String(value)])),
         ...typeof body === 'string' ? { body: Buffer.from(body, 'base64') } : {},
       });
+      // The answer to a handshake may be signed, and a signature is shown to nobody.
+      const isHandshake = Array.isArray(checks) && checks.some((entry) =>
+        isJsonObject(entry) && entry['check'] === 'handshake' && entry['status'] === 'ok');
+      const isShown = !isHandshake && (isJsonObject(answer) || typeof answer === 'string');
       return {
         value: {
-          accepted: status < 300, status, failedCheck, checks,
-          ...isJsonObject(answer) || typeof answer === 'string' ? { answer } : {},
+          accepted: status < 300, status, failedCheck, checks, ...isShown ? { answer } : {},
         },
         origin: `${method} ${ENDPOINT_PATH}`,
         ...isAddressLimited === true ? { notes: [ADDRESS_NOTE] } : {},

@@ -201,7 +201,16 @@ test('what is cut is named, with the call that goes on', async () => {
   assert.equal(text, body);
 });
 
-test('no handshake is tried, whose answer would be signed', async () => {
+test('the answer to a handshake is not shown, as it would be signed', async () => {
+  await speaker.read('incoming_webhooks_create', {
+    pathSegment: 'zoom', secret: SECRET, verification: { preset: 'zoom' },
+    actionConfiguration: 'to-log',
+  });
+  const tried = await speaker.read('webhook_try', { identifier: 'zoom' });
+  assert.deepEqual(tried['answer'], { success: true, message: '', data: {} });
+  const payload = { event: 'endpoint.url_validation', payload: { plainToken: 'v0:1:x' } };
+  const challenged = await speaker.read('webhook_try', { identifier: 'zoom', payload });
+  assert.deepEqual([challenged['accepted'], challenged['answer']], [true, undefined]);
   const result = await speaker.call('webhook_try', { identifier: 'gh', handshake: true });
   assert.match(result.content[0]?.text ?? '', /no argument "handshake"/);
 });

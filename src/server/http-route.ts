@@ -230,6 +230,8 @@ export interface Exchange {
   readonly caller: string;
   readonly clientAddress: string;
   readonly log: Logger;
+  /** Called once a JSON body is there; what it throws, the reading of the body throws. */
+  onJsonBody: (() => void) | null;
   /** The URL of a path for `Location` and `Link`: below `server.baseUri` where that is set. */
   linkTo(path: string): string;
   /** Sends a whole response. Length, request id and CORS headers are added. */

@@ -89,8 +89,12 @@ export function checkBoundSubjects(
       handle(exchange) {
         const visibility = findVisibility(exchange);
         if (visibility === null) return route.handle(exchange);
-        return assertSeen(store, subject, visibility, exchange.params[0] ?? '')
-          .then(() => route.handle(exchange));
+        const name = exchange.params[0] ?? '';
+        // A body may come long after the head: the record may be out of sight by then.
+        exchange.onJsonBody = () => {
+          if (!isSeen(store, subject, visibility, name)) throw subject.createError(name);
+        };
+        return assertSeen(store, subject, visibility, name).then(() => route.handle(exchange));
       },
     };
   });

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { outgoingSchema } from '../../src/webhooks/outgoing/outgoing-webhook.ts';
 import {
-  HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, inWorld, parse, parseList, settle,
+  HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, emit, inWorld, parse, parseList, settle,
 } from '../support/customers.ts';
 import { makeBoundToken } from '../support/make-token.ts';
 import { until } from '../support/until.ts';
@@ -163,11 +163,16 @@ test('nothing of a customer reaches an action of the operator', () =>
 test('a webhook that goes out of sight while the body of a change comes is not changed', () =>
   inWorld(TWO, async ({ operator, server, ids }) => {
     const { token } = await makeBoundToken(server.data, 'write', 'acme');
-    for (const [method, rest, body] of [
-      ['PATCH', '', '{"enabled":false}'], ['POST', '/rotate-secret', '{"overlapHours":0}'],
-      ['POST', '/send', '{"payload":1}'],
+    await emit(operator, 'order.paid');
+    const [delivery] = await deliveriesOf(operator, 'acme');
+    const path = `${HOOKS}/${ids['acme']}`;
+    for (const [method, place, body] of [
+      ['PATCH', path, '{"enabled":false}'], ['POST', `${path}/rotate-secret`, '{"overlapHours":0}'],
+      ['POST', `${path}/send`, '{"payload":1}'],
+      ['POST', `${path}/backfill`, '{"since":"2026-01-01T00:00:00Z"}'],
+      ['POST', `/api/deliveries/${delivery?.['identifier']}/resend`, '{"as":"new"}'],
     ] as const) {
-      const sent = request(`${server.url}${HOOKS}/${ids['acme']}${rest}`, {
+      const sent = request(`${server.url}${place}`, {
         method, agent: false, headers: {
           authorization: `Bearer ${token}`, 'content-type': 'application/json',
           'content-length': body.length,
@@ -180,9 +185,11 @@ test('a webhook that goes out of sight while the body of a change comes is not c
       const responded = once(sent, 'response');
       sent.end(body.slice(3));
       const [{ statusCode }] = await responded as [{ readonly statusCode: number }];
-      assert.equal(statusCode, 404, method + rest);
+      assert.equal(statusCode, 404, method + place);
       await operator('PATCH', `${HOOKS}/out`, { name: 'acme' });
     }
     const webhook = parse(await operator('GET', `${HOOKS}/acme`));
     assert.deepEqual([webhook['enabled'], webhook['hasSecret']], [true, false]);
+    assert.equal((await deliveriesOf(operator, 'acme')).length, 1);
+    assert.deepEqual(parseList(await operator('GET', '/api/jobs')), []);
   }));

@@ -83,6 +83,7 @@ export class HttpExchange implements Exchange {
   /** Headers that cross-origin rules add to the response. */
   corsHeaders: HeaderList | null = null;
   grant: Grant | null = null;
+  onJsonBody: (() => void) | null = null;
   /** Whether the client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
   hasResponded = false;
@@ -200,7 +201,9 @@ export class HttpExchange implements Exchange {
     const isExpected = body?.isOptional !== true || announcesBody(request);
     if (isExpected) checkMediaType(request, body?.mediaTypes ?? JSON_MEDIA_TYPES);
     const json = this.entrance === 'embedded' ? findConsumedJson(request) : undefined;
-    return json === undefined ? this.readBody() : Buffer.from(encodeChecked(json));
+    const bytes = json === undefined ? await this.readBody() : Buffer.from(encodeChecked(json));
+    this.onJsonBody?.();
+    return bytes;
   }
 
   async readJson(): Promise<unknown> {

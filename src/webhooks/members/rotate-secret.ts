@@ -106,7 +106,7 @@ type SecretOwner = {
   /** Absent: no token that is bound to webhooks may call the route. */
   readonly bound?: {
     readonly rule: BoundRule;
-    /** What the caller sees of the webhook; null: all of it. Throws if he does not see it. */
+    /** What the caller sees of the webhook; null: all of it. */
     readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
   };
   /** Whether the previous secret can be valid beside the current one. Absent: always. */

@@ -15,9 +15,8 @@ import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
-import {
-  bindRoutes, type Exchange, type HttpRoute, type ParameterSpec, type RouteRow,
-} from '../../server/http-route.ts';
+import { bindRoutes } from '../../server/http-route.ts';
+import type { HttpRoute, ParameterSpec, RouteRow } from '../../server/http-route.ts';
 import { malformed, readQuery } from '../../server/query.ts';
 import type { Store } from '../../store/store-port.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
@@ -70,7 +69,7 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
       bound: {
         rule: { scope: 'write', subject: 'webhook' },
-        findView: (exchange) => findSeen(services, exchange)?.show ?? null,
+        findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
       },
     }),
     collectionRoute(outgoingResource, records, {
@@ -86,33 +85,12 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
       patch: { scope: 'resend', subject: 'webhook' },
       findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
       checkPatch(exchange, patch) {
-        const seen = findSeen(services, exchange);
-        if (seen === null || exchange.grant === null) return;
-        checkBoundChange(exchange.grant, patch, seen.webhook, services.inFlightPerHookMax);
+        const webhook = webhooks.findNamed(exchange.params[0] ?? '');
+        if (exchange.grant?.binding === undefined || webhook === undefined) return;
+        checkBoundChange(exchange.grant, patch, webhook, services.inFlightPerHookMax);
       },
     }),
   ];
-}
-
-type SeenWebhook = {
-  readonly webhook: ReadyOutgoingWebhook; readonly show: (bytes: Buffer) => Buffer;
-};
-
-/**
- * Finds the webhook of the path once more for a caller whose token is bound to webhooks; null: it
- * is not. Throws `not_found` for one that went out of sight while the body came.
- */
-function findSeen(
-  { webhooks, findVisibility }: OutgoingServices, exchange: Exchange,
-): SeenWebhook | null {
-  const visibility = findVisibility(exchange);
-  if (visibility === null) return null;
-  const name = exchange.params[0] ?? '';
-  const webhook = webhooks.findNamed(name);
-  if (webhook === undefined || !visibility.seesWebhook(webhook.identifier)) {
-    throw notFoundError(outgoingResource.noun, name);
-  }
-  return { webhook, show: (bytes) => hideForeignWait(visibility, bytes) };
 }
 
 function createListedView(visibility: Visibility | null): ListedView | null {
@@ -196,8 +174,7 @@ function eventFilter(webhooks: Pick<OutgoingWebhookIndex, 'find'>): CollectionFi
   };
 }
 
-function sendRoute(services: OutgoingServices): HttpRoute {
-  const { webhooks, send } = services;
+function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     bound: { scope: 'resend', subject: 'webhook' },
@@ -216,7 +193,7 @@ function sendRoute(services: OutgoingServices): HttpRoute {
       const identifier = exchange.params[0] ?? '';
       const webhook = webhooks.findNamed(identifier);
       if (webhook === undefined) throw notFoundError('outgoing webhook', identifier);
-      if (findSeen(services, exchange)?.webhook.actionConfiguration !== undefined) {
+      if (exchange.grant?.binding !== undefined && webhook.actionConfiguration !== undefined) {
         throw new AppError('forbidden', 'this token may not send to a webhook with an action');
       }
       const path = `${outgoingResource.path}/${identifier}/send`;

@@ -8,6 +8,8 @@ import { AppError } from '../errors.ts';
 import { parseJsonText } from './exact-parser.ts';
 
 export const JSON_DEPTH_MAX = 64;
+/** What a record may have; 2 MiB of `{}` would be 700,000, and 40 MB of memory. */
+const RECORD_VALUES_MAX = 100_000;
 
 /**
  * The value of a JSON text (RFC 8259) in UTF-8, with or without a byte order mark. Of members with
@@ -20,7 +22,7 @@ export function parseJson(bytes: Buffer): unknown {
 
 /**
  * The same for a record of a file, which is mostly one line: its first line is not named, as that
- * would be taken for a line of the file.
+ * would be taken for a line of the file. Throws `malformed` for one of too many values, too.
  */
 export function parseJsonRecord(bytes: Buffer): unknown {
   return parse(bytes, true);
@@ -34,6 +36,9 @@ function parse(bytes: Buffer, isRecord: boolean): unknown {
     throw new AppError('malformed', `not valid UTF-8 at ${position}`);
   }
   const text = withoutByteOrderMark(bytes);
+  if (isRecord && hasTooManyValues(text)) {
+    throw new AppError('malformed', `has more than ${RECORD_VALUES_MAX} values`);
+  }
   if (!isTooDeep(text)) {
     try {
       return parseJsonText(text.toString(encoding));
@@ -109,6 +114,25 @@ function isTooDeep(text: Buffer): boolean {
     }
   }
   return false;
+}
+
+/** Whether a JSON text has more values than a record may have; as exact as `isTooDeep`. */
+function hasTooManyValues(text: Buffer): boolean {
+  if (text.length <= RECORD_VALUES_MAX) return false;
+  let count = 1;
+  let isInString = false;
+  for (let offset = 0; offset < text.length; offset += 1) {
+    const byte = text[offset];
+    if (isInString) {
+      if (byte === BACKSLASH) offset += 1;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) {
+      isInString = true;
+    } else if (byte === COMMA || byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
+      count += 1;
+    }
+  }
+  return count > RECORD_VALUES_MAX;
 }
 
 type SyntaxProblem = { readonly offset: number; readonly detail: string };

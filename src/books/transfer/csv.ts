@@ -9,6 +9,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
+import { parseJsonRecord } from '../../base/json/parse.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import { decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
@@ -36,6 +37,8 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
     + '["own","lent"]',
   mergedIds: 'write ids with semicolons between them, or JSON, ["goodreads:2767052"]',
 };
+/** More than the model takes of any list, and little to hold. */
+const LIST_PIECES_MAX = 10_000;
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
@@ -150,11 +153,13 @@ function toJson(name: string, cell: CsvCell): CellValue {
   if (kind === 'integer') return readPlainCell(text, INTEGER);
   if (kind === 'number') return readPlainCell(text, DECIMAL);
   if (kind === 'boolean') return readPlainCell(text, BOOLEAN);
-  const isJson = /^\s*[[{]/.test(text);
-  if (!isJson && name === 'authors') return { json: encodeAuthorNames(text) };
   const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
-  if (!isJson && isListOfTexts) return { json: JSON.stringify(splitList(text)) };
-  return readJsonCell(name, text);
+  const hasPieces = name === 'authors' || isListOfTexts;
+  if (!hasPieces || /^\s*[[{]/.test(text)) return readJsonCell(name, text);
+  const items = splitList(text);
+  if (items === null) return { problem: `the cell has more than ${LIST_PIECES_MAX} pieces` };
+  const value = name === 'authors' ? items.map((author) => ({ name: author })) : items;
+  return { json: JSON.stringify(value) };
 }
 
 /** A cell that does not fit the pattern becomes a text, which the model refuses. */
@@ -165,15 +170,14 @@ function readPlainCell(text: string, pattern: RegExp): CellValue {
 function readJsonCell(name: string, text: string): CellValue {
   const listSyntax = LIST_SYNTAX[name];
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonRecord(Buffer.from(text));
     if (listSyntax !== undefined && !Array.isArray(value)) {
       return { problem: `the cell is not a JSON array: ${listSyntax}` };
     }
+    return { json: encodeJson(value) };
   } catch {
     return { problem: `the cell is not valid JSON: ${listSyntax ?? JSON_SYNTAX}` };
   }
-  // A valid JSON string contains no line feed, so only those between tokens are replaced.
-  return { json: text.replaceAll('\n', ' ') };
 }
 
 /** Names alone where that loses nothing and cannot be taken for JSON. */
@@ -185,13 +189,11 @@ function encodeAuthors(authors: readonly Author[], isForSpreadsheet: boolean): s
   return guardText(authors.map(({ name }) => name).join('; '), isForSpreadsheet);
 }
 
-/** Authors of a list of names, as JSON. */
-function encodeAuthorNames(text: string): string {
-  return JSON.stringify(splitList(text).map((name) => ({ name })));
-}
-
-function splitList(text: string): string[] {
-  return text.split(';').map((item) => item.trim()).filter((item) => item !== '');
+/** The pieces between semicolons; null where there are too many. */
+function splitList(text: string): readonly string[] | null {
+  const pieces = text.split(';', LIST_PIECES_MAX + 1);
+  if (pieces.length > LIST_PIECES_MAX) return null;
+  return pieces.map((item) => item.trim()).filter((item) => item !== '');
 }
 
 /**

@@ -73,6 +73,15 @@ test('of a record the first line is not named', () => {
   assert.throws(parse('"\xff"'), { message: 'not valid UTF-8 at column 2' });
 });
 
+test('a record has a bounded number of values, however many commas its texts have', () => {
+  const parse = (text: string) => () => parseJsonRecord(Buffer.from(text));
+  const list = (count: number): string => `[${Array(count).fill('{}').join(',')}]`;
+  assert.throws(parse(list(60_000)), { code: 'malformed', message: 'has more than 100000 values' });
+  assert.doesNotThrow(parse(list(40_000)));
+  assert.doesNotThrow(parse(JSON.stringify({ review: ',[{\\"'.repeat(60_000) })));
+  assert.doesNotThrow(() => parseJson(Buffer.from(list(60_000))));
+});
+
 test('JSON of every kind is parsed, with or without a byte order mark', () => {
   const texts = ['{}', '[]', '"x"', '0', '-0.0005', 'true', ' null ', '{"a":[{"b":"\\u00e9"}]}'];
   for (const text of texts) {

@@ -149,6 +149,12 @@ test('an unclosed quote costs its own row: reading goes on at the next that is a
     .map(({ line, problem }) => [line, problem]), [[2, 'a quoted cell is not closed']]);
 });
 
+test('a cell of more pieces than any list has is told, and its JSON may have line ends', () => {
+  const [many, few] = read(`title,keywords\nA,${';a'.repeat(10_000)}\nA,"[""a"",\n\n""b""]"\n`);
+  assert.equal(many && problemOf(many), '/keywords: the cell has more than 10000 pieces');
+  assert.equal(few?.json?.toString(), '{"title":"A","keywords":["a","b"]}');
+});
+
 test('a list that is no valid JSON is told with how it is written', () => {
   const problems = (name: string, cells: readonly string[]): readonly string[] =>
     read(`title,${name}\n${cells.map((cell) => `A,"${cell}"\n`).join('')}`).map(problemOf);

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { FORMATS } from '../../../src/books/transfer/format-list.ts';
+import type { FormatName } from '../../../src/books/transfer/format-list.ts';
 import { compile } from '../../support/compile.ts';
 import { IS_LONG } from '../../support/long.ts';
 
@@ -128,5 +129,30 @@ for (const [format, files] of Object.entries(FILES)) {
       assert.ok(growthBytes <= bytesMax,
         `${start}${piece.slice(0, 40)}: grew by ${growthBytes} bytes`);
     }
+  });
+}
+
+/** As long as a record may be, of pieces that would take many times their bytes each. */
+const RECORD_MEGABYTES = 1.9;
+/** What `--max-memory 64` leaves, less what a server has in it. */
+const SMALL_HEAP = ['--max-semi-space-size=1', '--max-old-space-size=26'];
+const DENSE_RECORDS: readonly (readonly [format: FormatName, ...FileParts])[] = [
+  ['csv', 'title,authors\nA,"', 'a;', '"\n'],
+  ['csv', 'title,metadata\nA,"{', '\n', '}"\n'],
+  ['goodreads', `${GOODREADS}1,"`, 'a""', '"\n'],
+  ['storygraph', `${STORYGRAPH}A,B,C,1,,,,"`, '""', '"\n'],
+  ['csl', '[{"type":"book","title":"A","author":[{"literal":"', ' a', '"}]}]'],
+  ['jsonld', `${JSON_LD}{"@type":"Book","name":"A","author":"`, 'a;', '"}]}'],
+  ['jsonld', `${JSON_LD}{"@type":"Book","name":"A","author":[`, '{},', '{}]}]}'],
+  ['librarything', '{"1":{"title":"A","tags":[', '[],', '[]]}}'],
+];
+
+for (const [format, start, piece, end] of DENSE_RECORDS) {
+  test(`a ${format} record of many ${JSON.stringify(piece)} fits into a small heap`, async () => {
+    const words = [CHILD, format, start, piece, end, String(RECORD_MEGABYTES)];
+    const { stdout } = await promisify(execFile)(
+      process.execPath, [...SMALL_HEAP, ...words], { timeout: TIMEOUT_MS });
+    const { books, broken } = JSON.parse(stdout) as Readonly<Record<string, number>>;
+    assert.deepEqual([books, broken].sort(), [0, 1]);
   });
 }

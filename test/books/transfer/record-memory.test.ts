@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCsvReader } from '../../../src/books/transfer/csv.ts';
+import { CsvRowSplitter } from '../../../src/books/transfer/csv-rows.ts';
 import { JsonLinesSplitter, JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
 import type { RecordSplitter } from '../../../src/books/transfer/record-splitter.ts';
 import { heldBytes, heldBytesMax } from '../../support/memory.ts';
@@ -37,3 +38,13 @@ for (const [format, [make, start, end]] of Object.entries(RECORDS)) {
     assert(held < heldBytesMax(BYTES), `${held} bytes are held`);
   });
 }
+
+test('a cell of doubled quotes takes no more than twice its bytes', () => {
+  const splitter = new CsvRowSplitter();
+  const file = Buffer.from(`title\n"${'a""'.repeat(BYTES / 4)}"\n`);
+  const before = heldBytes();
+  const rows = splitter.push(file);
+  const held = heldBytes() - before;
+  assert.equal(rows[1]?.cells[0]?.text, 'a"'.repeat(BYTES / 4));
+  assert(held < heldBytesMax(BYTES), `${held} bytes are held`);
+});

@@ -9,7 +9,7 @@
  */
 import { messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { parseJson } from '../../../base/json/parse.ts';
+import { parseJsonRecord } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JsonSplitter } from '../json-splitter.ts';
 import type { SplitElement } from '../json-splitter.ts';
@@ -209,7 +209,7 @@ type ParsedText =
 /** The value of a JSON text, or what is wrong with it. */
 export function parseText(json: Buffer): ParsedText {
   try {
-    return { value: parseJson(json) as JsonValue };
+    return { value: parseJsonRecord(json) as JsonValue };
   } catch (error) {
     return { problem: messageOf(error) };
   }

@@ -13,7 +13,7 @@ export type TextReader = (text: string) => RowValue | undefined;
 
 // No member of a book takes more than 100,000 characters, of two units at most. A list of two
 // million, each an object, would take hundreds of megabytes before it was refused.
-const TEXT_LENGTH_MAX = 256 * 1024;
+export const TEXT_LENGTH_MAX: number = 256 * 1024;
 /** One more than the model takes of a list, so that it tells of those that it refuses. */
 export const LIST_LENGTH_MAX: number = LIST_ITEMS_MAX + 1;
 

@@ -8,7 +8,7 @@ import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { parseJson } from '../../../base/json/parse.ts';
+import { parseJsonRecord } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import {
@@ -176,7 +176,7 @@ export function parseRest(value: JsonValue | undefined): JsonObject | null {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string') return null;
   try {
-    const parsed = parseJson(Buffer.from(value));
+    const parsed = parseJsonRecord(Buffer.from(value));
     return isJsonObject(parsed) ? parsed : null;
   } catch (thrown) {
     if (thrown instanceof AppError) return null;

@@ -15,7 +15,7 @@ import { JsonSplitter } from '../json-splitter.ts';
 import type { SplitElement } from '../json-splitter.ts';
 import { createDate, readDate } from '../mapping/date-text.ts';
 import {
-  listItems, listTexts, readKeywords, readPages, readWords,
+  TEXT_LENGTH_MAX, listItems, listTexts, readKeywords, readPages, readWords,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -146,9 +146,10 @@ function createItem({ ownId, fields }: WrittenRecord, book: Book): JsonObject {
   return item;
 }
 
-/** A text, which may be written as a number; empty: there is none. */
+/** A text, which may be written as a number; empty: there is none that a member could take. */
 function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' || isJsonNumber(value) ? String(value) : '';
+  const text = typeof value === 'string' || isJsonNumber(value) ? String(value) : '';
+  return text.length > TEXT_LENGTH_MAX ? '' : text;
 }
 
 /** The date of numbers, or of a text; whole where it says neither a span nor a doubt. */

@@ -7,7 +7,9 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { readFirst, readKeywords } from '../mapping/field-text.ts';
+import {
+  LIST_LENGTH_MAX, TEXT_LENGTH_MAX, readFirst, readKeywords,
+} from '../mapping/field-text.ts';
 import type { FieldTexts, TextReader } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
@@ -38,7 +40,8 @@ export function findTexts(value: JsonValue | undefined, type = ''): FieldTexts {
 
 function readItem(item: JsonValue, type = ''): ItemText {
   if (typeof item === 'string' || isJsonNumber(item)) {
-    return { text: String(item), isWhole: true };
+    const text = String(item);
+    if (text.length <= TEXT_LENGTH_MAX) return { text, isWhole: true };
   }
   if (!isJsonObject(item)) return { text: null, isWhole: false };
   // An address is no name of an organization.
@@ -65,7 +68,7 @@ export function listItems(value: JsonValue | undefined): readonly JsonValue[] {
 /** One text holds keywords by commas; in a list each text is one. */
 export function readKeywordList(value: JsonValue | undefined): RowValue | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return readKeywords(value);
+  if (typeof value === 'string' && value.length <= TEXT_LENGTH_MAX) return readKeywords(value);
   const { texts, isWhole } = findTexts(value, TEXT);
   if (texts.length === 0 && !Array.isArray(value)) return undefined;
   return { value: texts, isWhole };
@@ -93,16 +96,17 @@ function makeReader(type: string, read?: TextReader): (value: JsonValue) => RowV
 }
 
 export function readPeople(value: JsonValue | undefined): RowValue | undefined {
-  const people = listItems(value).flatMap(readPersons);
+  const items = listItems(value);
+  const people = items.slice(0, LIST_LENGTH_MAX).flatMap(readPersons);
   if (people.length === 0) return undefined;
-  return {
-    value: people.map((person) => person.value), isWhole: people.every(({ isWhole }) => isWhole),
-  };
+  const isWhole = items.length < LIST_LENGTH_MAX && people.every((person) => person.isWhole);
+  return { value: people.map((person) => person.value), isWhole };
 }
 
 /** The authors of an item; of a text there may be several. */
 function readPersons(item: JsonValue): readonly RowValue[] {
-  if (typeof item !== 'string' || !item.includes(';')) return [readPerson(item)];
+  const isList = typeof item === 'string' && item.length <= TEXT_LENGTH_MAX && item.includes(';');
+  if (!isList) return [readPerson(item)];
   return readAuthorNames(item).map((author) => part(author));
 }
 

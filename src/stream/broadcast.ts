@@ -29,6 +29,8 @@ export type BroadcastOptions = {
 };
 
 const READERS_MAX = 256;
+/** Of one token that is bound to webhooks: one customer must not take the places of all. */
+const BOUND_READERS_MAX = 16;
 const HEARTBEAT_MS = 15_000;
 const FLUSH_INTERVAL_MS = 20;
 /** The delay of clients that reconnect by themselves. */
@@ -51,7 +53,8 @@ export class Broadcast {
   readonly #channels = new Map<string, Channel>();
   /** Readers that are behind read the log one at a time, or many would block the event loop. */
   readonly #logGate = createConcurrencyLimiter(1);
-  #openingCount = 0;
+  /** The readers to be, which have their places already. */
+  readonly #openings = new Set<Pick<StreamReader, 'filter'>>();
   #sequence = 0;
   #pendingEntries: BroadcastEntry[] = [];
   #flushTimer: Timer | null = null;
@@ -78,12 +81,10 @@ export class Broadcast {
     filter: StreamFilter, position: StreamPosition | null, caller: ReaderConnection,
   ): Promise<StreamReader> {
     if (this.#isClosed) throw stoppingError();
-    if (this.#readers.size + this.#openingCount >= READERS_MAX) {
-      throw new AppError('unavailable', `${READERS_MAX} event streams are open, which is the limit`,
-        { retryAfterS: 5 });
-    }
+    this.#checkPlaces(filter);
     this.#follow();
-    this.#openingCount += 1;
+    const opening = { filter };
+    this.#openings.add(opening);
     try {
       const log = await this.#openMissed(position);
       if (this.#isClosed) {
@@ -102,9 +103,18 @@ export class Broadcast {
       this.#readers.add(reader);
       return reader;
     } finally {
-      this.#openingCount -= 1;
+      this.#openings.delete(opening);
       this.#unfollowWhenAlone();
     }
+  }
+
+  /** Throws `unavailable` when no place is left for a reader with the filter. */
+  #checkPlaces({ view }: StreamFilter): void {
+    const places = [...this.#readers, ...this.#openings];
+    if (places.length >= READERS_MAX) throw noPlaceError(`${READERS_MAX} event streams are open`);
+    const own = places.filter(({ filter }) => view !== null && filter.view?.key === view.key);
+    if (own.length < BOUND_READERS_MAX) return;
+    throw noPlaceError(`${BOUND_READERS_MAX} event streams of this token are open`);
   }
 
   /** Idempotent. */
@@ -209,7 +219,7 @@ export class Broadcast {
   }
 
   #unfollowWhenAlone(): void {
-    if (this.#readers.size + this.#openingCount > 0) return;
+    if (this.#readers.size + this.#openings.size > 0) return;
     this.#unfollow?.();
     this.#heartbeat?.cancel();
     this.#flushTimer?.cancel();
@@ -273,6 +283,10 @@ const EMPTY_COMMENT = Buffer.from(':\n\n');
 function getChannelKey({ topics, webhookIds, view }: StreamFilter): string {
   const names = topics.map(({ name }) => name).sort();
   return [view?.key ?? '', ...names, ...webhookIds ?? ['']].join('\n');
+}
+
+function noPlaceError(what: string): AppError {
+  return new AppError('unavailable', `${what}, which is the limit`, { retryAfterS: 5 });
 }
 
 function stoppingError(): AppError {

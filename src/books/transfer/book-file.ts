@@ -22,6 +22,8 @@ import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 // Other requests have a turn after each piece: 64 KiB of a list of ISBNs are 4600 records, which
 // take 25 ms, and before the code is warm 160.
 const PIECE_BYTES = 4096;
+/** So many are handed on without the rest of their chunk, which may have 500,000 of two bytes. */
+const RECORDS_HELD_MAX = 4096;
 /** So many records of a file that is read whole are handed on together. */
 const SOME_RECORDS = 64;
 /** White space and controls are no text. */
@@ -54,16 +56,21 @@ export async function openBookFile(
     if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
     const converter = new FileDecoder(start.declared);
     const { readPiece, readEnd } = createRecordReader(codec.createReader(options), converter);
-    const readChunk = async (chunk: Buffer): Promise<SourceRecord[]> => {
-      const records: SourceRecord[] = [];
+    const readChunk = async function* readChunk(chunk: Buffer): AsyncGenerator<SourceRecord[]> {
+      let records: SourceRecord[] = [];
       for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
         append(records, readPiece(chunk.subarray(offset, offset + PIECE_BYTES)));
         await nextTurn();
+        if (records.length < RECORDS_HELD_MAX) continue;
+        yield records;
+        records = [];
       }
-      return records;
+      yield records;
     };
     const firstRecords: SourceRecord[] = [];
-    for (const chunk of start.chunks) append(firstRecords, await readChunk(chunk));
+    for (const chunk of start.chunks) {
+      for await (const records of readChunk(chunk)) append(firstRecords, records);
+    }
     // A mistake of a whole short file, such as one in its header, is thrown here too.
     if (start.isWhole) for await (const records of readEnd()) append(firstRecords, records);
     return {
@@ -74,7 +81,7 @@ export async function openBookFile(
       async* readRecords() {
         yield firstRecords;
         if (start.isWhole) return;
-        for await (const chunk of start.readRest()) yield readChunk(chunk);
+        for await (const chunk of start.readRest()) yield* readChunk(chunk);
         // Not reached when the file was cut short: half a record is none.
         yield* readEnd();
       },

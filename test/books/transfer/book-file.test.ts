@@ -42,6 +42,18 @@ const ENCODINGS = [
   ['windows-1252', (text: string) => Buffer.from(text, 'latin1')],
 ] as const;
 
+test('records of two bytes are handed on some at a time, whatever their chunk', async () => {
+  const source = async function* makeFile(): AsyncGenerator<Buffer> {
+    yield Buffer.from(`[${'1,'.repeat(40_000)}`);
+    yield Buffer.from(`${'1,'.repeat(100_000)}1]`);
+  };
+  const file = await openBookFile(source(), 'json', { hasAllTypes: false });
+  const counts: number[] = [];
+  for await (const records of file.readRecords()) counts.push(records.length);
+  assert.equal(counts.reduce((sum, count) => sum + count), 140_001);
+  assert(counts.slice(1).every((count) => count <= 8192), String(counts));
+});
+
 for (const { name, title } of FORMATS) {
   test(`${title} is known, in any encoding, and its records are the same however it is cut`,
     async () => {

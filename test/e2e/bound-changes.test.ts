@@ -63,6 +63,26 @@ test('one customer does not take the places of all', () =>
     assert.equal((await operator('PATCH', `${HOOKS}/acme`, { maxInFlight: 50 })).status, 200);
   }, { HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '3' }));
 
+test('what a customer sends again leaves half of the queue for what others send', () =>
+  inWorld(TWO, async ({ customer, operator }) => {
+    const reseller = await customer('resend', 'acme');
+    await emit(operator, 'order.paid');
+    const [delivery] = await deliveriesOf(operator, 'acme');
+    const path = `/api/deliveries/${delivery?.['identifier']}/resend`;
+    await reseller('PATCH', `${HOOKS}/acme`, { enabled: false });
+    for (let count = 0; count < 3; count += 1) {
+      assert.equal((await reseller('POST', path, { as: 'new' })).status, 202);
+    }
+    const refused = await reseller('POST', path, { as: 'new' });
+    assert.equal(refused.status, 503);
+    assert.match(refused.text, /is full: 3 wait \(half of outgoing.maxPending\)/);
+    const job = parse(await reseller('POST', '/api/deliveries/resend', { status: 'failed' }));
+    assert.equal((await operator('POST', '/api/events', { name: 'order.due' })).status, 202);
+    assert.equal((await operator('POST', path, { as: 'new' })).status, 202);
+    const waiting = parse(await reseller('GET', `/api/jobs/${job['id']}`));
+    assert.deepEqual([waiting['status'], waiting['done']], ['running', 0]);
+  }, { HOOKSHELF_OUTGOING_MAX_PENDING: '6' }));
+
 test('a target does not move to where access tokens of an operator would go', () =>
   inWorld({
     acme: {

@@ -213,11 +213,15 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       const identifier = exchange.params[0] ?? '';
       return serveOnce(keys, exchange, (body, keepResponse) => {
         const mode = parseResendMode(parseOptionalBody(body));
-        return service.resend(identifier, mode, (transaction, delivery) =>
-          keepResponse(transaction, {
+        // A customer leaves room for what others send.
+        const share = exchange.grant?.binding === undefined ? 'whole' : 'half';
+        return service.resend(identifier, mode, {
+          share,
+          onStaged: (transaction, delivery) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: encodeJson(service.toPublic(delivery)),
-          }));
+          }),
+        });
       });
     },
   };

@@ -15,7 +15,7 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../work/item-spec.
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
 import type { SearchWalk } from '../records/searches.ts';
-import type { QueueCapacity } from './queue-capacity.ts';
+import type { QueueCapacity, QueueShare } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
   ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, restrictDeliveries,
@@ -149,11 +149,16 @@ export class DeliveryService {
   }
 
   /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
-  resend(identifier: string, mode: ResendMode, onStaged?: OnStaged): Promise<Delivery> {
+  resend(
+    identifier: string, mode: ResendMode,
+    { share = 'whole', onStaged }: {
+      readonly share?: QueueShare; readonly onStaged?: OnStaged;
+    } = {},
+  ): Promise<Delivery> {
     const { store, clock, makeId } = this.#context;
     const inputs = { nowMs: clock.now(), seed: makeId() };
     return store.transact((transaction) => {
-      const delivery = this.stageResend(transaction, identifier, mode, inputs);
+      const delivery = this.stageResend(transaction, identifier, mode, inputs, share);
       onStaged?.(transaction, delivery);
       return delivery;
     });
@@ -162,9 +167,13 @@ export class DeliveryService {
   /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
-    inputs: Omit<TransactionInputs, 'hops'>,
+    inputs: Omit<TransactionInputs, 'hops'>, share: QueueShare = 'whole',
   ): Delivery {
-    return stageResend(transaction, identifier, mode, inputs, this.#parts.capacity);
+    const { capacity } = this.#parts;
+    return stageResend(transaction, identifier, mode, inputs, {
+      isEventQueued: (eventId) => capacity.isEventQueued(eventId),
+      reserve: (...room) => capacity.reserve(...room, share),
+    });
   }
 
   /**

@@ -26,6 +26,11 @@ const BODIES_FACTOR = 1.5;
 /** The resource of which transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
+/** How much of the queue somebody may fill. */
+const SHARES = { whole: 1, half: 0.5 } as const;
+
+export type QueueShare = keyof typeof SHARES;
+
 type StatusCounts = { readonly [Status in OutgoingStatus]: number };
 
 /**
@@ -108,10 +113,12 @@ export class QueueCapacity {
    * Reserves `count` more deliveries, whose payloads take `bytes` in all, until the transaction is
    * applied or discarded. Throws as `assertRoom` does. 0 bytes: their records are counted already.
    */
-  reserve(transaction: Transaction, count: number, bytes: number): void {
+  reserve(
+    transaction: Transaction, count: number, bytes: number, share: QueueShare = 'whole',
+  ): void {
     this.#assertRoom(count, bytes, {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
-    });
+    }, share);
     transaction.reserve(WAITING, count);
     if (bytes > 0) transaction.reserve(PAYLOAD_BYTES, bytes + count * RECORD_BYTES);
   }
@@ -121,7 +128,7 @@ export class QueueCapacity {
    * room beside the committed ones that are pending, and the events that have not begun.
    */
   assertRoom(count: number, bytes: number): void {
-    this.#assertRoom(count, bytes, { count: 0, bytes: 0 });
+    this.#assertRoom(count, bytes, { count: 0, bytes: 0 }, 'whole');
   }
 
   /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
@@ -152,17 +159,21 @@ export class QueueCapacity {
   /** `reserved` is what transactions have reserved. */
   #assertRoom(
     count: number, bytes: number, reserved: { readonly count: number; readonly bytes: number },
+    share: QueueShare,
   ): void {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
-    if (waitingCount + reserved.count + count > this.#pendingMax) {
-      throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
+    const pendingMax = Math.floor(this.#pendingMax * SHARES[share]);
+    const portion = share === 'whole' ? '' : 'half of ';
+    if (waitingCount + reserved.count + count > pendingMax) {
+      throw queueFullError(`${pendingMax} wait (${portion}outgoing.maxPending)`);
     }
     this.assertFits(count, bytes);
     const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
-    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
+    const bytesMax = this.#bytesMax * SHARES[share];
+    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
-      + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
+      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
   /** Counts a record, or ends to count it. */

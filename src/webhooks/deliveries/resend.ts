@@ -1,5 +1,5 @@
 /**
- * Resends a delivery for an operator: either the same delivery, with its bytes and its
+ * Resends a delivery by hand: either the same delivery, with its bytes and its
  * `webhook-id`, so that a receiver that has it may drop it; or a new delivery of the same event,
  * whose body is made anew.
  */
@@ -24,7 +24,9 @@ import { deliverySpec, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
-type ResendCapacity = Pick<QueueCapacity, 'reserve' | 'isEventQueued'>;
+type ResendCapacity = Pick<QueueCapacity, 'isEventQueued'> & {
+  reserve(transaction: Transaction, count: number, bytes: number): void;
+};
 
 /**
  * Stages the resend and returns the delivery that is due now. Throws `not_found`; `conflict` when

@@ -26,6 +26,7 @@ type World = {
   readonly call: (method: string, path: string, body?: unknown) => Promise<unknown>;
   /** Opens the console as who holds such a token. */
   readonly signIn: (scope: 'read' | 'resend' | 'write', ...webhooks: string[]) => Promise<void>;
+  readonly signInAsOperator: () => Promise<void>;
   /** Ends the tokens of that name, as commands do. */
   readonly revoke: (name: string) => Promise<void>;
 };
@@ -43,6 +44,12 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
       });
       assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
       return text === '' ? null : JSON.parse(text);
+    };
+    const enter = async (reader: string): Promise<void> => {
+      await browser.visit(`${server.url}/docs`);
+      await browser.evaluate('sessionStorage.clear(); return true;');
+      await browser.visitAnew(`${server.url}/console#token=${reader}`);
+      await person.find('heading', 'Overview');
     };
     const ids: Record<string, string> = {};
     for (const [name, path] of [['acme', ''], ['acme-eu', '/500'], ['bolt', '']] as const) {
@@ -64,12 +71,9 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
           assert.equal(code, 0, stderr);
         },
         async signIn(scope, ...webhooks) {
-          await browser.visit(`${server.url}/docs`);
-          await browser.evaluate('sessionStorage.clear(); return true;');
-          const bound = await makeBoundToken(data, scope, ...webhooks);
-          await browser.visitAnew(`${server.url}/console#token=${bound.token}`);
-          await person.find('heading', 'Overview');
+          await enter((await makeBoundToken(data, scope, ...webhooks)).token);
         },
+        signInAsOperator: () => enter(token),
       });
     } finally {
       await server.stop();
@@ -94,6 +98,15 @@ test('his overview says what works, what fails since when and why, and what wait
     assert.doesNotMatch(String(await browser.evaluate('return document.body.innerText;')), /bolt/);
     await person.click('link', /^acme-eu/);
     await person.find('heading', 'acme-eu');
+  }));
+
+test('the operator sees for which webhooks each token is, and until when', { skip }, () =>
+  inWorld(async ({ server, signIn, signInAsOperator }) => {
+    await signIn('resend', 'acme', 'acme-*');
+    await signInAsOperator();
+    await browser.visitAnew(`${server.url}/console#/settings`);
+    await person.sees(/^acme\s+resend\s+acme, acme-\*\s.*\snever\s.*enabled$/m);
+    await person.sees(/^admin\s+admin\s+all\s/m);
   }));
 
 test('his menu has three screens, and nothing else is a page', { skip }, () =>

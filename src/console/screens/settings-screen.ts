@@ -15,7 +15,7 @@ import type { PublicSetting } from '../../settings/public-settings.ts';
 
 type ListedToken = ResponseBodyOf<'GET', '/api/tokens'>[number];
 
-const TOKEN_TITLES = ['Name', 'Scope', 'Created', 'Last used', 'State'];
+const TOKEN_TITLES = ['Name', 'Scope', 'For', 'Created', 'Expires', 'Last used', 'State'];
 
 export function openSettingsScreen(
   container: HTMLElement, { path: [, step] }: ScreenAddress,
@@ -70,9 +70,9 @@ function renderSetting(setting: PublicSetting): Child[] {
 }
 
 function renderToken(token: ListedToken): Child[] {
-  const { name, scope, events = [], createdAt, lastUsedAt } = token;
-  return [name, [scope, ...events].join(' '), timeElement(createdAt),
-    timeElement(lastUsedAt, 'never'),
+  const { name, scope, events, webhooks, createdAt, expiresAt, lastUsedAt } = token;
+  return [name, scope, (webhooks ?? events)?.join(', ') ?? 'all', timeElement(createdAt),
+    timeElement(expiresAt, 'never'), timeElement(lastUsedAt, 'never'),
     badge(findTokenState(token))];
 }
 

@@ -53,6 +53,9 @@ test('a webhook that a 410 switched off, and one that fails, are named with the 
       assert.match(stdout, /REASON[^]*^broken .* failing .*HTTP 400 /m);
       assert.match(found, /outgoingwebhook:enable; .*outgoingwebhook:acknowledge/);
       await place.run(['outgoingwebhook:acknowledge', 'gone']);
+      // What is on needs no switching on.
+      const others = (await place.run(['doctor'])).stdout;
+      assert.match(others, /^outgoing +warning +broken is failing .*: delivery:retry --failed$/m);
       await place.run(['outgoingwebhook:disable', 'broken']);
       assert.match((await place.run(['doctor'])).stdout,
         /^outgoing +ok +no .* switched off by a failure that nobody has seen$/m);

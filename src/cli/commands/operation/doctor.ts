@@ -344,8 +344,9 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
 function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
   const { unhealthy } = status;
-  const labels = (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
-    .filter(({ direction }) => direction === 'outgoing')
+  const webhooks = (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
+    .filter(({ direction }) => direction === 'outgoing');
+  const labels = webhooks
     .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
       + `(${typeof reason === 'string' ? reason : 'no reason is known'})`);
   if (labels.length === 0) {
@@ -353,8 +354,11 @@ function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
   }
   const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
   return warning(`${labels.slice(0, NAMED_MAX).join('; ')}${more}`,
-    'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
-      + 'outgoingwebhook:acknowledge');
+    webhooks.some(({ state }) => state === 'off')
+      ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
+        + 'outgoingwebhook:acknowledge'
+      : 'mend the target; what waits is tried again by itself, and what has failed by: '
+        + 'delivery:retry --failed');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */

@@ -146,6 +146,30 @@ test('books are sorted, filtered and shown as cards, by an address that can be s
     await at.isClean();
   });
 
+test('a list cuts no ISBN, and on a narrow screen neither a title nor what stands alone in a line',
+  { skip }, async () => {
+    const { person, browser } = at;
+    const cells = (selector: string): string => `const cells = [
+      ...document.querySelectorAll('.rows [data-key] ${selector}')];
+      return cells.length > 0 && cells.every((cell) => cell.scrollWidth <= cell.clientWidth);`;
+    await at.call('POST', '/api/books', {
+      title: 'Nineteen Eighty-Four', authors: [{ name: 'George Orwell' }],
+      isbn: '9780141036144', datePublished: '2002-12-31',
+      reading: { status: 'read', rating: 4.5 },
+    });
+    await at.open('#/books?q=nineteen');
+    await person.gives(cells('td:is(.number, .isbn)'), true);
+    await browser.look(320, 800, 'light');
+    await person.gives(cells('td:is(.main, [data-title=Reading])'), true);
+    await at.make('/api/outgoing-webhooks', {
+      name: 'shop', targetUrl: 'http://127.0.0.1:1/hooks', triggerEvents: ['order.paid', 'shop.*'],
+    });
+    await at.open('#/outgoing?q=shop');
+    await person.gives(cells('td[data-title=Events]'), true);
+    await browser.look(1280, 900, 'light');
+    await at.isClean();
+  });
+
 test('a click on a row counts, though the list comes anew meanwhile', { skip }, async () => {
   const { person, browser } = at;
   for (const title of ['A Sicilian Romance', 'Udolpho']) {

@@ -48,7 +48,7 @@ const COLUMNS: readonly RowColumn<ListedBook>[] = [
     title: 'Reading', kind: 'middle', sortKey: 'rating',
     cell: ({ reading = {} }) => readingMark(reading),
   },
-  { title: 'ISBN', kind: 'extra', cell: ({ isbn }) => isbn ?? '' },
+  { title: 'ISBN', kind: 'isbn extra', cell: ({ isbn }) => isbn ?? '' },
   {
     title: 'Changed', kind: 'extra', sortKey: 'updatedAt',
     cell: ({ updatedAt }) => timeElement(updatedAt),

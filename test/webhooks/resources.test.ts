@@ -278,7 +278,8 @@ const FLOODS: readonly [string, object, string, number][] = [
   [OUT, { targetUrl: 'http://x', headers: many(60_000) }, '/headers', 1],
   [IN, { pathSegment: 'a', actionConfiguration: 'log', ...many(60_000) }, '/x0', 100],
   [IN, { pathSegment: 'a', actionConfiguration: 'log', verification: many(60_000) },
-    '/verification/x0', 100],
+    // Of unknown names a hundred are told, and the members that are missing beside them.
+    '/verification/x0', 101],
   [IN, { pathSegment: 'a', actionConfiguration: 'log', x0: many(60_000) }, '/x0', 1],
   [CONFIG, { actionType: 'log', options: many(60_000) }, '/options', 1],
   [CONFIG, { actionType: 'log', ...many(60_000) }, '/x0', 100],

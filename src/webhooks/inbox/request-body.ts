@@ -7,6 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
+import { redactText } from '../../base/log.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { InlineBody, StoredRequestHead } from '../incoming/stored-request.ts';
@@ -74,8 +75,9 @@ const TEXT_MARK = Buffer.from('"bodyText":"');
 const MARK_BYTES_MAX = 200;
 
 /**
- * Reads the first 80 characters of a body, and no more of it than they need; null of a body that is
- * no text, or is gone. `stored` is the body as it was received, or its member or record as stored.
+ * Reads the first 80 characters of a body, secrets hidden, and no more of it than they need; null
+ * of a body that is no text, or is gone. `stored` is the body as it was received, or its member or
+ * record as stored.
  */
 export function readBodyStart(stored: InlineBody | undefined): string | null {
   if (stored === undefined) return null;
@@ -85,7 +87,7 @@ export function readBodyStart(stored: InlineBody | undefined): string | null {
   if (markAt === -1) return null;
   const textAt = markAt + TEXT_MARK.length;
   const json = bytes.toString('utf8', textAt, textAt + START_BYTES);
-  return String(JSON.parse(`"${json.slice(0, findStartEnd(json, true))}"`));
+  return redactText(String(JSON.parse(`"${json.slice(0, findStartEnd(json, true))}"`)));
 }
 
 /** Decodes the beginning of a text, which may end within a character; null: it is not UTF-8. */
@@ -93,7 +95,7 @@ function decodeStart(bytes: Buffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
       .decode(bytes, { stream: true });
-    return text.slice(0, findStartEnd(text, false));
+    return redactText(text.slice(0, findStartEnd(text, false)));
   } catch {
     return null;
   }

@@ -35,7 +35,7 @@ export const requestSchema = objectSchema('Request', {
   hookName: [TEXT, 'What people call the webhook; null without a name'],
   receivedAt: TIME, method: TEXT, path: TEXT, query: TEXT,
   headers: HEADER_PAIRS, bodyBytes: COUNT,
-  bodyStart: [TEXT, 'The first 80 characters of the body; null where it is no text'],
+  bodyStart: [TEXT, 'The first 80 characters of the body without secrets; null of no text'],
   bodySha256: TEXT, client: TEXT, event: TEXT, eventId: TEXT, eventIdReused: FLAG, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
   answered: objectSchema('RequestAnswer', { status: COUNT, afterMs: COUNT }),

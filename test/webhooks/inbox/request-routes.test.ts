@@ -140,6 +140,8 @@ const STARTS: readonly (readonly [string, Buffer, string | null])[] = [
   ['100 wide characters', Buffer.from(FACE.repeat(100)), FACE.repeat(80)],
   ['100 escaped characters', Buffer.from('\n'.repeat(100)), '\n'.repeat(80)],
   ['nothing but control characters', Buffer.alloc(100, 1), null],
+  ['a secret', Buffer.from('{"password":"open","a":1}'), '{"password":"***","a":1}'],
+  ['a secret that is cut off', Buffer.from(`{"token":"${'x'.repeat(90)}"}`), '{"token":"***'],
   ['a text with a record of its own', Buffer.from('é"'.repeat(10_000)), 'é"'.repeat(40)],
   ['bytes with a record of their own', Buffer.alloc(40_000, 255), null],
 ];

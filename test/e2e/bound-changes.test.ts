@@ -76,6 +76,9 @@ test('what a customer sends again leaves half of the queue for what others send'
     const refused = await reseller('POST', path, { as: 'new' });
     assert.equal(refused.status, 503);
     assert.match(refused.text, /is full: 3 wait \(half of outgoing.maxPending\)/);
+    for (const rest of ['/api/deliveries/retry', path.replace('resend', 'retry')]) {
+      assert.equal((await reseller('POST', rest)).status, 503, rest);
+    }
     const job = parse(await reseller('POST', '/api/deliveries/resend', { status: 'failed' }));
     assert.equal((await operator('POST', '/api/events', { name: 'order.due' })).status, 202);
     assert.equal((await operator('POST', path, { as: 'new' })).status, 202);

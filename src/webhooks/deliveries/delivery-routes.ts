@@ -27,6 +27,7 @@ import type { Searches } from '../records/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery } from './delivery.ts';
 import { restrictDeliveries, type DeliveryFilter } from './delivery-fields.ts';
+import type { QueueShare } from './queue-capacity.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
@@ -111,7 +112,8 @@ export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
     summary: 'Try one delivery again now; a failed one gets its whole schedule anew',
     async handle(exchange, { service }) {
       refuseChained(exchange);
-      exchange.sendJson(202, service.toPublic(await service.retry(exchange.params[0] ?? '')));
+      const retried = await service.retry(exchange.params[0] ?? '', chooseShare(exchange));
+      exchange.sendJson(202, service.toPublic(retried));
     },
   },
   {
@@ -213,10 +215,8 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       const identifier = exchange.params[0] ?? '';
       return serveOnce(keys, exchange, (body, keepResponse) => {
         const mode = parseResendMode(parseOptionalBody(body));
-        // A customer leaves room for what others send.
-        const share = exchange.grant?.binding === undefined ? 'whole' : 'half';
         return service.resend(identifier, mode, {
-          share,
+          share: chooseShare(exchange),
           onStaged: (transaction, delivery) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: encodeJson(service.toPublic(delivery)),
@@ -225,6 +225,11 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       });
     },
   };
+}
+
+/** A customer leaves room in the queue for what others send. */
+function chooseShare({ grant }: Exchange): QueueShare {
+  return grant?.binding === undefined ? 'whole' : 'half';
 }
 
 function parseResendMode(body: unknown): ResendMode {

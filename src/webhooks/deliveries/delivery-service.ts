@@ -37,7 +37,7 @@ import {
 import { walkDeliveries } from './delivery-search.ts';
 import { stageCancelOfDelayed } from './delayed-events.ts';
 import {
-  getDelivery, isWebhookGone, stageResend, stageRetry, type ResendMode,
+  getDelivery, isWebhookGone, stageResend, stageRetry, type ResendCapacity, type ResendMode,
 } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { deliverySpec, type DeliveryTotals } from './delivery-changes.ts';
@@ -117,11 +117,12 @@ export class DeliveryService {
    * Makes a delivery due now: see `stageRetry`. Throws what it throws, and `conflict` if it was
    * delivered or cancelled.
    */
-  retry(identifier: string): Promise<Delivery> {
+  retry(identifier: string, share: QueueShare = 'whole'): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
+    const capacity = shareCapacity(this.#parts.capacity, share);
     return store.transact((transaction) =>
-      stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, this.#parts.capacity));
+      stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, capacity));
   }
 
   /**
@@ -132,6 +133,8 @@ export class DeliveryService {
     const { store, clock } = this.#context;
     const all: DeliveryFilter = { ...ALL_OUTGOING, status: 'failed' };
     const filter = visibility === null ? all : restrictDeliveries(all, visibility, false);
+    const capacity =
+      shareCapacity(this.#parts.capacity, visibility === null ? 'whole' : 'half');
     const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
     let count = 0;
     let after: string | null = null;
@@ -142,7 +145,7 @@ export class DeliveryService {
       if (after === null) return count;
       for (let rest = failedDeliveries; rest.length > 0;) {
         const chunk = takeChunk(rest, ({ identifier }) => sizeOf(identifier));
-        count += await retryChunk(store, chunk, clock.now(), this.#parts.capacity);
+        count += await retryChunk(store, chunk, clock.now(), capacity);
         rest = rest.slice(chunk.length);
       }
     }
@@ -169,11 +172,8 @@ export class DeliveryService {
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>, share: QueueShare = 'whole',
   ): Delivery {
-    const { capacity } = this.#parts;
-    return stageResend(transaction, identifier, mode, inputs, {
-      isEventQueued: (eventId) => capacity.isEventQueued(eventId),
-      reserve: (...room) => capacity.reserve(...room, share),
-    });
+    const capacity = shareCapacity(this.#parts.capacity, share);
+    return stageResend(transaction, identifier, mode, inputs, capacity);
   }
 
   /**
@@ -276,9 +276,16 @@ function findTarget(
   return url === undefined ? null : formatTargetLabel(url);
 }
 
+function shareCapacity(capacity: QueueCapacity, share: QueueShare): ResendCapacity {
+  return {
+    isEventQueued: (eventId) => capacity.isEventQueued(eventId),
+    reserve: (...room) => capacity.reserve(...room, share),
+  };
+}
+
 /** Makes failed deliveries due now, but those of removed webhooks. Resolves with how many. */
 function retryChunk(
-  store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: QueueCapacity,
+  store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: ResendCapacity,
 ): Promise<number> {
   return store.transact((transaction) => {
     const wanted = deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));

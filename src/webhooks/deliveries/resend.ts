@@ -24,7 +24,7 @@ import { deliverySpec, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
-type ResendCapacity = Pick<QueueCapacity, 'isEventQueued'> & {
+export type ResendCapacity = Pick<QueueCapacity, 'isEventQueued'> & {
   reserve(transaction: Transaction, count: number, bytes: number): void;
 };
 

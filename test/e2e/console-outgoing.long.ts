@@ -132,6 +132,7 @@ test('an edit keeps what it does not ask for', { skip }, async () => {
   await person.fill('spinbutton', 'Attempts at once', '1');
   await person.click('button', 'Save');
   await person.sees('book.*, order.paid');
+  await person.gives('return [scrollY, document.activeElement.tagName];', [0, 'H1']);
   const { triggerEvent, triggerEvents, enabled, maxInFlight, timeout } =
     await at.call('GET', `/api/outgoing-webhooks/${id}`);
   assert.deepEqual({ triggerEvent, triggerEvents, enabled, maxInFlight, timeout }, {

@@ -29,11 +29,17 @@ type EditOptions = {
 };
 
 export function editRecord(container: HTMLElement, options: EditOptions): void {
-  const { title, renderBelow, onDone } = options;
+  const { title, renderBelow } = options;
+  // The user stands where the form ended, and the record has something else there.
+  const onDone = async (): Promise<void> => {
+    await options.onDone();
+    if (container.isConnected) scrollTo(0, 0);
+  };
   const cancel = asyncButton('Cancel', onDone);
   const form = recordForm({
     ...options, value: formRecordOf(options), action: 'Save',
-    save: (value) => runExclusively([cancel], () => saveRecord(container, options, value)),
+    save: (value) => runExclusively([cancel], () =>
+      saveRecord(container, { ...options, onDone }, value)),
   });
   fill(container, heading(title, cancel), form.element, renderBelow?.(form.read) ?? null);
   container.querySelector('h1')?.focus();

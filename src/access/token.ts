@@ -51,6 +51,7 @@ export const TOKEN_MODEL = describeObject({
           canonical: (value) => createNameTest(value) === null ? null : value,
         },
       },
+      isNullKept: true,
       description: 'With the scope `emit`: which events it may emit, by name, or by the beginning '
         + 'of names before a dot as `order.*`; absent: all',
       option: {
@@ -59,7 +60,8 @@ export const TOKEN_MODEL = describeObject({
       },
     },
     webhooks: {
-      schema: webhooksSchema,
+      // Null is refused: taken for absence, it would make a token of all webhooks.
+      schema: webhooksSchema, isNullKept: true,
       description: 'With the scope `read`, `resend` or `write`: the outgoing webhooks that it is '
         + 'for, and nothing else is: names, identifiers, or beginnings of names as `acme-*`; '
         + 'absent: all',

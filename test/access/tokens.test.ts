@@ -179,6 +179,8 @@ test('a token is bound to webhooks with a scope for that, by names that may be',
       [{ scope, webhooks: ['acme'] }, '/webhooks'] as const),
     ...[[], many, ['a', 'a'], ['*'], ['a*b'], ['a**'], ['A'], ['a b'], ['']].map((webhooks) =>
       [{ scope: 'read', webhooks }, '/webhooks'] as const),
+    // Taken for absence, it would make a token of all webhooks, or of all events.
+    [{ scope: 'read', webhooks: null }, '/webhooks'], [{ scope: 'emit', events: null }, '/events'],
   ] as const) {
     await assert.rejects(create(tokens, body), ({ code, details }) =>
       code === 'invalid' && details.errors[0].pointer.startsWith(pointer), JSON.stringify(body));

@@ -47,15 +47,15 @@ export function inWorld(
     const operator = askAs((await makeToken(server.data, 'admin')).token);
     const ids: Record<string, string> = {};
     const followings: Following[] = [];
-    for (const [name, members] of Object.entries(webhooks)) {
-      const made = await operator('POST', HOOKS, {
-        name, targetUrl: `${target.url}/500`, triggerEvent: 'order.*', retrySchedule: [],
-        ...members,
-      });
-      assert.equal(made.status, 201, made.text);
-      ids[name] = String(parse(made)['identifier']);
-    }
     try {
+      for (const [name, members] of Object.entries(webhooks)) {
+        const made = await operator('POST', HOOKS, {
+          name, targetUrl: `${target.url}/500`, triggerEvent: 'order.*', retrySchedule: [],
+          ...members,
+        });
+        assert.equal(made.status, 201, made.text);
+        ids[name] = String(parse(made)['identifier']);
+      }
       await use({
         server, target, operator, ids,
         customer: async (scope, ...bound) =>

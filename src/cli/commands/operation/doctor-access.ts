@@ -8,13 +8,15 @@ import {
 import type { AccessState } from '../../../access/access-state.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import { expectObjects } from '../resource-commands.ts';
 import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
-import { ok, warning } from './doctor-finding.ts';
+import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 /** Asks the server when one runs; else reads the files, without changing them. */
@@ -33,23 +35,51 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
   }, settings);
 }
 
-/** Whose target a customer sets, he reads the answers of. Asks and reads as `checkAccess` does. */
+/**
+ * Whose target a customer sets, he reads the answers of; and a token whose webhooks were renamed is
+ * for none. Asks and reads as `checkAccess` does.
+ */
 export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFinding> {
   const { context: { io }, settings, getServer } = subject;
   const server = getServer();
   const tokens = server === null ? await readStoredTokens(subject)
     : expectObjects(await server.ask('/api/tokens'));
   if (tokens === null) return ok('looked at while a server runs');
-  const [name, ...others] = tokens
-    .filter(({ scope, webhooks, revokedAt, expiresAt }) =>
-      scope === 'write' && webhooks !== undefined && revokedAt === undefined
-      && (expiresAt === undefined || Date.parse(String(expiresAt)) > io.now()))
-    .map((token) => token.name);
-  if (name === undefined) return ok('none may set the target of a webhook');
+  const bound = tokens.filter(({ webhooks, revokedAt, expiresAt }) =>
+    webhooks !== undefined && revokedAt === undefined
+    && (expiresAt === undefined || Date.parse(String(expiresAt)) > io.now()));
+  const writers = nameFirst(bound.filter(({ scope }) => scope === 'write'));
   const openGroups = describeReadAnswers(settings);
+  if (writers !== null && openGroups !== null) {
+    return warning(`the holder of ${writers} ${openGroups}`, READ_ANSWERS_ADVICE);
+  }
+  const idle = server === null || bound.length === 0 ? null
+    : nameFirst(findIdle(bound, expectObjects(await server.ask('/api/outgoing-webhooks'))));
+  if (idle !== null) {
+    return hint(`no webhook is there for ${idle}, whose holder sees nothing`,
+      'rename a webhook to what token:list says, or make another token');
+  }
+  return ok(writers === null ? 'none may set the target of a webhook'
+    : 'they reach no address of this machine or of a private network');
+}
+
+/** The tokens that are for none of the webhooks. */
+function findIdle(
+  tokens: readonly JsonObject[], webhooks: readonly JsonObject[],
+): readonly JsonObject[] {
+  return tokens.filter((token) => {
+    const entries = Array.isArray(token['webhooks']) ? token['webhooks'].map(String) : [];
+    const isBound = createBindingTest(entries);
+    return !webhooks.some(({ identifier, name }) =>
+      isBound({ identifier: String(identifier), ...typeof name === 'string' ? { name } : {} }));
+  });
+}
+
+/** The name of the first token and how many more there are; null: there is none. */
+function nameFirst([token, ...others]: readonly JsonObject[]): string | null {
+  if (token === undefined) return null;
   const more = others.length === 0 ? '' : ` and of ${others.length} more`;
-  return openGroups === null ? ok('they reach no address of this machine or of a private network')
-    : warning(`the holder of ${JSON.stringify(name)}${more} ${openGroups}`, READ_ANSWERS_ADVICE);
+  return `${JSON.stringify(token['name'])}${more}`;
 }
 
 function describe(state: AccessState, { server }: Settings): DoctorFinding {

@@ -1,6 +1,5 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
-import type { JsonObject } from '../../../base/schema.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
@@ -9,7 +8,8 @@ import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  expectObject, expectObjects, fetchAll, formatValue, listRecords, noteLocalUrl, resolveId,
+  expectObject, expectObjects, fetchAll, formatValue, listRecords, noteLocalUrl, recordPath,
+  resolveId,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
@@ -35,11 +35,13 @@ export async function createToken(context: CommandContext): Promise<number> {
   }
   const apiClient = await context.openApiClient();
   const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
+  const { webhooks } = body;
+  // Asked for before the token is made: an error behind that would keep its text from the caller.
+  const bindingNotes = Array.isArray(webhooks)
+    ? await describeBinding(apiClient, webhooks.map(String), body['scope'] === 'write') : [];
   const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
   const { token: secret, ...token } = expectObject(response.body);
-  if (Array.isArray(token['webhooks'])) {
-    await noteBinding(context, apiClient, token['webhooks'].map(String), body);
-  }
+  for (const note of bindingNotes) output.note(note);
   const url = consoleUrl === null ? null : `${consoleUrl}#token=${formatValue(secret)}`;
   if (output.isJson) {
     await output.json({ ...token, ...url === null ? { token: secret } : { url } });
@@ -69,20 +71,18 @@ async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
   return parsePublicSettings(expectObjects(body), 'the server');
 }
 
-/** Says how many webhooks the token is for now, and what one that may set their targets opens. */
-async function noteBinding(
-  { output }: CommandContext, apiClient: ApiClient, entries: readonly string[],
-  { scope }: JsonObject,
-): Promise<void> {
+/** Says how many webhooks the entries stand for now, and what a holder who sets targets reads. */
+async function describeBinding(
+  apiClient: ApiClient, entries: readonly string[], setsTargets: boolean,
+): Promise<readonly string[]> {
   const isBound = createBindingTest(entries);
   const webhooks = await fetchAll(apiClient, outgoingResource.path);
   const count = webhooks.filter(({ identifier, name }) => isBound({
     identifier: String(identifier), name: name === undefined ? undefined : String(name),
   })).length;
-  output.note(`it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`);
-  if (scope !== 'write') return;
-  const reach = describeReadAnswers(await fetchSettings(apiClient));
-  if (reach !== null) output.note(`its holder ${reach}: ${READ_ANSWERS_ADVICE}`);
+  const binding = `it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`;
+  const reach = setsTargets ? describeReadAnswers(await fetchSettings(apiClient)) : null;
+  return reach === null ? [binding] : [binding, `its holder ${reach}: ${READ_ANSWERS_ADVICE}`];
 }
 
 /** Prints the tokens, and a note when the API is closed and no usable token is left. */
@@ -98,8 +98,9 @@ export async function listTokens(context: CommandContext): Promise<number> {
 export async function revokeToken(context: CommandContext): Promise<number> {
   const id = await resolveTokenId(context);
   const apiClient = await context.openApiClient();
-  const path = `${tokenResource.path}/${encodeURIComponent(id)}`;
-  const { body } = await apiClient.request({ method: 'DELETE', path });
+  const { body } = await apiClient.request({
+    method: 'DELETE', path: recordPath(tokenResource, id),
+  });
   await context.output.result(expectObject(body), `revoked token ${id}`);
   return 0;
 }

@@ -170,7 +170,8 @@ function encodeBody(body: unknown): Buffer | string {
   return Buffer.isBuffer(body) ? body : encodeJson(body);
 }
 
-async function readResponseBody(response: IncomingMessage): Promise<Buffer> {
+/** Throws `unavailable` when the connection breaks, and for a body that is too long for us. */
+export async function readResponseBody(response: IncomingMessage): Promise<Buffer> {
   const collector = new ByteCollector();
   try {
     for await (const chunk of response) {

@@ -1,6 +1,9 @@
 /** `hookshelf mcp`: a message a line, through a server here or elsewhere, or on the data itself. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openAppServer, withAppServer } from '../../support/app-server.ts';
@@ -152,3 +155,23 @@ test('a wait tells its progress, and nothing more is said of one that is cancell
       { input: call(1, 'requests_wait', { seconds: 60 }) });
     assert.deepEqual([ended.code, ended.stdout], [0, '']);
   }));
+
+test('a server that goes during a call is an error of that call, and not the end', async () => {
+  const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: {} };
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('Content-Type', 'text/event-stream');
+    response.write(`event: message\ndata: ${JSON.stringify(progress)}\n\n`,
+      () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { code, stdout, stderr } = await runCommand(
+    ['mcp', '--server', `http://127.0.0.1:${port}`], { input: call(1, 'books_list') });
+  server.close();
+  assert.equal(code, 0, stderr);
+  const [told, answer] = parseLines(stdout);
+  assert.deepEqual(told, progress);
+  assert.equal(answer?.id, 1);
+  assert.match(answer?.error?.message ?? '', /the connection to the server broke/);
+});

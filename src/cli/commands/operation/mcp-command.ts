@@ -6,11 +6,13 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RELAY_HEADER, RELAY_PATH, formatRelayHeader } from '../../../mcp/doors.ts';
+import { INTERNAL_ERROR } from '../../../mcp/message.ts';
+import { connectionLostError, readResponseBody } from '../../../server/local/api-call.ts';
 import { readLines } from '../../api-client/read-lines.ts';
+import { readEvents } from '../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../command-context.ts';
 
-const INTERNAL_ERROR = -32603;
-const EVENT_DATA = 'data: ';
+const EVENT_STREAM = 'text/event-stream';
 
 export async function relayMcp(context: CommandContext): Promise<number> {
   // Wrong settings end it at once, and not the first call.
@@ -100,14 +102,19 @@ class McpRelay {
     const response = await client.stream({
       method: 'POST', path: RELAY_PATH, body: Buffer.from(line), signal,
       headers: {
-        'accept': 'application/json, text/event-stream',
+        'accept': `application/json, ${EVENT_STREAM}`,
         [RELAY_HEADER]: formatRelayHeader(args.find('scope') ?? 'read', this.#isInitialized),
       },
     });
-    const isStream = response.headers['content-type'] === 'text/event-stream';
-    for await (const text of readLines(withLastLine(response))) {
-      if (!isStream) return text;
-      if (text.startsWith(EVENT_DATA)) this.#write(text.slice(EVENT_DATA.length));
+    if (response.headers['content-type'] !== EVENT_STREAM) {
+      return (await readResponseBody(response)).toString();
+    }
+    try {
+      for await (const { data } of readEvents(response)) {
+        if (data !== null) this.#write(data);
+      }
+    } catch (thrown) {
+      throw connectionLostError(thrown);
     }
     return null;
   }

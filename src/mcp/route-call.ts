@@ -5,20 +5,20 @@ import { AppError } from '../base/errors.ts';
 import { isCount, isJsonObject } from '../base/fields.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
-import { ByteCollector } from '../base/structures/byte-collector.ts';
 import { quote, suggestName } from '../base/text/error-message.ts';
-import type { ApiCall } from '../server/local/api-call.ts';
+import { readResponseBody, type ApiCall } from '../server/local/api-call.ts';
 import type { HttpRoute, Method, RouteTool } from '../server/http-route.ts';
+import { PAGE_LIMIT_MAX, malformed } from '../server/query.ts';
 import type { CallerApi, ToolArgument, ToolArguments, ToolCaller } from './tool.ts';
 
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const JSON_TYPE = 'application/json';
 const PAGE_ITEMS = 20;
-const TEXT = { kind: 'string' } as const;
+export const TEXT = { kind: 'string' } as const;
 const ADMIN = { access: 'admin' } as const;
 /** The instructions explain them once for all lists. */
 const PAGE_ARGUMENTS: ToolArguments = {
-  limit: { place: 'query', schema: { kind: 'integer', minimum: 1, maximum: 1000 } },
+  limit: { place: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX } },
   cursor: { place: 'query', schema: TEXT },
 };
 
@@ -58,19 +58,13 @@ export async function callRoute(
   const pageArguments = hasPages ? { limit, ...args } : others;
   const response = await api.open(
     buildCall(route, isList(route) ? pageArguments : args, signal));
-  const bytes = await readBytes(response);
+  const bytes = await readResponseBody(response);
   if (bytes.length === 0) return { done: true };
   const { 'content-type': type = '' } = response.headers;
   const isJson = route.responses[0]?.mediaType === JSON_TYPE && type.startsWith(JSON_TYPE);
   const answer = isJson ? parseJsonText(bytes.toString()) : describeBytes(type, bytes);
   if (!Array.isArray(answer)) return isJsonObject(answer) ? answer : {};
   return hasPages ? describePage(response, answer) : cutPage(answer, Number(cursor), Number(limit));
-}
-
-async function readBytes(response: IncomingMessage): Promise<Buffer> {
-  const collector = new ByteCollector();
-  for await (const chunk of response) collector.add(Buffer.from(chunk));
-  return collector.take();
 }
 
 function describePage({ headers }: IncomingMessage, items: readonly JsonValue[]): JsonObject {
@@ -154,8 +148,4 @@ function buildCall(route: HttpRoute, args: JsonObject, signal: AbortSignal): Api
 
 export function toolOf({ tool }: HttpRoute): RouteTool {
   return typeof tool === 'object' ? tool : {};
-}
-
-export function malformed(message: string): AppError {
-  return new AppError('malformed', message);
 }

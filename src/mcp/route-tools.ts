@@ -5,8 +5,9 @@ import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { suggestName } from '../base/text/error-message.ts';
 import { createSchemas } from '../server/documents/openapi-schema.ts';
 import type { HttpRoute } from '../server/http-route.ts';
+import { malformed } from '../server/query.ts';
 import { cutAnswer, overflow } from './fit-result.ts';
-import { argumentsOf, callRoute, malformed, toolOf } from './route-call.ts';
+import { TEXT, argumentsOf, callRoute, toolOf } from './route-call.ts';
 import type { Tool, ToolAnswer, ToolArgument, ToolContext } from './tool.ts';
 
 const PREFIX = '/api/';
@@ -58,7 +59,6 @@ export function makeArgument(
   return { place: 'body', schema, description, isRequired };
 }
 
-export const TEXT = { kind: 'string' } as const;
 const OBJECT = { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity } as const;
 const FROM_ARGUMENT = {
   from: makeArgument(

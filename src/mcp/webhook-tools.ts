@@ -4,9 +4,10 @@ import { AppError } from '../base/errors.ts';
 import { isCount, isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { HttpRoute } from '../server/http-route.ts';
+import { malformed } from '../server/query.ts';
 import { overflow } from './fit-result.ts';
-import { METHODS, argumentsOf, callRoute, malformed } from './route-call.ts';
-import { TEXT, makeArgument } from './route-tools.ts';
+import { METHODS, TEXT, argumentsOf, callRoute } from './route-call.ts';
+import { makeArgument } from './route-tools.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 const WAIT_SECONDS_MAX = 60;

@@ -51,13 +51,14 @@ function isList({ responses }: HttpRoute): boolean {
 export async function callRoute(
   api: CallerApi, route: HttpRoute, caller: ToolCaller, args: JsonObject, signal: AbortSignal,
 ): Promise<JsonObject> {
-  checkArguments(argumentsOf(route), caller, args);
+  const known = argumentsOf(route);
+  checkArguments(known, caller, args);
   checkFixedMembers(route, caller, args);
   const { limit = PAGE_ITEMS, cursor = '0', ...others } = args;
   const hasPages = route.parameters?.some(({ name }) => name === 'limit') === true;
   const pageArguments = hasPages ? { limit, ...args } : others;
   const response = await api.open(
-    buildCall(route, isList(route) ? pageArguments : args, signal));
+    buildCall(route, known, isList(route) ? pageArguments : args, signal));
   const bytes = await readResponseBody(response);
   if (bytes.length === 0) return { done: true };
   const { 'content-type': type = '' } = response.headers;
@@ -118,8 +119,9 @@ function checkFixedMembers(route: HttpRoute, caller: ToolCaller, args: JsonObjec
   throw new AppError('forbidden', `without ${members} this needs the scope admin`);
 }
 
-function buildCall(route: HttpRoute, args: JsonObject, signal: AbortSignal): ApiCall {
-  const known = argumentsOf(route);
+function buildCall(
+  route: HttpRoute, known: ToolArguments, args: JsonObject, signal: AbortSignal,
+): ApiCall {
   const query = new URLSearchParams();
   const members: Record<string, JsonValue> = {};
   let path = route.path;

@@ -141,9 +141,12 @@ async function answerCall(
   const { operationId, method, path } = route;
   let value = await callRoute(api, route, caller, args, signal);
   // A shorter page has a cursor to the rest, which a page that is cut would not have.
-  for (let { items } = value; Array.isArray(items) && items.length > 1 && overflow(value) > 1;
-    { items } = value) {
-    const limit = Math.max(1, Math.floor(items.length * 0.8 / overflow(value)));
+  for (;;) {
+    const { items } = value;
+    if (!Array.isArray(items) || items.length <= 1) break;
+    const excess = overflow(value);
+    if (excess <= 1) break;
+    const limit = Math.max(1, Math.floor(items.length * 0.8 / excess));
     value = await callRoute(api, route, caller, { ...args, limit }, signal);
   }
   // The arguments may hold secrets, and are not repeated.

@@ -6,7 +6,7 @@ import { isCount, isJsonObject } from '../base/fields.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { quote, suggestName } from '../base/text/error-message.ts';
-import { readResponseBody, type ApiCall } from '../server/local/api-call.ts';
+import { findNextQuery, readResponseBody, type ApiCall } from '../server/local/api-call.ts';
 import type { HttpRoute, Method, RouteTool } from '../server/http-route.ts';
 import { PAGE_LIMIT_MAX, malformed } from '../server/query.ts';
 import type { CallerApi, ToolArgument, ToolArguments, ToolCaller } from './tool.ts';
@@ -69,8 +69,7 @@ export async function callRoute(
 }
 
 function describePage({ headers }: IncomingMessage, items: readonly JsonValue[]): JsonObject {
-  const [, query = ''] = /\?([^>]*)>; rel="next"/.exec(String(headers['link'] ?? '')) ?? [];
-  const next = new URLSearchParams(query).get('cursor');
+  const next = new URLSearchParams(findNextQuery(headers) ?? '').get('cursor');
   const total = headers['x-total-count'];
   return {
     items, ...total === undefined ? {} : { total: Number(total) }, ...next === null ? {} : { next },

@@ -4,6 +4,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ListedResource, Resource } from '../../resources/resource.ts';
+import { findNextQuery } from '../../server/local/api-call.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import type { CommandContext } from './command-context.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
@@ -43,7 +44,8 @@ export async function* readPages(apiClient: ApiClient, path: string): AsyncGener
       records: expectObjects(body), searchedUntil: readHeader('x-search-until'),
       corrections: readHeader('x-search-corrected'),
     };
-    next = parseNextLink(path, readHeader('link') ?? '');
+    const query = findNextQuery(headers);
+    next = query === null ? null : `${path.replace(/\?.*/, '')}?${query}`;
   }
 }
 
@@ -269,16 +271,6 @@ export function expectObject(body: unknown): JsonObject {
 export function expectObjects(body: unknown): JsonObject[] {
   if (Array.isArray(body)) return body.map(expectObject);
   throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
-}
-
-/**
- * The path of the next page, from `rel="next"` in a Link header (RFC 8288). Only the query of the
- * link is used: its path may be one that only a reverse proxy knows.
- */
-function parseNextLink(path: string, link: string): string | null {
-  const [, target] = /^<([^<>]*)>; rel="next"$/.exec(link) ?? [];
-  if (target === undefined) return null;
-  return path.replace(/\?.*/, '') + new URL(target, 'http://localhost').search;
 }
 
 /** Prints a note when the URL is one that other machines cannot reach. */

@@ -79,6 +79,15 @@ async function readResponse(response: IncomingMessage): Promise<ApiResponse> {
   return { status, headers, body: parseResponseBody(response, bytes) };
 }
 
+/**
+ * The query of the next page, from `rel="next"` in a Link header (RFC 8288); null: this page is the
+ * last. Only the query of the link is used: its path may be one that only a reverse proxy knows.
+ */
+export function findNextQuery({ link }: ApiResponse['headers']): string | null {
+  const [, query] = /^<[^<>?]*\?([^<>]*)>; rel="next"$/.exec(String(link ?? '')) ?? [];
+  return query ?? null;
+}
+
 /** `callApi` without reading the body: the caller reads it as it arrives. */
 export async function openResponse(target: ApiTarget, call: ApiCall): Promise<IncomingMessage> {
   const response = await sendCall(target, call);

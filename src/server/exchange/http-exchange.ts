@@ -129,8 +129,13 @@ export class HttpExchange implements Exchange {
     const traceId = readTraceId(this.request.headers);
     return createTaggedLogger(this.#context.logger, {
       requestId: this.requestId, ...traceId === null ? {} : { traceId },
-      ...this.request.headers[VIA_HEADER] === VIA_MCP ? { via: VIA_MCP } : {},
+      ...this.#isOfTool ? { via: VIA_MCP } : {},
     });
+  }
+
+  /** Whether a tool of MCP calls. */
+  get #isOfTool(): boolean {
+    return this.request.headers[VIA_HEADER] === VIA_MCP;
   }
 
   send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {
@@ -301,10 +306,12 @@ export class HttpExchange implements Exchange {
   }
 
   /** Whatever a customer does, or a program by a tool, is found by `who`: see change-log.ts. */
-  #logCall(status: number, isBound: boolean): void {
-    const { request: { method = '' }, path, route } = this;
+  #logCall(status: number): void {
+    const { request: { method = '' }, path, route, grant } = this;
     // What a door of MCP passes on is logged itself.
     if (method === 'GET' || method === 'HEAD' || route.refusesForeignPages === true) return;
+    const isBound = grant?.binding !== undefined;
+    if (!isBound && !this.#isOfTool) return;
     const message = isBound ? 'a call with a token that is bound to webhooks' : 'a call of a tool';
     this.log.info(message,
       { who: this.caller, operation: route.operationId, method, path, status });
@@ -315,9 +322,7 @@ export class HttpExchange implements Exchange {
     const durationMs = clock.monotonicMs() - this.startedMs;
     const { isLongLived = false } = this.route;
     this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
-    const isBound = this.grant?.binding !== undefined;
-    const isOfTool = this.request.headers[VIA_HEADER] === VIA_MCP;
-    if ((isBound || isOfTool) && status < 400) this.#logCall(status, isBound);
+    if (status < 400) this.#logCall(status);
     if (accessLog === 'off') return;
     const isSlow = durationMs >= SLOW_MS && !isLongLived;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;

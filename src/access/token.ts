@@ -209,9 +209,14 @@ export function decodeTokens(collection: Collection): Token[] {
  * Whether callers can use the token: not revoked, not expired, and not the settings' record. A
  * program from before there were bound tokens leaves the hash of one that it revokes.
  */
-export function isUsable({ hash, expiresAt, revokedAt }: Token, nowMs: number): boolean {
-  return hash !== undefined && revokedAt === undefined
-    && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
+export function isUsable(token: Token, nowMs: number): boolean {
+  return token.hash !== undefined && isInForce(token, nowMs);
+}
+
+/** Whether a token, also as the API has it, is neither revoked nor expired. */
+export function isInForce({ expiresAt, revokedAt }: JsonObject | Token, nowMs: number): boolean {
+  return revokedAt === undefined
+    && (expiresAt === undefined || Date.parse(String(expiresAt)) > nowMs);
 }
 
 /** Whether callers can use the token to look at the service, and not at some webhooks alone. */

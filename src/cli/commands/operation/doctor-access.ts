@@ -6,16 +6,15 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
+import { decodeTokens, isInForce, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import { expectObjects } from '../resource-commands.ts';
-import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
+import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
@@ -45,9 +44,8 @@ export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFi
   const tokens = server === null ? await readStoredTokens(subject)
     : expectObjects(await server.ask('/api/tokens'));
   if (tokens === null) return ok('looked at while a server runs');
-  const bound = tokens.filter(({ webhooks, revokedAt, expiresAt }) =>
-    webhooks !== undefined && revokedAt === undefined
-    && (expiresAt === undefined || Date.parse(String(expiresAt)) > io.now()));
+  const bound = tokens.filter((token) =>
+    token.webhooks !== undefined && isInForce(token, io.now()));
   const writers = nameFirst(bound.filter(({ scope }) => scope === 'write'));
   const openGroups = describeReadAnswers(settings);
   if (writers !== null && openGroups !== null) {
@@ -67,12 +65,7 @@ export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFi
 function findIdle(
   tokens: readonly JsonObject[], webhooks: readonly JsonObject[],
 ): readonly JsonObject[] {
-  return tokens.filter((token) => {
-    const entries = Array.isArray(token['webhooks']) ? token['webhooks'].map(String) : [];
-    const isBound = createBindingTest(entries);
-    return !webhooks.some(({ identifier, name }) =>
-      isBound({ identifier: String(identifier), ...typeof name === 'string' ? { name } : {} }));
-  });
+  return tokens.filter((token) => selectBound(webhooks, token['webhooks']).length === 0);
 }
 
 /** The name of the first token and how many more there are; null: there is none. */

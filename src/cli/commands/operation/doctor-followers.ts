@@ -1,4 +1,5 @@
 /** The check of `doctor` for the copies that follow the running server. */
+import { isInForce } from '../../../access/token.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { formatValue } from '../resource-commands.ts';
@@ -50,9 +51,8 @@ function isLate({ isConnected, behindTransactions, behindSeconds }: JsonObject):
 
 /** A token is there for a copy that has not followed since the server began. */
 function describeUnusedTokens(tokens: unknown, nowMs: number): DoctorFinding {
-  const names = listObjects(tokens).filter(({ scope, revokedAt, expiresAt }) =>
-    scope === 'follow' && revokedAt === undefined
-    && (typeof expiresAt !== 'string' || Date.parse(expiresAt) > nowMs))
+  const names = listObjects(tokens)
+    .filter((token) => token['scope'] === 'follow' && isInForce(token, nowMs))
     .map(({ name }) => formatValue(name));
   if (names.length === 0) return ok('no copy follows');
   return warning('no copy has followed since the server began, though there is a token for it: '

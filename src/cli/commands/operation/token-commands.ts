@@ -1,6 +1,5 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
-import { createBindingTest } from '../../../base/webhook-binding.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
@@ -16,7 +15,7 @@ import {
 } from '../../../access/access-state.ts';
 import { TOKEN_MODEL, findWebhooksProblems } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
-import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-targets.ts';
+import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
 
 /** Prints the token, or its link, alone on the last line; it is shown only this once. */
 export async function createToken(context: CommandContext): Promise<number> {
@@ -75,11 +74,7 @@ async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
 async function describeBinding(
   apiClient: ApiClient, entries: readonly string[], setsTargets: boolean,
 ): Promise<readonly string[]> {
-  const isBound = createBindingTest(entries);
-  const webhooks = await fetchAll(apiClient, outgoingResource.path);
-  const count = webhooks.filter(({ identifier, name }) => isBound({
-    identifier: String(identifier), name: name === undefined ? undefined : String(name),
-  })).length;
+  const count = selectBound(await fetchAll(apiClient, outgoingResource.path), entries).length;
   const binding = `it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`;
   const reach = setsTargets ? describeReadAnswers(await fetchSettings(apiClient)) : null;
   return reach === null ? [binding] : [binding, `its holder ${reach}: ${READ_ANSWERS_ADVICE}`];

@@ -1,8 +1,10 @@
 /**
- * What holders of tokens may read whose scope is `write` and who are bound to webhooks: they set
- * the targets of these, and read what answers there.
+ * Tokens that are bound to webhooks: for which they are, and what their holders may read whose
+ * scope is `write`: they set the targets of these, and read what answers there.
  */
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 
 const INNER_GROUPS = ['loopback', 'private'];
@@ -18,4 +20,14 @@ export function describeReadAnswers({ http }: Pick<Settings, 'http'>): string | 
   return openGroups.length === 0 ? null
     : 'sets the targets of webhooks, and reads what answers there, also on addresses that '
       + `http.denyAddresses lacks: ${openGroups.join(', ')}`;
+}
+
+/** The webhooks, as the API has them, that a token is bound to by `entries`, its `webhooks`. */
+export function selectBound(
+  webhooks: readonly JsonObject[], entries: JsonValue | undefined,
+): readonly JsonObject[] {
+  const isBound = createBindingTest(Array.isArray(entries) ? entries.map(String) : []);
+  return webhooks.filter(({ identifier, name }) => isBound({
+    identifier: String(identifier), name: typeof name === 'string' ? name : undefined,
+  }));
 }

@@ -1,5 +1,7 @@
 /** Scopes of tokens, and which of them includes which. */
-import { BOUND_SCOPES, type BoundScope } from '../server/http-route.ts';
+import {
+  BOUND_SCOPES, includesBoundScope, type BoundRule, type BoundScope, type Grant,
+} from '../server/http-route.ts';
 
 export const SCOPES = ['emit', 'read', 'resend', 'write', 'admin', 'follow'] as const;
 
@@ -8,7 +10,7 @@ export type Scope = (typeof SCOPES)[number];
 /**
  * By scope of a token that is not bound to webhooks, the scopes of the routes that it may call. No
  * other scope includes `follow`, which reads the secrets that all others only write. `resend` is of
- * bound tokens alone, about which `includesBoundScope` is asked.
+ * bound tokens alone: `includesBoundScope` says what these include.
  */
 const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
   emit: ['emit'],
@@ -22,6 +24,19 @@ const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
 export function includesScope(grantedScope: Scope, requiredScope: Scope | 'any'): boolean {
   if (requiredScope === 'any') return grantedScope !== ALWAYS_REQUIRED;
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
+}
+
+/** What a route asks of a token: a scope, and of one that is bound to webhooks its own rule. */
+export type TokenRequirement = {
+  readonly access: Scope | 'any'; readonly bound?: BoundRule | undefined;
+};
+
+/** Whether the holder of a token may call a route that asks for this. */
+export function permitsCall(
+  { scope, binding }: Pick<Grant, 'scope' | 'binding'>, { access, bound }: TokenRequirement,
+): boolean {
+  return binding === undefined ? includesScope(scope, access)
+    : bound !== undefined && includesBoundScope(scope, bound.scope);
 }
 
 /** Whether a token of that scope can be bound to webhooks. */

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { boundTokenError } from '../server/bound-token-error.ts';
+import type { Exchange, Grant } from '../server/http-route.ts';
 import {
-  includesBoundScope, type BoundRule, type Exchange, type Grant,
-} from '../server/http-route.ts';
-import { ALWAYS_REQUIRED, includesScope, type Scope } from './scope.ts';
+  ALWAYS_REQUIRED, includesScope, permitsCall, type Scope, type TokenRequirement,
+} from './scope.ts';
 
 export interface TokenVerifier {
   /**
@@ -51,16 +51,12 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
   };
 }
 
-/** What a route asks of a token: a scope, and of one that is bound to webhooks its own rule. */
-type TokenRequirement = { readonly access: Scope | 'any'; readonly bound?: BoundRule | undefined };
-
 /**
  * Throws `unauthorized` without a valid token, `forbidden` when its scope is too small, or when it
  * is bound to webhooks and the route is not for such tokens.
  */
 export function checkToken(
-  request: IncomingMessage, verifier: TokenVerifier,
-  { access: requiredScope, bound }: TokenRequirement,
+  request: IncomingMessage, verifier: TokenVerifier, requirement: TokenRequirement,
 ): Grant {
   // Credentials of another scheme count as none (RFC 6750 §3.1).
   if (!/^bearer /i.test(request.headers.authorization ?? '')) {
@@ -72,23 +68,19 @@ export function checkToken(
       challenge: 'Bearer error="invalid_token"',
     });
   }
-  if (grant.binding !== undefined) {
-    checkBoundScope(grant.scope, bound);
-  } else if (!includesScope(grant.scope, requiredScope)) {
-    throw new AppError('forbidden',
-      `this needs a token of scope ${describeScope(requiredScope)}, not ${grant.scope}`,
-      { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
-  }
+  if (!permitsCall(grant, requirement)) throw createScopeError(grant, requirement);
   return grant;
 }
 
-/** Says the same of routes that there are, and of those that there are not. */
-function checkBoundScope(grantedScope: Scope, bound: BoundRule | undefined): void {
-  if (bound === undefined) throw boundTokenError();
-  if (includesBoundScope(grantedScope, bound.scope)) return;
-  throw new AppError('forbidden',
-    `this needs a token of scope ${bound.scope}, not ${grantedScope}`,
-    { challenge: `Bearer error="insufficient_scope", scope="${bound.scope}"` });
+/** Tells a bound token the same of routes that there are, and of those that there are not. */
+function createScopeError(
+  { scope, binding }: Grant, { access, bound }: TokenRequirement,
+): AppError {
+  const requiredScope = binding === undefined ? access : bound?.scope;
+  if (requiredScope === undefined) return boundTokenError();
+  return new AppError('forbidden',
+    `this needs a token of scope ${describeScope(requiredScope)}, not ${scope}`,
+    { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
 }
 
 /** Few know the scope that is for emitting alone. */

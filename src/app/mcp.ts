@@ -2,7 +2,7 @@
  * The doors of the Model Context Protocol, connected to tokens, routes and the manual. `POST /mcp`
  * is for programs that speak HTTP, if the setting is on; for the other see mcp/doors.ts.
  */
-import { includesScope } from '../access/scope.ts';
+import { includesScope, permitsCall } from '../access/scope.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
@@ -11,7 +11,6 @@ import { MCP_PATH, RELAY_PATH } from '../mcp/doors.ts';
 import type { RelayScope } from '../mcp/doors.ts';
 import type { McpOptions, McpServer } from '../mcp/mcp-server.ts';
 import type { ToolCaller } from '../mcp/tool.ts';
-import { includesBoundScope } from '../server/http-route.ts';
 import type { Exchange, HttpRoute } from '../server/http-route.ts';
 import { problemResponses } from '../server/problem.ts';
 
@@ -71,9 +70,7 @@ function createCaller({ grant }: Exchange, scope: RelayScope | null): ToolCaller
       if (access === 'public') return true;
       if (access === 'control') return false;
       if (scope !== null && !includesScope(scope, access)) return false;
-      if (grant === null) return true;
-      return grant.binding === undefined ? includesScope(grant.scope, access)
-        : bound !== undefined && includesBoundScope(grant.scope, bound.scope);
+      return grant === null || permitsCall(grant, { access, bound });
     },
     describeNeed({ access, bound }) {
       if (grant?.binding === undefined) return `the scope ${access}`;

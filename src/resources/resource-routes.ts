@@ -11,6 +11,7 @@ import type {
   BodySpec, BoundRule, Exchange, Handler, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
 } from '../server/http-route.ts';
 import { logWrite } from './change-log.ts';
+import type { ListedView } from './collection-route.ts';
 import { createPrecondition } from './conditional-request.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
@@ -40,8 +41,8 @@ type BoundAccess = {
   readonly patch: BoundRule;
   /** Throws for a patch that the caller may not make, as his token is bound. */
   readonly checkPatch: (exchange: Exchange, patch: unknown) => void;
-  /** What the caller may see of a record; null: all of it. */
-  readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
+  /** Finds how the caller sees a record; null: whole. */
+  readonly findView: (exchange: Exchange) => Pick<ListedView, 'show'> | null;
 };
 
 type MemberSelection = {
@@ -100,8 +101,8 @@ function getRoute(
     const id = exchange.params[0] ?? '';
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
-    const show = bound?.findView(exchange) ?? null;
-    if (show !== null) return sendRepresentation(exchange, noun, representation.view(show));
+    const view = bound?.findView(exchange) ?? null;
+    if (view !== null) return sendRepresentation(exchange, noun, representation.view(view.show));
     const { bytes } = representation;
     const selected = select === undefined ? bytes : select(bytes);
     if (encode === null) sendRepresentation(exchange, noun, representation, selected, moreHeaders);
@@ -219,8 +220,9 @@ function changeRoute(
       const id = exchange.params[0] ?? '';
       const representation = await runWrite(exchange, resource, (options) =>
         change(id, value, precondition, options));
-      const show = bound?.findView(exchange) ?? null;
-      const { headerText, bytes } = show === null ? representation : representation.view(show);
+      const view = bound?.findView(exchange) ?? null;
+      const { headerText, bytes } =
+        view === null ? representation : representation.view(view.show);
       exchange.send(200, headerText, bytes);
     },
   };

@@ -11,6 +11,7 @@ import {
   describeObject, type AnswerOf, type RecordOf, type SchemaOf,
 } from '../../base/schema-types.ts';
 import { logWrite } from '../../resources/change-log.ts';
+import type { ListedView } from '../../resources/collection-route.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { NamedSchema, Resource } from '../../resources/resource.ts';
@@ -106,8 +107,8 @@ type SecretOwner = {
   /** Absent: no token that is bound to webhooks may call the route. */
   readonly bound?: {
     readonly rule: BoundRule;
-    /** What the caller sees of the webhook; null: all of it. */
-    readonly findView: (exchange: Exchange) => ((bytes: Buffer) => Buffer) | null;
+    /** Finds how the caller sees the webhook; null: whole. */
+    readonly findView: (exchange: Exchange) => Pick<ListedView, 'show'> | null;
   };
   /** Whether the previous secret can be valid beside the current one. Absent: always. */
   readonly canOverlap?: (webhook: JsonObject) => boolean;
@@ -174,7 +175,7 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
           secret = String(rotated['secret']);
           return rotated;
         }, options));
-      const shown = view?.(representation.bytes) ?? representation.bytes;
+      const shown = view?.show(representation.bytes) ?? representation.bytes;
       const webhook = decodeRecord(shown);
       exchange.sendJson(200, input['secret'] === undefined ? { ...webhook, secret } : webhook);
     },

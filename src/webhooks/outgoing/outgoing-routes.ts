@@ -16,7 +16,7 @@ import { createKeyParameter, resourceRoutes } from '../../resources/resource-rou
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes } from '../../server/http-route.ts';
-import type { HttpRoute, ParameterSpec, RouteRow } from '../../server/http-route.ts';
+import type { Exchange, HttpRoute, ParameterSpec, RouteRow } from '../../server/http-route.ts';
 import { malformed, readQuery } from '../../server/query.ts';
 import type { Store } from '../../store/store-port.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
@@ -62,28 +62,24 @@ type OutgoingServices = {
 
 export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[] {
   const { records, webhooks, health, findVisibility } = services;
+  const findView = (exchange: Exchange): ListedView | null =>
+    createListedView(findVisibility(exchange));
   return [
     sendRoute(services), ...bindRoutes(outgoingRows, records), statisticsRoute(services),
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
-      bound: {
-        rule: { scope: 'write', subject: 'webhook' },
-        findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
-      },
+      bound: { rule: { scope: 'write', subject: 'webhook' }, findView },
     }),
     collectionRoute(outgoingResource, records, {
       ...webhookListView(health, 'outgoing', webhooks,
         ({ targetUrl }) => hideUrlSecrets(targetUrl), [eventFilter(webhooks)]),
-      bound: {
-        rule: { scope: 'read' },
-        findView: (exchange) => createListedView(findVisibility(exchange)),
-      },
+      bound: { rule: { scope: 'read' }, findView },
     }),
     ...resourceRoutes(outgoingResource, records, null, {
       read: { scope: 'read', subject: 'webhook' },
       patch: { scope: 'resend', subject: 'webhook' },
-      findView: (exchange) => createListedView(findVisibility(exchange))?.show ?? null,
+      findView,
       checkPatch(exchange, patch) {
         const webhook = webhooks.findNamed(exchange.params[0] ?? '');
         if (exchange.grant?.binding === undefined || webhook === undefined) return;

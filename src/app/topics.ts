@@ -15,7 +15,7 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 import {
   decodeEventHead, eventCollection, isEvent, readReceiverIds,
 } from '../webhooks/deliveries/event-record.ts';
-import { toPublicEvent } from '../webhooks/events/public-event.ts';
+import { hidePayloadMembers, toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest, requestCollection } from '../webhooks/inbox/request-codec.ts';
 import type { StoredRequest } from '../webhooks/incoming/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
@@ -68,7 +68,7 @@ function showEvent(
   const webhookIds = readReceiverIds(find, identifier, record);
   if (!visibility.seesEvent(webhookIds)) return null;
   if (visibility.seesPayload(webhookIds)) return text;
-  const { key: _, source: __, ...event } = toPublicEvent(record, find);
+  const event = hidePayloadMembers(toPublicEvent(record, find));
   return formatEvent(eventTopic, 'created', encodeJson(event));
 }
 

@@ -19,7 +19,8 @@ import { RecordWalk } from '../records/record-walk.ts';
 import type { SearchWalk } from '../records/searches.ts';
 import { eventFields, type EventFilter, type ListedEvent } from './event-fields.ts';
 import {
-  listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
+  hidePayloadMembers, listEventDeliveries, toPublicEvent, type PublicEvent,
+  type PublicEventWithDeliveries,
 } from './public-event.ts';
 
 export class EventService {
@@ -95,9 +96,8 @@ export class EventService {
 
   /** Shows an event without what the caller does not see of it. */
   show(event: PublicEvent, visibility: Visibility | null): PublicEvent {
-    if (visibility === null || this.#seesPayload(event.id, visibility)) return event;
-    const { key: _, source: __, ...rest } = event;
-    return rest;
+    return visibility === null || this.#seesPayload(event.id, visibility) ? event
+      : hidePayloadMembers(event);
   }
 
   /**

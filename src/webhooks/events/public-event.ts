@@ -28,7 +28,7 @@ const members = {
   hops: COUNT, payloadBytes: COUNT, heard: [FLAG, 'Whether it has or had a delivery'],
 } as const;
 const nullable = ['key', 'deliverAt'] as const;
-// Who has not been sent the payload does not learn them: see members/visibility.ts.
+// `hidePayloadMembers` leaves them out.
 const optional = ['key', 'source'] as const;
 
 export const keptEventSchema = objectSchema('KeptEvent', members, { nullable, optional });
@@ -62,6 +62,11 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
     payloadBytes: readPayloadBytes(record).length,
     heard: isEventHeard(find, id, record),
   };
+}
+
+/** The event as somebody sees it who was not sent its payload. */
+export function hidePayloadMembers({ key: _, source: __, ...event }: PublicEvent): PublicEvent {
+  return event;
 }
 
 /**

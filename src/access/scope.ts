@@ -26,7 +26,7 @@ export function includesScope(grantedScope: Scope, requiredScope: Scope | 'any')
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
 }
 
-/** What a route asks of a token: a scope, and of one that is bound to webhooks its own rule. */
+/** A route asks a token for the scope `access`, and one that is bound for what `bound` says. */
 export type TokenRequirement = {
   readonly access: Scope | 'any'; readonly bound?: BoundRule | undefined;
 };

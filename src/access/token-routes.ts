@@ -64,7 +64,7 @@ export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly 
   ];
 }
 
-/** Who needs no token may do everything. */
+/** Makes the answer of `getAccess`. A caller who needs no token may do everything. */
 function describeGrant(grant: Grant | null): object {
   const { scope, name, binding } = grant ?? { scope: 'admin', name: null };
   return { scope, name, ...binding === undefined ? {} : { webhooks: binding.webhooks } };

@@ -14,7 +14,7 @@ export interface TokenVerifier {
    * again to anonymous callers. Every request reads it: mostly it is a plain field.
    */
   readonly isRequired: boolean;
-  /** What a token lets its holder do; null when it is unknown, revoked or expired. */
+  /** Finds the grant of a token's holder; null when the token is unknown, revoked or expired. */
   verify(token: string): Grant | null;
 }
 

@@ -117,7 +117,7 @@ function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[
     : [{ pointer: '/events', detail: 'must name an event; leave it out for all events' }];
 }
 
-/** What is wrong with the webhooks of a new token, or with its scope for what it is bound to. */
+/** Finds errors in the webhooks of a new token, and scopes that do not go with them. */
 export function findWebhooksProblems({ scope, webhooks }: JsonObject): readonly FieldError[] {
   if (!Array.isArray(webhooks)) {
     return scope !== 'resend' ? [] : [{
@@ -225,9 +225,9 @@ export function mayRead(token: Token, nowMs: number): boolean {
     && includesScope(token.scope, 'read');
 }
 
-/** What a token lets its holder do. */
+/** Makes the grant of a token's holder. */
 export function createGrant({ identifier, scope, name, events, webhooks }: Token): Grant {
-  // Of each request: no spreads.
+  // Each request makes one: spreads would take longer.
   if (webhooks !== undefined) return { scope, name, binding: { tokenId: identifier, webhooks } };
   return events === undefined ? { scope, name } : { scope, name, events };
 }

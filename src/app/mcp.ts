@@ -63,7 +63,7 @@ export function composeMcp(
   };
 }
 
-/** Who calls; with a scope he may do no more than that allows. */
+/** Makes the caller of tools. With a scope, he may call no more than it allows. */
 function createCaller({ grant }: Exchange, scope: RelayScope | null): ToolCaller {
   return {
     mayCall({ access, bound }) {

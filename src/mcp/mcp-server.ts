@@ -40,7 +40,7 @@ export type McpOptions = {
   /** All routes that there are; asked for with the first message. */
   readonly listRoutes: () => readonly HttpRoute[];
   readonly listener: (entrance: Entrance) => RequestListener;
-  /** Who calls; with a scope he may do no more than that allows. */
+  /** Makes the caller of tools. With a scope, he may call no more than it allows. */
   readonly createCaller: (exchange: Exchange, scope: RelayScope | null) => ToolCaller;
 };
 

@@ -37,7 +37,7 @@ export type ToolArgument = {
   readonly access?: HttpRoute['access'] | undefined;
 };
 
-/** Who calls a tool. */
+/** The caller of a tool, and what he may call. */
 export interface ToolCaller {
   mayCall(rule: AccessRule): boolean;
   /** What he lacks for it: `the scope write`. */

@@ -136,7 +136,7 @@ export const historySchema = objectSchema('StatisticsHistory', {
   }),
 });
 
-/** What became of all requests, runs and attempts of a window. */
+/** The counts of all requests, runs and attempts of a window. */
 export type StatisticsHistory = AnswerOf<typeof historySchema>;
 
 export const logLinesSchema = arraySchema(objectSchema('LogLine', {

@@ -122,7 +122,7 @@ export class Statistics {
     this.#day.record(nowMs, kind, webhookId, outcome, bucket);
   };
 
-  /** With `sees`, as if there were those webhooks alone. */
+  /** Reports what was counted. `sees` has it report as if there were no other webhooks. */
   report(
     window: StatisticsWindow, sees: ((webhookId: string) => boolean) | null = null,
   ): Counts {

@@ -32,20 +32,20 @@ export function includesBoundScope(
   return rank >= BOUND_SCOPES.indexOf(requiredScope);
 }
 
-/** What a route is for the holders of tokens that are bound to webhooks. */
+/** Says which holders of tokens that are bound to webhooks may call a route, and for what. */
 export type BoundRule = {
   /** The least scope of a token that may call it. */
   readonly scope: BoundScope;
   /**
-   * What the first parameter of the path names: a caller who does not see it is answered that there
-   * is none, before anything else of his request is looked at.
+   * The first parameter of the path names a record of this kind: a caller who does not see it is
+   * answered that there is none, before anything else of his request is looked at.
    */
   readonly subject?: BoundSubject;
 };
 
 export type BoundSubject = 'webhook' | 'delivery' | 'event' | 'job';
 
-/** What the token of a caller lets him do. */
+/** A token grants its holder these rights. */
 export type Grant = {
   readonly scope: Exclude<Access, 'public' | 'any' | 'control'> | BoundScope;
   /** The name of the token. */

@@ -29,7 +29,7 @@ export type BroadcastOptions = {
 };
 
 const READERS_MAX = 256;
-/** Of one token that is bound to webhooks: one customer must not take the places of all. */
+/** A token that is bound to webhooks has so many: one customer must not take the places of all. */
 const BOUND_READERS_MAX = 16;
 const HEARTBEAT_MS = 15_000;
 const FLUSH_INTERVAL_MS = 20;
@@ -53,7 +53,7 @@ export class Broadcast {
   readonly #channels = new Map<string, Channel>();
   /** Readers that are behind read the log one at a time, or many would block the event loop. */
   readonly #logGate = createConcurrencyLimiter(1);
-  /** The readers to be, which have their places already. */
+  /** Readers that are being opened have their places already. */
   readonly #openings = new Set<Pick<StreamReader, 'filter'>>();
   #sequence = 0;
   #pendingEntries: BroadcastEntry[] = [];
@@ -244,7 +244,7 @@ export class Broadcast {
     const entries = this.#pendingEntries;
     if (entries.length === 0) return;
     this.#pendingEntries = [];
-    // Before anything is sent that came after a token was revoked.
+    // This comes first: a revoked token must not be sent what came after its end.
     if (entries.some((entry) => this.#changesTokens(entry))) this.#endRefused();
     const channels = [...this.#channels.values()];
     const topics = new Set(channels.flatMap(({ filter }) => filter.topics));

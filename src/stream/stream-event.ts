@@ -36,13 +36,13 @@ export type StreamFilter = {
   readonly view: StreamView | null;
 };
 
-/** What a reader sees who does not see everything. */
+/** A reader with a view sees a part of the stream. */
 export type StreamView = {
   /** Readers whose views have the same key see the same. */
   readonly key: string;
   /** The names of the topics that he may read. */
   readonly topics: readonly string[];
-  /** Those that he gets without naming any. */
+  /** The names of the topics that he gets without naming any. */
   readonly defaultTopics: readonly string[];
   /** The text of an event as he sees it now; null: he does not see it. */
   readonly show: (event: ChangeEvent) => string | null;

@@ -308,7 +308,7 @@ export class HttpExchange implements Exchange {
   /** Whatever a customer does, or a program by a tool, is found by `who`: see change-log.ts. */
   #logCall(status: number): void {
     const { request: { method = '' }, path, route, grant } = this;
-    // What a door of MCP passes on is logged itself.
+    // A door of MCP passes on calls, and each of these logs itself.
     if (method === 'GET' || method === 'HEAD' || route.refusesForeignPages === true) return;
     const isBound = grant?.binding !== undefined;
     if (!isBound && !this.#isOfTool) return;

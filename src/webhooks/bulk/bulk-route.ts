@@ -26,7 +26,10 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
    */
   readonly resolveFilter:
     (filter: JsonObject, params: readonly string[]) => JsonObject | Promise<JsonObject>;
-  /** Restricts that filter to what a token that is bound to webhooks is for. Absent: it is. */
+  /**
+   * Restricts that filter to the webhooks of a bound token. Absent: no bound token may call the
+   * route, or its path names the only webhook.
+   */
   readonly bindFilter?: (filter: JsonObject, binding: Binding) => JsonObject;
   /** Rules for the body as a whole. */
   readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;

@@ -94,7 +94,7 @@ function createDeliveryResend(
     }
     const { hook, ...criteria } = filter;
     const fields = parseFilterBody(deliveries.fields, hook === ANY_HOOK ? criteria : filter);
-    // At each look: one that was renamed or removed since the job began is out of sight.
+    // It looks each webhook up anew: one that was renamed or removed meanwhile is out of sight.
     const visibility = new Visibility({ tokenId: '', webhooks: binding.map(String) }, webhooks);
     return restrictDeliveries(fields, visibility, Array.isArray(filter['where']));
   };

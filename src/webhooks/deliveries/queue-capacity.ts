@@ -26,7 +26,7 @@ const BODIES_FACTOR = 1.5;
 /** The resource of which transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
-/** How much of the queue somebody may fill. */
+/** A caller may fill the queue up to a share. */
 const SHARES = { whole: 1, half: 0.5 } as const;
 
 export type QueueShare = keyof typeof SHARES;

@@ -6,8 +6,8 @@
  *
  *     {"identifier":"<the webhook's>.<begin>","values":[<skipped>,<delivered>,<failed>,<ms>,…]}
  *
- * What all webhooks did together is counted as that of four more, which are no webhooks: see
- * `TOTALS`. So no reader adds up 500 webhooks, and the totals have those that were deleted, too.
+ * Four totals have such records, too, under names that are no webhooks': see `TOTALS`. So no reader
+ * adds up 500 webhooks, and the totals keep the counts of those that were deleted.
  *
  * `begin` is the begin of the six hours in UTC, a multiple of them, as `2026-11-29T06`. `values`
  * has four counts for each five minutes in which an attempt ended, in their order: how many times
@@ -84,7 +84,7 @@ type AttemptCounts = {
 /** The counts of a window, one of each kind for each interval. */
 type OutcomeSeries = {
   readonly succeeded: readonly number[]; readonly failed: readonly number[];
-  /** In the mean; null where nothing was counted. */
+  /** The mean duration in each interval; null where nothing was counted. */
   readonly durationMs: readonly (number | null)[];
 };
 /** The counts of a webhook by the begin of their interval, in milliseconds since the epoch. */
@@ -175,13 +175,13 @@ export class AttemptStatistics {
     }
   }
 
-  /** The same with the counts that no record has. */
+  /** Stages that the webhook's counts which no write has taken are added to what is stored. */
   stagePending(transaction: Transaction, webhookId: string, nowMs: number): void {
     const counts = this.#counts.get(webhookId);
     if (counts !== undefined) this.stage(transaction, webhookId, counts, nowMs);
   }
 
-  /** What became of a webhook's attempts by interval, as this node knows it. */
+  /** Reads the counts of a webhook's attempts by interval, as this node knows them. */
   read(
     webhookId: string, window: StatisticsSpan, nowMs: number,
   ): WebhookStatistics {
@@ -190,7 +190,7 @@ export class AttemptStatistics {
     return { ...describeTimes(window, times), deliveries: { delivered: succeeded, ...rest } };
   }
 
-  /** What became of all requests, runs and attempts by interval, as this node knows it. */
+  /** Reads the counts of all requests, runs and attempts by interval, as this node knows them. */
   readTotals(window: StatisticsSpan, nowMs: number) {
     const times = listTimes(window, nowMs);
     const read = (total: Total): OutcomeSeries => this.#readSeries(total, times);

@@ -54,13 +54,13 @@ type SearchableList<Item, Filter> = {
   readonly idOf: (item: Item) => string;
   readonly toPublic: (item: Item) => object;
   /**
-   * What takes the place of the above for a caller whose token is bound to webhooks; null: nothing.
-   * `isSearch`: the query looks into payloads as well.
+   * Finds what takes the place of the above where the caller's token is bound to webhooks; null:
+   * nothing does, as it is not. `isSearch`: the query looks into payloads as well.
    */
   readonly findView?: (exchange: Exchange, isSearch: boolean) => ListView<Item, Filter> | null;
 };
 
-/** What a caller sees of a list who does not see all of it. */
+/** The part of a list that a caller sees. */
 type ListView<Item, Filter> = {
   readonly resolve: (filter: Filter) => Filter;
   readonly toPublic?: (item: Item) => object;

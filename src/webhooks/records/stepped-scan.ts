@@ -7,11 +7,11 @@ import type { Collection, Walk } from '../../store/store-port.ts';
 const STEP_RECORDS = 2000;
 const STEP_BYTES = 1 << 22;
 const PARSED_WEIGHT = 16;
-/** Goes from slot to slot. */
-export type SlotIterator = Pick<Walk, 'next'>;
-
 /** A text that sorts after every identifier. */
 const AFTER_EVERY_ID = '\uffff';
+
+/** Goes from slot to slot. */
+export type SlotIterator = Pick<Walk, 'next'>;
 
 /** Looks at a record. Returns how closely, because that is the cost; `done` ends the scan. */
 type RecordVisitor = (bytes: Buffer, slot: number) => 'passed' | 'searched' | 'parsed' | 'done';

@@ -2,7 +2,7 @@
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { createFieldTest } from '../records/fields.ts';
-import { RecordList, type RecordMatches } from '../records/record-list.ts';
+import { NO_MATCHES, RecordList, type RecordMatches } from '../records/record-list.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
@@ -54,9 +54,9 @@ export class RequestList {
   /** Selects the requests that match, from behind the id `before`. */
   async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
     const rejected = this.#listRejected(filter, before);
-    const stored = await this.#stored.select(filter, before, true);
-    const isRejected = filter.status === 'rejected';
-    return { rejected, stored: isRejected ? { ...stored, matches: null } : stored };
+    const stored = filter.status === 'rejected' ? NO_MATCHES
+      : await this.#stored.select(filter, before, true);
+    return { rejected, stored };
   }
 
   /** Counts the requests that match, on all pages. */

@@ -17,11 +17,13 @@ const FEW_SHARE = 1 / 8;
 
 /** The records that match a filter, from a place of the list on. */
 export type RecordMatches = {
-  /** null: no record matches. */
-  readonly matches: SlotTest | null;
+  readonly matches: SlotTest;
   /** Goes over the slots of those that match, and maybe of others. */
   readonly walk: SlotIterator;
 };
+
+/** The selection of a filter that no record matches. */
+export const NO_MATCHES: RecordMatches = { matches: () => false, walk: { next: () => -1 } };
 
 type Page<PageItem> = {
   /** The id behind which the page begins; null: at the beginning of the list. */
@@ -79,7 +81,6 @@ export class RecordList<Item, Filter> {
   ): Promise<PageItem[]> {
     const page: PageItem[] = [];
     const { matches, walk } = await this.select(filter, after, isNewestFirst);
-    if (matches === null) return page;
     const costOfOthers = this.#options.needsRecords?.(filter) === true ? 'parsed' : 'passed';
     await visitInSteps(this.#records, (record, slot) => {
       if (!matches(slot)) return costOfOthers;
@@ -112,7 +113,8 @@ export class RecordList<Item, Filter> {
     filter: Filter, after: string | null, isNewestFirst: boolean,
   ): Promise<RecordMatches> {
     const matches = await this.#createMatcher(filter);
-    const slots = matches === null ? [] : this.#listFew(filter);
+    if (matches === null) return NO_MATCHES;
+    const slots = this.#listFew(filter);
     const walk = slots === null ? this.#records.walk({ after, isDescending: isNewestFirst })
       : new FewSlots(this.#records, slots, after, isNewestFirst);
     return { matches, walk };

@@ -28,12 +28,12 @@ export class RecordWalk<Item> implements SearchWalk<Item> {
 
   next(): SearchedRecord<Item> | 'filtered' | null {
     const { matches, walk, open } = this.#options;
-    const slot = matches === null ? -1 : walk.next();
+    const slot = walk.next();
     const record = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (record === undefined) return null;
     const id = this.#records.idAt(slot) ?? '';
     this.#last = { id, record, slot };
-    return matches?.(slot) === true ? open(record, id) ?? 'filtered' : 'filtered';
+    return matches(slot) ? open(record, id) ?? 'filtered' : 'filtered';
   }
 
   position(): SearchPosition {
@@ -45,6 +45,6 @@ export class RecordWalk<Item> implements SearchWalk<Item> {
   isStillListed(): boolean {
     if (this.#last === null) return false;
     const { id, slot } = this.#last;
-    return this.#records.idAt(slot) === id && this.#options.matches?.(slot) === true;
+    return this.#records.idAt(slot) === id && this.#options.matches(slot);
   }
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Facts } from '../../../src/webhooks/members/filters/facts.ts';
 import { RequestSearchWalk } from '../../../src/webhooks/inbox/request-search.ts';
+import { NO_MATCHES } from '../../../src/webhooks/records/record-list.ts';
 import { parseSearchQuery } from '../../../src/webhooks/records/search-query.ts';
 import { Searches } from '../../../src/webhooks/records/searches.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
@@ -237,7 +238,7 @@ test('a rejected request that made room for another while it was searched is not
         return request === undefined || !keptIds.has(id) ? undefined
           : { request, body: Buffer.from('{}'), isWhole: true };
       },
-    }, { stored: { matches: null, walk: { next: () => -1 } }, rejected: requests });
+    }, { stored: NO_MATCHES, rejected: requests });
     assert.notEqual(walk.next(), null);
     assert.equal(walk.isStillListed(), true);
     keptIds.delete('a');

@@ -26,13 +26,12 @@ export function checkBoundChange(
   inFlightMax: number,
 ): void {
   if (!isJsonObject(patch)) return;
-  for (const name of Object.keys(patch)) {
-    const requiredScope = Object.hasOwn(SCOPE_BY_MEMBER, name) ? SCOPE_BY_MEMBER[name] : undefined;
-    if (requiredScope !== undefined && includesBoundScope(scope, requiredScope)) continue;
-    const mayBeSet = Object.keys(SCOPE_BY_MEMBER)
-      .filter((member) => includesBoundScope(scope, SCOPE_BY_MEMBER[member] ?? 'write'));
-    throw new AppError('forbidden',
-      `this token may not set ${quote(name)}; it may set ${mayBeSet.join(', ')}`);
+  const allowedMembers = Object.entries(SCOPE_BY_MEMBER).flatMap(([name, requiredScope]) =>
+    includesBoundScope(scope, requiredScope) ? [name] : []);
+  const refusedMember = Object.keys(patch).find((name) => !allowedMembers.includes(name));
+  if (refusedMember !== undefined) {
+    throw new AppError('forbidden', `this token may not set ${quote(refusedMember)}; it may set `
+      + allowedMembers.join(', '));
   }
   const { maxInFlight, targetUrl } = patch;
   if (typeof maxInFlight === 'number' && maxInFlight > inFlightMax) {

@@ -6,6 +6,7 @@ import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import { parseJson } from '../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
+import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
 import { callApiAnyStatus, openResponse } from '../server/local/api-call.ts';
 import type { ApiTarget } from '../server/local/api-call.ts';
 import { createMemoryTarget } from '../server/local/memory-target.ts';
@@ -25,11 +26,6 @@ import type { CallerApi, Tool, ToolCaller, ToolContext } from './tool.ts';
 import { makeWebhookTools } from './webhook-tools.ts';
 
 const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
-const STREAM_HEADERS = [
-  'Content-Type', 'text/event-stream', 'Cache-Control', 'no-cache, no-transform',
-  // A proxy that buffers would hold events back.
-  'X-Accel-Buffering', 'no',
-] as const;
 const COMMENT_MS = 15_000;
 
 export type McpOptions = {
@@ -153,7 +149,7 @@ export class McpServer {
       timer = this.#options.clock.startTimer(COMMENT_MS, comment);
     };
     let timer = this.#options.clock.startTimer(COMMENT_MS, comment);
-    await exchange.sendStream(200, STREAM_HEADERS, async () => {
+    await exchange.sendStream(200, EVENT_STREAM_HEADERS, async () => {
       if (isDone && pieces.length === 0) return null;
       if (pieces.length === 0) {
         await new Promise<void>((resolve) => {
@@ -205,7 +201,7 @@ function readTransport({ route, request: { headers } }: Exchange): {
 function readProgressToken(
   { request: { headers } }: Exchange, { params: { _meta: meta } }: RpcRequest,
 ): JsonValue {
-  const takesStream = headers.accept?.includes('text/event-stream') === true;
+  const takesStream = headers.accept?.includes(EVENT_STREAM) === true;
   return takesStream && isJsonObject(meta) ? meta['progressToken'] ?? null : null;
 }
 

@@ -2,6 +2,7 @@
 import { AppError } from '../base/errors.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
 import { boundTokenError } from '../server/bound-token-error.ts';
+import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
@@ -18,12 +19,6 @@ export interface EventStream {
   close(): void;
 }
 
-const MEDIA_TYPE = 'text/event-stream';
-const HEADERS = [
-  'Content-Type', MEDIA_TYPE,
-  // A proxy that compresses or buffers would hold events back.
-  'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
-] as const;
 /** After a client ended its side: the first write makes its kernel reset, the second fails. */
 const PROBE_MS = 1000;
 
@@ -60,7 +55,7 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
     isLongLived: true,
     responses: [
       {
-        status: 200, mediaType: MEDIA_TYPE, schema: { kind: 'string' },
+        status: 200, mediaType: EVENT_STREAM, schema: { kind: 'string' },
         description: 'Events without end, and a comment line every 15 s',
       },
       ...problemResponses(400, 410, 503),
@@ -72,7 +67,9 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
       const filter = parseFilter(query, topics, findWebhookIds, view);
       const position = readPosition(exchange, query.get('lastEventId'));
       const { request, response } = exchange;
-      if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
+      if (request.method === 'HEAD') {
+        return exchange.sendStream(200, EVENT_STREAM_HEADERS, () => null);
+      }
       const reader = await broadcast.open(filter, position, {
         mayRead: () => mayRead(exchange),
         cut: () => {
@@ -90,7 +87,7 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
       };
       request.socket.once('end', onEnd);
       try {
-        return await exchange.sendStream(200, HEADERS, () => reader.pull());
+        return await exchange.sendStream(200, EVENT_STREAM_HEADERS, () => reader.pull());
       } finally {
         // The connection may be used again.
         request.socket.off('end', onEnd);

@@ -7,12 +7,11 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RELAY_HEADER, RELAY_PATH, formatRelayHeader } from '../../../mcp/doors.ts';
 import { INTERNAL_ERROR } from '../../../mcp/message.ts';
+import { EVENT_STREAM } from '../../../server/event-stream.ts';
 import { connectionLostError, readResponseBody } from '../../../server/local/api-call.ts';
 import { readLines } from '../../api-client/read-lines.ts';
 import { readEvents } from '../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../command-context.ts';
-
-const EVENT_STREAM = 'text/event-stream';
 
 export async function relayMcp(context: CommandContext): Promise<number> {
   // Wrong settings end it at once, and not the first call.

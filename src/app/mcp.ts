@@ -4,13 +4,13 @@
  */
 import { includesScope, permitsCall } from '../access/scope.ts';
 import { lazyImport } from '../base/lazy-import.ts';
-import type { JsonSchema } from '../base/schema.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/read-chapter.ts';
 import { MCP_PATH, RELAY_PATH } from '../mcp/doors.ts';
 import type { RelayScope } from '../mcp/doors.ts';
 import type { McpOptions, McpServer } from '../mcp/mcp-server.ts';
 import type { ToolCaller } from '../mcp/tool.ts';
+import { JSON_OBJECT, JSON_TYPE } from '../resources/route-specs.ts';
 import type { Exchange, HttpRoute } from '../server/http-route.ts';
 import { problemResponses } from '../server/problem.ts';
 
@@ -20,10 +20,6 @@ export interface McpDoors {
   close(): void;
 }
 
-const MEDIA_TYPE = 'application/json';
-const MESSAGE: JsonSchema = {
-  kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity,
-};
 const loadServer = lazyImport(() => import('../mcp/mcp-server.ts'));
 
 /** `isOpen`: `POST /mcp` is there. */
@@ -37,15 +33,15 @@ export function composeMcp(
   const describe = (path: string, operationId: string, summary: string): HttpRoute => ({
     method: 'POST', path, operationId, summary, access: 'any', bound: { scope: 'read' },
     tool: 'none', isLongLived: true, refusesForeignPages: true, isInternal: path === RELAY_PATH,
-    body: { mediaTypes: [MEDIA_TYPE], schema: MESSAGE },
+    body: { mediaTypes: [JSON_TYPE], schema: JSON_OBJECT },
     responses: [
       {
-        status: 200, mediaType: MEDIA_TYPE, schema: MESSAGE,
+        status: 200, mediaType: JSON_TYPE, schema: JSON_OBJECT,
         description: 'The response, or its error; as an event stream with progress, if asked for',
       },
       { status: 202, description: 'To a notification' },
       ...[400, 404].map((status) => ({
-        status, mediaType: MEDIA_TYPE, schema: MESSAGE, description: 'An error of the protocol',
+        status, mediaType: JSON_TYPE, schema: JSON_OBJECT, description: 'An error of the protocol',
       })),
       ...problemResponses(413, 415),
     ],

@@ -8,7 +8,7 @@ import { checkNotCompressed, readMediaType } from '../server/exchange/read-body.
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery, readQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
-import { TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
+import { JSON_OBJECT, TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
 import type { RecordFormats } from '../resources/resource-routes.ts';
 import type {
@@ -61,8 +61,6 @@ const FORMAT_PARAMETER: ParameterSpec = {
     + 'wants most, else json.',
 };
 
-const JSON_OBJECT: Schema =
-  { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
 /** The formats that a client would parse; the others are text. */
 const SCHEMAS: ReadonlyMap<string, Schema> =
   new Map<string, Schema>([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);

@@ -19,6 +19,11 @@ export const ANY_JSON = {
   kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX,
 } as const satisfies Schema;
 
+/** Any object, in answers and where its handler checks it. */
+export const JSON_OBJECT = {
+  kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity,
+} as const satisfies Schema;
+
 export function arraySchema<const Items extends Schema>(
   items: Items,
 ): { readonly kind: 'array'; readonly items: Items; readonly maxItems: number } {

@@ -1,20 +1,20 @@
 /** A customer's overview: whether his webhooks work, since when not and why, and what waits. */
 import { countItems, getJson, getPage } from '../base/api-calls.ts';
-import { fill, h, refill, type Child } from '../base/dom.ts';
+import { fill, h, type Child } from '../base/dom.ts';
 import { formatCount, formatQuantity, timeElement } from '../base/format.ts';
 import { href } from '../base/screen-address.ts';
 import { createWebhookLabel } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
+import { keepCurrent } from '../parts/current-content.ts';
 import { factList, heading } from '../parts/facts.ts';
-import { emptyState, showFailureIn, showFailureNotice } from '../parts/notice.ts';
+import { emptyState } from '../parts/notice.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import { webhookLabel } from '../parts/webhook-label.ts';
 import { detailedWebhookState, lastFailure } from '../parts/webhook-state.ts';
 import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
 import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
-const REFRESH_MS = 10_000;
 /** At most so many webhooks are shown, the most urgent first; the list has them all. */
 const SHOWN_MAX = 20;
 
@@ -35,24 +35,8 @@ type Overview = {
 
 export function openCustomerOverview(container: HTMLElement): () => void {
   const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
-  let isRendered = false;
-  const show = async (): Promise<void> => {
-    try {
-      const overview = await fetchOverview();
-      isRendered = true;
-      refill(content, ...render(overview));
-    } catch (thrown) {
-      // An old overview is better than none.
-      if (isRendered) showFailureNotice(thrown);
-      else showFailureIn(content, thrown, () => void show());
-    }
-  };
   fill(container, heading('Overview'), content);
-  void show();
-  const timer = setInterval(() => {
-    if (!document.hidden) void show();
-  }, REFRESH_MS);
-  return () => clearInterval(timer);
+  return keepCurrent(content, async () => render(await fetchOverview())).close;
 }
 
 async function fetchOverview(): Promise<Overview> {

@@ -1,7 +1,7 @@
 /** The overview screen: whether anything is wrong, since when, and how much work waits. */
 import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
-import { fill, h, refill } from '../base/dom.ts';
+import { fill, h } from '../base/dom.ts';
 import {
   formatBytes, formatCount, formatDuration, formatQuantity, timeElement,
 } from '../base/format.ts';
@@ -9,13 +9,13 @@ import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { actionState } from '../parts/action-state.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
+import { keepCurrent } from '../parts/current-content.ts';
 import { factList, heading } from '../parts/facts.ts';
 import {
   barsOf, isHistoryWindow, sumBars, WindowButtons, type HistoryWindow,
 } from '../parts/history.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
-import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { ActionDescription } from '../../app/api-types.ts';
 import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
@@ -26,7 +26,6 @@ import type {
 import type { PresetDescription } from '../../webhooks/senders/presets/preset-schema.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
 
-const REFRESH_MS = 10_000;
 const DEFAULT_WINDOW: HistoryWindow = '1h';
 
 export const overviewScreen: Screen = {
@@ -34,42 +33,29 @@ export const overviewScreen: Screen = {
   open(container, { query }) {
     const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
     let senderTimeouts: SenderTimeouts | null = null;
-    let isRendered = false;
     const given = query.get('window');
     const buttons = new WindowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
       replaceQuery(window === DEFAULT_WINDOW ? {} : { window });
-      void show();
+      current.show();
     });
-    const show = async (): Promise<void> => {
-      try {
-        senderTimeouts ??= await fetchSenderTimeouts();
-        const [status, statistics, history, nodes, actions] = await Promise.all([
-          getJson<ServiceStatus>('/api/status'),
-          // The figures of single webhooks go back a day at most.
-          getJson<StatisticsReport>(
-            `/api/statistics?window=${buttons.chosen === '1h' ? '1h' : '24h'}`),
-          getJson<StatisticsHistory>(`/api/statistics/history?window=${buttons.chosen}`),
-          getJson<readonly NodeView[]>('/api/nodes'),
-          getJson<readonly ActionDescription[]>('/api/actions'),
-        ]);
-        // The user has chosen the other window meanwhile: another call shows that.
-        if (history.window !== buttons.chosen) return;
-        const unhealthy =
-          unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
-        isRendered = true;
-        refill(content, ...render(status, history, unhealthy, nodes, actions));
-      } catch (thrown) {
-        // An old overview is better than none.
-        if (isRendered) showFailureNotice(thrown);
-        else showFailureIn(content, thrown, () => void show());
-      }
-    };
     fill(container, heading('Overview', ...buttons.elements), content);
-    void show();
-    const timer = setInterval(() => {
-      if (!document.hidden) void show();
-    }, REFRESH_MS);
-    return () => clearInterval(timer);
+    const current = keepCurrent(content, async () => {
+      senderTimeouts ??= await fetchSenderTimeouts();
+      const [status, statistics, history, nodes, actions] = await Promise.all([
+        getJson<ServiceStatus>('/api/status'),
+        // The figures of single webhooks go back a day at most.
+        getJson<StatisticsReport>(
+          `/api/statistics?window=${buttons.chosen === '1h' ? '1h' : '24h'}`),
+        getJson<StatisticsHistory>(`/api/statistics/history?window=${buttons.chosen}`),
+        getJson<readonly NodeView[]>('/api/nodes'),
+        getJson<readonly ActionDescription[]>('/api/actions'),
+      ]);
+      if (history.window !== buttons.chosen) return null;
+      const unhealthy =
+        unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
+      return render(status, history, unhealthy, nodes, actions);
+    });
+    return current.close;
   },
 };
 

@@ -3,6 +3,7 @@ import { appendQuery, href, type ScreenAddress } from '../../base/screen-address
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
+import { repeatWhileSeen } from '../current-content.ts';
 import { heading } from '../facts.ts';
 import { WEBHOOK_STATES } from '../webhook-state.ts';
 import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
@@ -20,8 +21,6 @@ type WebhookListOptions<Row> = {
   /** Shown when there is no webhook: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string | null];
 };
-
-const REFRESH_MS = 10_000;
 
 /** An outgoing webhook has no requests to reject; an incoming one hears no events. */
 function listFilters(screen: WebhookListOptions<unknown>['screen']): readonly FilterSpec[] {
@@ -81,11 +80,11 @@ export function openWebhookList<Row>(
     ? h('a', { href: href([screen, 'new']), class: 'button primary' }, 'Add a webhook') : null;
   fill(container, heading(title, add), filters.element, count, table);
   void reload();
-  const timer = setInterval(() => {
-    if (!document.hidden && !hasFailure(table)) void show().catch(showFailureNotice);
-  }, REFRESH_MS);
+  const endRefresh = repeatWhileSeen(() => {
+    if (!hasFailure(table)) void show().catch(showFailureNotice);
+  });
   return () => {
-    clearInterval(timer);
+    endRefresh();
     controller.abort();
     rows.close();
   };

@@ -4,6 +4,7 @@ import { fill, h, refill, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { actionState } from '../../parts/action-state.ts';
+import { repeatWhileSeen } from '../../parts/current-content.ts';
 import { heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
@@ -12,8 +13,6 @@ import { stackedTable } from '../../parts/plain-table.ts';
 import { openView } from '../../parts/screen.ts';
 import { openAction } from './action-view.ts';
 import { openNewAction } from './new-action.ts';
-
-const REFRESH_MS = 10_000;
 
 export function openActionsScreen(
   container: HTMLElement, { path: [, step], query }: ScreenAddress,
@@ -29,11 +28,11 @@ export function openActionsScreen(
   };
   const close = openView(container, show);
   // An action may be switched off, and runs again by itself.
-  const timer = setInterval(() => {
-    if (!document.hidden && content.isConnected) void show().catch(showFailureNotice);
-  }, REFRESH_MS);
+  const endRefresh = repeatWhileSeen(() => {
+    if (content.isConnected) void show().catch(showFailureNotice);
+  });
   return () => {
-    clearInterval(timer);
+    endRefresh();
     close();
   };
 }

@@ -1,20 +1,19 @@
 /** What one outgoing webhook has sent lately, as plots; what waits, and its last deliveries. */
 import { appendQuery, href } from '../../base/screen-address.ts';
 import { getJson, getPage } from '../../base/api-calls.ts';
-import { h, refill, type Child } from '../../base/dom.ts';
+import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, timeElement } from '../../base/format.ts';
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { chart, sum } from '../../parts/chart.ts';
+import { keepCurrent } from '../../parts/current-content.ts';
 import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
 import { barsOf, sumBars, WindowButtons } from '../../parts/history.ts';
 import { lineChart } from '../../parts/line-chart.ts';
-import { showFailureIn } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
 import type { WebhookStatistics } from '../../../webhooks/health/webhook-statistics.ts';
 
-const REFRESH_MS = 10_000;
 const LAST_DELIVERIES = 10;
 
 /** What is shown of a webhook: `waiting` begins with the delivery that waits for longest. */
@@ -30,27 +29,16 @@ export function watchTraffic(
   identifier: string,
 ): { readonly element: HTMLElement; close(): void } {
   const content = h('div', { 'aria-busy': 'true' });
-  const buttons = new WindowButtons('1h', () => void show());
-  const show = async (): Promise<void> => {
-    try {
-      const traffic = await fetchTraffic(identifier, buttons.chosen);
-      // The user has chosen another window meanwhile: another call shows that.
-      if (traffic.statistics.window !== buttons.chosen) return;
-      refill(content, ...render(traffic));
-    } catch (thrown) {
-      // What was shown before is better than nothing.
-      if (content.childElementCount === 0) showFailureIn(content, thrown, () => void show());
-    }
-    content.removeAttribute('aria-busy');
-  };
-  void show();
-  const timer = setInterval(() => {
-    if (!document.hidden) void show();
-  }, REFRESH_MS);
+  const buttons = new WindowButtons('1h', () => current.show());
+  const current = keepCurrent(content, async () => {
+    const traffic = await fetchTraffic(identifier, buttons.chosen);
+    return traffic.statistics.window === buttons.chosen ? render(traffic) : null;
+    // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
+  }, () => {});
   return {
     element: h('section', h('div.heading', h('h2', 'Lately'),
       h('div.actions', {}, ...buttons.elements)), content),
-    close: () => clearInterval(timer),
+    close: current.close,
   };
 }
 

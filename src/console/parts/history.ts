@@ -1,5 +1,10 @@
-/** The windows of statistics that are kept: buttons that choose one, and the bars of each. */
+/**
+ * The windows of statistics that are kept: buttons that choose one, the call that reads one, and
+ * the bars of each.
+ */
+import { getJson } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
+import { appendQuery } from '../base/screen-address.ts';
 import { sum } from './chart.ts';
 
 export type HistoryWindow = '1h' | '24h' | '7d';
@@ -42,6 +47,23 @@ type Intervals = {
   readonly window: HistoryWindow; readonly intervalSeconds: number;
   readonly times: readonly string[];
 };
+
+/** A week has 2,016 intervals, over 100 kB, and bars of two hours: it is not read more often. */
+const WEEK_READ_MS = 60_000;
+
+/** Creates a function that reads a window of what `path` has. Throws ApiError. */
+export function createHistoryReader<History extends Intervals>(
+  path: string,
+): (window: HistoryWindow) => Promise<History> {
+  let last: { readonly history: History; readonly atMs: number } | null = null;
+  return async (window) => {
+    const isFresh = last !== null && Date.now() - last.atMs < WEEK_READ_MS;
+    if (isFresh && window === '7d' && last?.history.window === window) return last.history;
+    const history = await getJson<History>(appendQuery(path, { window }));
+    last = { history, atMs: Date.now() };
+    return history;
+  };
+}
 
 /** The bars of a window: when each begins, and how many minutes it has. */
 export function barsOf(

@@ -12,7 +12,7 @@ import { chart } from '../parts/chart.ts';
 import { keepCurrent } from '../parts/current-content.ts';
 import { factList, heading } from '../parts/facts.ts';
 import {
-  barsOf, isHistoryWindow, sumBars, WindowButtons, type HistoryWindow,
+  barsOf, createHistoryReader, isHistoryWindow, sumBars, WindowButtons, type HistoryWindow,
 } from '../parts/history.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
@@ -32,6 +32,7 @@ export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(container, { query }) {
     const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
+    const readHistory = createHistoryReader<StatisticsHistory>('/api/statistics/history');
     let senderTimeouts: SenderTimeouts | null = null;
     const given = query.get('window');
     const buttons = new WindowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
@@ -46,7 +47,7 @@ export const overviewScreen: Screen = {
         // The figures of single webhooks go back a day at most.
         getJson<StatisticsReport>(
           `/api/statistics?window=${buttons.chosen === '1h' ? '1h' : '24h'}`),
-        getJson<StatisticsHistory>(`/api/statistics/history?window=${buttons.chosen}`),
+        readHistory(buttons.chosen),
         getJson<readonly NodeView[]>('/api/nodes'),
         getJson<readonly ActionDescription[]>('/api/actions'),
       ]);

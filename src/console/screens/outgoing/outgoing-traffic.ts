@@ -8,7 +8,7 @@ import { badge } from '../../parts/badge.ts';
 import { chart, sum } from '../../parts/chart.ts';
 import { keepCurrent } from '../../parts/current-content.ts';
 import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
-import { barsOf, sumBars, WindowButtons } from '../../parts/history.ts';
+import { barsOf, createHistoryReader, sumBars, WindowButtons } from '../../parts/history.ts';
 import { lineChart } from '../../parts/line-chart.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
@@ -16,10 +16,9 @@ import type { WebhookStatistics } from '../../../webhooks/health/webhook-statist
 
 const LAST_DELIVERIES = 10;
 
-/** What is shown of a webhook: `waiting` begins with the delivery that waits for longest. */
+/** What is shown beside the plots: `waiting` begins with the delivery that waits for longest. */
 type Traffic = {
   readonly webhook: OutgoingWebhook;
-  readonly statistics: WebhookStatistics;
   readonly latest: readonly Delivery[];
   readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
 };
@@ -28,11 +27,15 @@ type Traffic = {
 export function watchTraffic(
   identifier: string,
 ): { readonly element: HTMLElement; close(): void } {
+  const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
+  const readStatistics = createHistoryReader<WebhookStatistics>(`${path}/statistics`);
   const content = h('div', { 'aria-busy': 'true' });
   const buttons = new WindowButtons('1h', () => current.show());
   const current = keepCurrent(content, async () => {
-    const traffic = await fetchTraffic(identifier, buttons.chosen);
-    return traffic.statistics.window === buttons.chosen ? render(traffic) : null;
+    const [statistics, traffic] = await Promise.all([
+      readStatistics(buttons.chosen), fetchTraffic(identifier, path),
+    ]);
+    return statistics.window === buttons.chosen ? render(statistics, traffic) : null;
     // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   }, () => {});
   return {
@@ -42,21 +45,21 @@ export function watchTraffic(
   };
 }
 
-async function fetchTraffic(identifier: string, window: string): Promise<Traffic> {
-  const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
+async function fetchTraffic(identifier: string, path: string): Promise<Traffic> {
   const list = (query: Readonly<Record<string, string>>): string =>
     appendQuery('/api/deliveries', { hook: identifier, ...query });
-  const [webhook, statistics, latest, waiting] = await Promise.all([
+  const [webhook, latest, waiting] = await Promise.all([
     getJson<OutgoingWebhook>(path),
-    getJson<WebhookStatistics>(appendQuery(`${path}/statistics`, { window })),
     getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
     getPage<Delivery>(list({ status: 'pending', limit: '1' })),
   ]);
   const { items: [first], total } = waiting;
-  return { webhook, statistics, latest, waiting: { first, count: total ?? 0 } };
+  return { webhook, latest, waiting: { first, count: total ?? 0 } };
 }
 
-function render({ webhook, statistics, latest, waiting }: Traffic): HTMLElement[] {
+function render(
+  statistics: WebhookStatistics, { webhook, latest, waiting }: Traffic,
+): HTMLElement[] {
   const { identifier } = webhook;
   return [
     h('div.charts', {}, ...charts(statistics)),

@@ -3,6 +3,7 @@ import { sendRequest } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatBytes } from '../base/format.ts';
 import { formatPrettyJson } from '../base/json-text.ts';
+import { ChoiceButtons } from './choice-buttons.ts';
 import { copyButton } from './code-block.ts';
 import { showFailureNotice } from './notice.ts';
 
@@ -32,32 +33,31 @@ export function bodySection(path: string, length: number): HTMLElement {
   return h('section', h('h2', 'Body'), container);
 }
 
+type BodyView = readonly [name: string, content: string];
+
 function renderBody(body: Uint8Array): HTMLElement {
   const text = decodeText(body);
   const pretty = text === null ? null : formatPrettyJson(text);
-  const views: (readonly [name: string, content: string])[] = [['Hex', formatHex(body)]];
+  const hex: BodyView = ['Hex', formatHex(body)];
+  const views = [hex];
   if (text !== null) views.unshift(['Raw', text]);
   if (pretty !== null) views.unshift(['Pretty', pretty]);
   const container = h('div.code');
-  const buttons = views.map(([name, content]) => h('button', { onclick: () =>
-    show(name, content) }, name));
-  const show = (name: string, content: string): void => {
+  const show = ([, content]: BodyView): void => {
     const isCut = content.length > TEXT_LENGTH_MAX;
     fill(container, copyButton(content),
       h('pre', { tabindex: 0 }, isCut ? content.slice(0, TEXT_LENGTH_MAX) : content),
       isCut ? h('p.hint', 'The rest is left out here: download it.') : null);
-    for (const button of buttons) {
-      button.setAttribute('aria-pressed', String(button.textContent === name));
-    }
   };
-  const [first] = views;
-  if (first !== undefined) show(...first);
+  const [first = hex] = views;
+  const buttons = new ChoiceButtons(views.map((view) => [view, view[0]] as const), first, show);
+  show(first);
   const download = h('button', { onclick: () => {
     const url = URL.createObjectURL(new Blob([new Uint8Array(body)]));
     h('a', { href: url, download: 'body' }).click();
     URL.revokeObjectURL(url);
   } }, 'Download');
-  return h('div', h('div.actions', {}, ...buttons, download), container);
+  return h('div', h('div.actions', {}, ...buttons.elements, download), container);
 }
 
 /** null: the body is not UTF-8. */

@@ -3,11 +3,12 @@
  * the bars of each.
  */
 import { getJson } from '../base/api-calls.ts';
-import { h } from '../base/dom.ts';
 import { appendQuery } from '../base/screen-address.ts';
 import { sum } from './chart.ts';
+import { ChoiceButtons } from './choice-buttons.ts';
+import type { StatisticsHistory } from '../../monitoring/monitoring-schema.ts';
 
-export type HistoryWindow = '1h' | '24h' | '7d';
+export type HistoryWindow = StatisticsHistory['window'];
 
 const WINDOWS: readonly (readonly [HistoryWindow, string])[] =
   [['1h', '1 hour'], ['24h', '24 hours'], ['7d', '7 days']];
@@ -18,29 +19,11 @@ export function isHistoryWindow(name: string | null): name is HistoryWindow {
   return WINDOWS.some(([window]) => window === name);
 }
 
-/** Buttons of which the chosen one is pressed. */
-export class WindowButtons {
-  readonly elements: readonly HTMLButtonElement[];
-  #chosen: HistoryWindow;
-
-  constructor(chosen: HistoryWindow, onChange: (window: HistoryWindow) => void) {
-    this.#chosen = chosen;
-    this.elements = WINDOWS.map(([window, label]) => h('button', { onclick: () => {
-      this.#chosen = window;
-      this.#show();
-      onChange(window);
-    } }, label));
-    this.#show();
-  }
-
-  get chosen(): HistoryWindow {
-    return this.#chosen;
-  }
-
-  #show(): void {
-    this.elements.forEach((button, index) =>
-      button.setAttribute('aria-pressed', String(WINDOWS[index]?.[0] === this.#chosen)));
-  }
+/** `onChange` is called when the user chooses a window. */
+export function windowButtons(
+  chosen: HistoryWindow, onChange: (window: HistoryWindow) => void,
+): ChoiceButtons<HistoryWindow> {
+  return new ChoiceButtons(WINDOWS, chosen, onChange);
 }
 
 type Intervals = {

@@ -12,7 +12,7 @@ import { chart } from '../parts/chart.ts';
 import { keepCurrent } from '../parts/current-content.ts';
 import { factList, heading } from '../parts/facts.ts';
 import {
-  barsOf, createHistoryReader, isHistoryWindow, sumBars, WindowButtons, type HistoryWindow,
+  barsOf, createHistoryReader, isHistoryWindow, sumBars, windowButtons, type HistoryWindow,
 } from '../parts/history.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
@@ -35,7 +35,7 @@ export const overviewScreen: Screen = {
     const readHistory = createHistoryReader<StatisticsHistory>('/api/statistics/history');
     let senderTimeouts: SenderTimeouts | null = null;
     const given = query.get('window');
-    const buttons = new WindowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
+    const buttons = windowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
       replaceQuery(window === DEFAULT_WINDOW ? {} : { window });
       current.show();
     });

@@ -8,7 +8,7 @@ import { badge } from '../../parts/badge.ts';
 import { chart, sum } from '../../parts/chart.ts';
 import { keepCurrent } from '../../parts/current-content.ts';
 import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
-import { barsOf, createHistoryReader, sumBars, WindowButtons } from '../../parts/history.ts';
+import { barsOf, createHistoryReader, sumBars, windowButtons } from '../../parts/history.ts';
 import { lineChart } from '../../parts/line-chart.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
@@ -30,7 +30,7 @@ export function watchTraffic(
   const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
   const readStatistics = createHistoryReader<WebhookStatistics>(`${path}/statistics`);
   const content = h('div', { 'aria-busy': 'true' });
-  const buttons = new WindowButtons('1h', () => current.show());
+  const buttons = windowButtons('1h', () => current.show());
   const current = keepCurrent(content, async () => {
     const [statistics, traffic] = await Promise.all([
       readStatistics(buttons.chosen), fetchTraffic(identifier, path),

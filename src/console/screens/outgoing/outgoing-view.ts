@@ -8,6 +8,7 @@ import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
+import { ChoiceButtons } from '../../parts/choice-buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
@@ -36,6 +37,7 @@ const CUSTOMER_MEMBERS = ['targetUrl', 'description', 'headers', 'rate', 'maxInF
 
 /** The languages, as the API and people call them. */
 const LANGUAGES = [['node', 'Node.js'], ['php', 'PHP'], ['python', 'Python']] as const;
+type LanguageName = typeof LANGUAGES[number][0];
 
 type OutgoingView = {
   readonly webhook: OutgoingWebhook; readonly path: string;
@@ -122,19 +124,14 @@ function render(container: HTMLElement, view: OutgoingView): void {
 function verificationSection(examples: OutgoingWebhookExamples): HTMLElement {
   const { obstacle, curl } = examples;
   const code = h('div');
-  const show = (name: (typeof LANGUAGES)[number][0]): void => {
-    buttons.forEach((button, index) =>
-      button.setAttribute('aria-pressed', String(LANGUAGES[index]?.[0] === name)));
-    fill(code, codeBlock(examples[name] ?? ''));
-  };
-  const buttons = LANGUAGES.map(([name, title]) =>
-    h('button', { onclick: () => show(name) }, title));
-  show('node');
+  const show = (name: LanguageName): void => fill(code, codeBlock(examples[name] ?? ''));
+  const buttons = new ChoiceButtons(LANGUAGES, 'node', show);
+  show(buttons.chosen);
   return h('section', h('h2', 'How to verify'),
     ...obstacle === null ? [
       h('p.hint', 'Whoever receives the requests calls this function with the headers, the query '
         + 'and the body as it came. The secret is in the environment of that program.'),
-      h('div.actions', { role: 'group', 'aria-label': 'Language' }, ...buttons), code,
+      h('div.actions', { role: 'group', 'aria-label': 'Language' }, ...buttons.elements), code,
     ] : [h('p', `There is no code to copy: ${obstacle}.`)],
     curl === null ? null : h('details', h('summary', 'A signed call, to try it with'),
       codeBlock(curl)));

@@ -18,14 +18,8 @@ export type MemberPath = readonly (string | number)[];
  * and an empty one is none.
  */
 export function compareBooks(first: Book, second: Book): readonly ComparedMember[] {
-  const [firstValues, secondValues] = [first, second].map((book) =>
-    new Map(listValues([], omitGiven(book))));
-  const keys = new Set([...firstValues?.keys() ?? [], ...secondValues?.keys() ?? []]);
-  return [...keys].map((key) => {
-    const values = [firstValues?.get(key), secondValues?.get(key)] as const;
-    const [firstText, secondText] = values.map((value) => encodeJson(value));
-    return { path: parseJson(key), values, isDifferent: firstText !== secondText };
-  });
+  return compareValues(listValues([], omitGiven(first)), listValues([], omitGiven(second)))
+    .map(({ key, ...values }) => ({ path: parseJson(key), ...values }));
 }
 
 /** A member in which two books differ, and of which one has to be kept when they are merged. */
@@ -39,21 +33,32 @@ type MergeChoice = {
 
 /** The members that can be chosen, those of `reading` one by one; an empty list is none. */
 export function listMergeChoices(target: Book, duplicate: Book): readonly MergeChoice[] {
-  const [own, others] = [separateMembers(target), separateMembers(duplicate)];
-  return [...new Set([...own.keys(), ...others.keys()])].flatMap((name) => {
-    const values = [own.get(name), others.get(name)] as const;
-    const [ownText, othersText] = values.map((value) => encodeJson(value));
-    return ownText === othersText ? [] : [{ name, path: name.split('.'), values }];
-  });
+  return compareValues(separateMembers(target), separateMembers(duplicate))
+    .filter(({ isDifferent }) => isDifferent)
+    .map(({ key: name, values }) => ({ name, path: name.split('.'), values }));
 }
 
-function separateMembers(book: Book): ReadonlyMap<string, unknown> {
+function separateMembers(book: Book): readonly KeyedValue[] {
   const { reading = {}, ...members } = omitGiven(book);
-  const separated: readonly (readonly [name: string, value: unknown])[] = [
+  const separated: readonly KeyedValue[] = [
     ...Object.entries(members),
     ...Object.entries(reading).map(([name, value]) => [`reading.${name}`, value] as const),
   ];
-  return new Map(separated.filter(([, value]) => !Array.isArray(value) || value.length > 0));
+  return separated.filter(([, value]) => !Array.isArray(value) || value.length > 0);
+}
+
+type KeyedValue = readonly [key: string, value: unknown];
+
+/** The keys of the first, and then those that the second alone has, each with both values. */
+function compareValues(
+  first: readonly KeyedValue[], second: readonly KeyedValue[],
+): readonly (Omit<ComparedMember, 'path'> & { readonly key: string })[] {
+  const [firstValues, secondValues] = [new Map(first), new Map(second)];
+  return [...new Set([...firstValues.keys(), ...secondValues.keys()])].map((key) => {
+    const values = [firstValues.get(key), secondValues.get(key)] as const;
+    const [firstText, secondText] = values.map((value) => encodeJson(value));
+    return { key, values, isDifferent: firstText !== secondText };
+  });
 }
 
 function omitGiven({ id, createdAt, updatedAt, mergedIds, ...book }: Book) {
@@ -61,7 +66,7 @@ function omitGiven({ id, createdAt, updatedAt, mergedIds, ...book }: Book) {
 }
 
 /** The values that are no objects, each with its path as JSON, by which a map can find it. */
-function listValues(path: MemberPath, value: unknown): (readonly [key: string, value: unknown])[] {
+function listValues(path: MemberPath, value: unknown): KeyedValue[] {
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item === 'string')) {
       return value.length === 0 ? [] : [[encodeJson(path), value]];

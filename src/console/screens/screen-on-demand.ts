@@ -9,16 +9,18 @@ export function screenOnDemand(
 ): Screen {
   return {
     ...screen,
-    open: (container, address) => openOnDemand(container, async () => {
-      const open = await load();
-      return () => open(container, address);
-    }),
+    open: (container, address) => openOnDemand(container, load, address),
   };
 }
 
-/** Opens what `load` gives, unless it is closed before. Returns the function that closes it. */
-export function openOnDemand(
-  container: HTMLElement, load: () => Promise<() => () => void>,
+/**
+ * Opens what `load` gives with `options`, unless it is closed before. Returns the function that
+ * closes it.
+ */
+export function openOnDemand<Options extends readonly unknown[]>(
+  container: HTMLElement,
+  load: () => Promise<(container: HTMLElement, ...options: Options) => () => void>,
+  ...options: Options
 ): () => void {
   let close = (): void => {};
   let isClosed = false;
@@ -27,7 +29,7 @@ export function openOnDemand(
     load().then((open) => {
       if (isClosed) return;
       fill(container);
-      close = open();
+      close = open(container, ...options);
     }, (thrown: unknown) => showFailureIn(container, thrown, show));
   };
   show();

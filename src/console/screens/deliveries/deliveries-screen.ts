@@ -22,10 +22,7 @@ export const deliveriesScreen: Screen = {
   name: 'deliveries', title: 'Deliveries', key: 'd',
   open(container, { path: [, id], query }) {
     if (id !== undefined) {
-      return openOnDemand(container, async () => {
-        const { openDelivery } = await loadScript('records');
-        return () => openDelivery(container, id);
-      });
+      return openOnDemand(container, async () => (await loadScript('records')).openDelivery, id);
     }
     return openLiveList<Delivery>(container, query, {
       title: 'Deliveries', path: '/api/deliveries', topic: 'deliveries',

@@ -17,10 +17,7 @@ export const eventsScreen: Screen = {
   name: 'events', title: 'Events', key: 'e',
   open(container, { path: [, id], query }) {
     if (id !== undefined) {
-      return openOnDemand(container, async () => {
-        const { openEvent } = await loadScript('records');
-        return () => openEvent(container, id);
-      });
+      return openOnDemand(container, async () => (await loadScript('records')).openEvent, id);
     }
     return openLiveList<KeptEvent>(container, query, {
       title: 'Events', path: '/api/events', topic: 'events', nouns: ['event', 'events'],

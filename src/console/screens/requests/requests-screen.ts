@@ -20,10 +20,8 @@ export const requestsScreen: Screen = {
   open(container, address) {
     const [, id] = address.path;
     if (id !== undefined) {
-      return openOnDemand(container, async () => {
-        const { openRequest } = await loadScript('records');
-        return () => openRequest(container, id, address);
-      });
+      return openOnDemand(container,
+        async () => (await loadScript('records')).openRequest, id, address);
     }
     return openLiveList<PublicRequest>(container, address.query, {
       title: 'Requests', path: '/api/requests', topic: 'requests',

@@ -6,6 +6,7 @@ import {
   appendQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
 import { backLink, heading } from '../../parts/facts.ts';
+import { formatLabel } from '../../parts/forms/input-field.ts';
 import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
@@ -108,11 +109,10 @@ function renderStatistics(
       : 'No book matches.', null)];
   }
   const most = Math.max(...rows.map(({ books }) => books));
-  const label = formatCounting(by);
   return [
     h('p.count', { role: 'status' }, `${formatQuantity(total, 'book')}${isOfRead ? ' read' : ''}, ${
       formatQuantity(rows.reduce((sum, { pages }) => sum + pages, 0), 'page')}`),
-    stackedTable([label.charAt(0).toUpperCase() + label.slice(1), 'Books', 'Pages', 'Mean rating'],
+    stackedTable([formatLabel(formatCounting(by)), 'Books', 'Pages', 'Mean rating'],
       rows.map(({ value, books, pages, meanRating }) => {
         const bar = h('span', { 'aria-hidden': true });
         bar.style.width = `${books / most * BAR_REM}rem`;

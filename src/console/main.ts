@@ -7,7 +7,7 @@
  * after the sign-in `onSignedIn` shows the screen.
  */
 import { parseAddress, href } from './base/screen-address.ts';
-import { ApiError, BASE } from './base/api-calls.ts';
+import { BASE, hasStatus } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { callerSession } from './base/caller-session.ts';
@@ -127,7 +127,7 @@ async function checkServer(): Promise<void> {
     if (displayedHash === null) showScreen();
   } catch (thrown) {
     // `callerSession.onRefused` has opened the sign-in dialog, and `onSignedIn` goes on from there.
-    if (thrown instanceof ApiError && thrown.status === 401) return;
+    if (hasStatus(thrown, 401)) return;
     if (displayedHash === null) showFailureIn(main, thrown, () => void checkServer());
     checkServerSoon();
   }

@@ -24,6 +24,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the server answered with this status; 0: it did not answer. */
+export function hasStatus(thrown: unknown, status: number): boolean {
+  return thrown instanceof ApiError && thrown.status === status;
+}
+
 /** Statuses after which the same call may succeed: a timeout, and too many requests. */
 const PASSING_STATUSES = [408, 429];
 

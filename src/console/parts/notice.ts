@@ -1,5 +1,5 @@
 /** Short notices, failures in place of content, and the content of empty lists. */
-import { ApiError, messageOf } from '../base/api-calls.ts';
+import { hasStatus, messageOf } from '../base/api-calls.ts';
 import { h, fill, type Child } from '../base/dom.ts';
 import { codeBlock } from './code-block.ts';
 
@@ -34,7 +34,7 @@ export function undoLast(): void {
 
 /** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */
 export function showFailureNotice(thrown: unknown): void {
-  if (thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 0)) return;
+  if (hasStatus(thrown, 401) || hasStatus(thrown, 0)) return;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
   showNotice(messageOf(thrown), 'bad');
 }

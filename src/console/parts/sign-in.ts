@@ -3,7 +3,7 @@
  * from the address of a link, `/console#token=…`.
  */
 import type { ResponseBodyOf } from '../../app/api-types.ts';
-import { ApiError, getJson, messageOf } from '../base/api-calls.ts';
+import { getJson, hasStatus, messageOf } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { callerSession } from '../base/caller-session.ts';
 import { ask, openDialog } from './dialog.ts';
@@ -51,8 +51,7 @@ export function openSignIn(onDone: () => void): void {
     } catch (thrown) {
       if (before === null) callerSession.signOut();
       else callerSession.signIn(before);
-      problem.textContent = thrown instanceof ApiError && thrown.status === 401
-        ? REFUSED : messageOf(thrown);
+      problem.textContent = hasStatus(thrown, 401) ? REFUSED : messageOf(thrown);
       input.select();
     }
   }

@@ -1,5 +1,5 @@
 /** Edits a record by a form of its model; `If-Match` detects changes by others meanwhile. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
+import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { fill, type Child } from '../../base/dom.ts';
 import { hasField, type ModelSchema } from '../../base/model-schema.ts';
 import { heading } from '../facts.ts';
@@ -64,8 +64,7 @@ async function saveRecord(
       headers: { 'If-Match': etag },
     });
   } catch (thrown) {
-    const isConflict = thrown instanceof ApiError && thrown.status === 412;
-    if (!isConflict || !container.isConnected) throw thrown;
+    if (!hasStatus(thrown, 412) || !container.isConnected) throw thrown;
     const { body, headers } = await callApi<RecordMembers>('GET', path);
     const current = { ...options, record: body, etag: headers.get('ETag') ?? '' };
     const merged = await mergeVersions(schema,

@@ -2,7 +2,7 @@
  * Changes several books in one way, or deletes them: asks first, says how many were changed, and
  * offers to take that back. Each book is changed only as it was read.
  */
-import { ApiError, callApi, getJson, mayPass, messageOf } from '../../base/api-calls.ts';
+import { ApiError, callApi, getJson, hasStatus, mayPass, messageOf } from '../../base/api-calls.ts';
 import { fill, h, uniqueId } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
@@ -243,8 +243,7 @@ async function runWhileChanged<Item, Done>(
     try {
       return await run(item);
     } catch (thrown) {
-      const isChanged = thrown instanceof ApiError && thrown.status === 412;
-      if (!isChanged || tries >= triesMax) throw thrown;
+      if (!hasStatus(thrown, 412) || tries >= triesMax) throw thrown;
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Deletes a book, as its own view and that of duplicates do. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
+import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { offerUndo } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -21,7 +21,7 @@ export async function deleteBook(
   try {
     await callApi('DELETE', bookPath(id), { headers: { 'If-Match': etag } });
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
+    if (!hasStatus(thrown, 412)) throw thrown;
     showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
     await refresh();
     return false;

@@ -1,5 +1,5 @@
 /** Merges one of two duplicates into the other: asks which members it takes over, and what goes. */
-import { ApiError, callApi, messageOf } from '../../base/api-calls.ts';
+import { callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { codeBlock } from '../../parts/code-block.ts';
@@ -87,7 +87,7 @@ async function mergeAsShown(
     });
     return true;
   } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.status === 412) return false;
+    if (hasStatus(thrown, 412)) return false;
     throw thrown;
   }
 }

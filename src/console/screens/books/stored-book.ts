@@ -1,5 +1,5 @@
 /** A book with the tag of its version, for changes of what the user sees and of nothing newer. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
+import { callApi, hasStatus } from '../../base/api-calls.ts';
 import type { Book } from '../../../books/book.ts';
 import { bookPath } from './delete-book.ts';
 
@@ -11,7 +11,7 @@ export async function fetchBook(id: string): Promise<StoredBook | null> {
     const { body, headers } = await callApi<Book>('GET', bookPath(id));
     return { book: body, etag: headers.get('ETag') ?? '' };
   } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.status === 404) return null;
+    if (hasStatus(thrown, 404)) return null;
     throw thrown;
   }
 }

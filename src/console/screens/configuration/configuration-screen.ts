@@ -3,7 +3,9 @@
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
 import { parseJson } from '../../base/json-text.ts';
-import { ApiError, callApi, messageOf, sendRequest } from '../../base/api-calls.ts';
+import {
+  ApiError, callApi, hasStatus, messageOf, sendRequest,
+} from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { isMistake, locateJson } from '../../base/json-places.ts';
 import { shellQuote } from '../../base/shell-quote.ts';
@@ -174,7 +176,7 @@ class ApplyForm {
         h('div.record', planList(body)));
       showNotice('Applied.');
     } catch (thrown) {
-      if (!(thrown instanceof ApiError) || thrown.status !== 412) return this.#showFailure(thrown);
+      if (!hasStatus(thrown, 412)) return this.#showFailure(thrown);
       await this.#showPlan();
       showNotice('Something was changed meanwhile, so nothing was done. The plan is new.', 'bad');
     }

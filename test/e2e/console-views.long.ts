@@ -190,6 +190,33 @@ test('a click on a row counts, though the list comes anew meanwhile', { skip }, 
   await at.isClean();
 });
 
+test('a refresh of the overview reads the plots of a day anew, and those of a week later', { skip },
+  async () => {
+    const { person, browser } = at;
+    const countReads = (path: string): string => `return performance.getEntriesByType('resource')
+      .filter(({ name }) => name.endsWith('${path}')).length;`;
+    await at.open('#/deliveries');
+    await browser.evaluate(`const repeat = window.setInterval;
+      window.setInterval = (run, ms) => {
+        window.refresh = run;
+        return repeat(run, ms);
+      };
+      location.hash = '#/?window=7d';`);
+    await person.sees('requests a minute, by 2 hours');
+    await person.gives(countReads('/api/status'), 1);
+    await browser.evaluate('window.refresh();');
+    await person.gives(countReads('/api/nodes'), 2);
+    await person.gives(countReads('/history?window=7d'), 1);
+    await person.click('button', '24 hours');
+    await person.sees('requests a minute, by 30 minutes');
+    await browser.evaluate('window.refresh();');
+    await person.gives(countReads('/history?window=24h'), 2);
+    await person.click('button', '7 days');
+    await person.sees('requests a minute, by 2 hours');
+    await person.gives(countReads('/history?window=7d'), 2);
+    await at.isClean();
+  });
+
 test('the overview changes its window, keeps it, and leads to what it counts', { skip },
   async () => {
     const { person, browser } = at;

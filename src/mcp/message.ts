@@ -71,12 +71,12 @@ export function isRpcId(id: unknown): id is RpcRequest['id'] {
 export function findEra(request: RpcRequest, transport: Transport): Era | RpcError {
   const { header, isInitialized } = transport;
   const { method, params: { _meta: meta } } = request;
-  const named = isJsonObject(meta) ? meta[`${META}protocolVersion`] : undefined;
+  const version = isJsonObject(meta) ? meta[`${META}protocolVersion`] : undefined;
   const headerVersion = header?.('mcp-protocol-version') ?? '';
-  if (named === NEW_VERSION || headerVersion === NEW_VERSION) {
-    return checkNewEra(request, named, header);
+  if (version === NEW_VERSION || headerVersion === NEW_VERSION) {
+    return checkNewEra(request, version, header);
   }
-  const requested = String(headerVersion || (named ?? ''));
+  const requested = String(headerVersion || (version ?? ''));
   const isKnown = VERSIONS.includes(requested);
   if (method === 'initialize' || OLD_VERSIONS.includes(headerVersion)) return 'old';
   if (isInitialized && (isKnown || requested === '')) return 'old';
@@ -93,18 +93,18 @@ export function findEra(request: RpcRequest, transport: Transport): Era | RpcErr
 const LACKS_VERSION = `name a version: ${NEW_VERSION} in \`_meta\``;
 
 function checkNewEra(
-  { method, params }: RpcRequest, named: JsonValue | undefined, header: Transport['header'],
+  { method, params }: RpcRequest, version: JsonValue | undefined, header: Transport['header'],
 ): Era | RpcError {
   const { _meta: meta } = params;
   const capabilities = isJsonObject(meta) ? meta[`${META}clientCapabilities`] : undefined;
-  if (typeof named !== 'string' || !isJsonObject(capabilities)) {
+  if (typeof version !== 'string' || !isJsonObject(capabilities)) {
     return rpcError(INVALID_PARAMS, `\`_meta\` must have ${META}protocolVersion, a text, and `
       + `${META}clientCapabilities, an object`, 400);
   }
   if (header === null) return 'new';
   const name = params[NAME_MEMBERS[method] ?? ''];
   const expected = [
-    ['MCP-Protocol-Version', named], ['Mcp-Method', method],
+    ['MCP-Protocol-Version', version], ['Mcp-Method', method],
     ...NAME_MEMBERS[method] === undefined || name === undefined ? [] : [['Mcp-Name', name]],
   ] as const;
   const wrong = expected.find(([headerName, value]) =>

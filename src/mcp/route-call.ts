@@ -25,22 +25,22 @@ const PAGE_ARGUMENTS: ToolArguments = {
 /** What a caller may send, by name; a parameter goes before a member of the body with its name. */
 export function argumentsOf(route: HttpRoute): ToolArguments {
   const { parameters = [], body } = route;
-  const found: Record<string, ToolArgument> = {};
+  const args: Record<string, ToolArgument> = {};
   for (const { name, in: place, ...parameter } of parameters) {
-    if (place !== 'header') found[name] = { place, ...parameter };
+    if (place !== 'header') args[name] = { place, ...parameter };
   }
   const members = body?.schema.kind === 'object' ? Object.entries(body.schema.members) : [];
   for (const [name, { schema, description, readOnly, isRequired, form }] of members) {
-    if (readOnly !== undefined || Object.hasOwn(found, name)) continue;
+    if (readOnly !== undefined || Object.hasOwn(args, name)) continue;
     const isPatch = body?.isPatch === true;
-    found[name] = {
+    args[name] = {
       place: 'body', schema, description, isRequired: isRequired === true && !isPatch,
       // A change has the members of the record, which have their sentences where one is created.
       // What forms fold, as few need it, has none either.
       isBrief: isPatch || form?.group === 'more',
     };
   }
-  return isList(route) ? { ...found, ...PAGE_ARGUMENTS } : found;
+  return isList(route) ? { ...args, ...PAGE_ARGUMENTS } : args;
 }
 
 function isList({ responses }: HttpRoute): boolean {
@@ -51,14 +51,14 @@ function isList({ responses }: HttpRoute): boolean {
 export async function callRoute(
   api: CallerApi, route: HttpRoute, caller: ToolCaller, args: JsonObject, signal: AbortSignal,
 ): Promise<JsonObject> {
-  const known = argumentsOf(route);
-  checkArguments(known, caller, args);
+  const specs = argumentsOf(route);
+  checkArguments(specs, caller, args);
   checkFixedMembers(route, caller, args);
   const { limit = PAGE_ITEMS, cursor = '0', ...others } = args;
   const hasPages = route.parameters?.some(({ name }) => name === 'limit') === true;
   const pageArguments = hasPages ? { limit, ...args } : others;
   const response = await api.open(
-    buildCall(route, known, isList(route) ? pageArguments : args, signal));
+    buildCall(route, specs, isList(route) ? pageArguments : args, signal));
   const bytes = await readResponseBody(response);
   if (bytes.length === 0) return { done: true };
   const { 'content-type': type = '' } = response.headers;
@@ -93,11 +93,11 @@ function describeBytes(mediaType: string, bytes: Buffer): JsonObject {
 }
 
 /** The route itself checks values. */
-export function checkArguments(known: ToolArguments, caller: ToolCaller, args: JsonObject): void {
+export function checkArguments(specs: ToolArguments, caller: ToolCaller, args: JsonObject): void {
   for (const name of Object.keys(args)) {
-    const argument = Object.hasOwn(known, name) ? known[name] : undefined;
+    const argument = Object.hasOwn(specs, name) ? specs[name] : undefined;
     if (argument === undefined) {
-      const near = suggestName(name, Object.keys(known));
+      const near = suggestName(name, Object.keys(specs));
       throw malformed(`there is no argument ${quote(name)}${near}`);
     }
     const { access = 'public' } = argument;
@@ -105,27 +105,27 @@ export function checkArguments(known: ToolArguments, caller: ToolCaller, args: J
       throw new AppError('forbidden', `\`${name}\` needs ${caller.describeNeed({ access })}`);
     }
   }
-  const missing = Object.keys(known).filter((name) =>
-    known[name]?.isRequired === true && (args[name] ?? '') === '');
+  const missing = Object.keys(specs).filter((name) =>
+    specs[name]?.isRequired === true && (args[name] ?? '') === '');
   if (missing.length > 0) throw malformed(`arguments are missing: ${missing.join(', ')}`);
 }
 
 /** Throws `forbidden` where members are missing that callers of the route's scope have to send. */
 function checkFixedMembers(route: HttpRoute, caller: ToolCaller, args: JsonObject): void {
-  const fixed = Object.entries(toolOf(route).body ?? {});
-  if (fixed.every(([name, value]) => args[name] === value) || caller.mayCall(ADMIN)) return;
-  const members = fixed.map(([name, value]) => `\`${name}: ${String(value)}\``).join(', ');
-  throw new AppError('forbidden', `without ${members} this needs the scope admin`);
+  const members = Object.entries(toolOf(route).body ?? {});
+  if (members.every(([name, value]) => args[name] === value) || caller.mayCall(ADMIN)) return;
+  const missing = members.map(([name, value]) => `\`${name}: ${String(value)}\``).join(', ');
+  throw new AppError('forbidden', `without ${missing} this needs the scope admin`);
 }
 
 function buildCall(
-  route: HttpRoute, known: ToolArguments, args: JsonObject, signal: AbortSignal,
+  route: HttpRoute, specs: ToolArguments, args: JsonObject, signal: AbortSignal,
 ): ApiCall {
   const query = new URLSearchParams();
   const members: Record<string, JsonValue> = {};
   let path = route.path;
   for (const [name, value] of Object.entries(args)) {
-    const { place = 'query', schema: { kind } = TEXT } = known[name] ?? {};
+    const { place = 'query', schema: { kind } = TEXT } = specs[name] ?? {};
     if (place === 'body') {
       members[name] = value;
       continue;

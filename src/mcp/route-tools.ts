@@ -34,11 +34,11 @@ export function makeRouteTools(routes: readonly HttpRoute[]): readonly Tool[] {
 function makeRouteTool(route: HttpRoute): Tool {
   const { method, access, bound } = route;
   const { body = {}, isReadOnly = method === 'GET', summary = route.summary } = toolOf(route);
-  const shown = Object.entries(argumentsOf(route)).filter(([name]) => !Object.hasOwn(body, name));
+  const visible = Object.entries(argumentsOf(route)).filter(([name]) => !Object.hasOwn(body, name));
   return {
     name: nameOf(route), access, ...bound === undefined ? {} : { bound }, isReadOnly,
     isDestructive: method !== 'POST', description: summary,
-    arguments: Object.fromEntries(shown),
+    arguments: Object.fromEntries(visible),
     run: (context, args) => answerCall(context, route, { ...args, ...body }, 0),
   };
 }

@@ -107,10 +107,11 @@ function describeTool(tool: Tool, caller: ToolCaller, lengthMax: number): JsonOb
   // Whoever may only read changes nothing by any tool.
   const isReadOnly = tool.isReadOnly || !WRITING.some((rule) => caller.mayCall(rule));
   const isDestructive = tool.isDestructive && !isReadOnly;
-  const shown = Object.entries(tool.arguments)
+  const visible = Object.entries(tool.arguments)
     .filter(([, { access = 'public' }]) => caller.mayCall({ access }));
-  const required = shown.filter(([, { isRequired }]) => isRequired === true).map(([key]) => key);
-  const properties = shown.map(([key, argument]) => [key, summarise(argument, lengthMax)] as const);
+  const required = visible.filter(([, { isRequired }]) => isRequired === true).map(([key]) => key);
+  const properties = visible.map(([key, argument]) =>
+    [key, summarise(argument, lengthMax)] as const);
   return {
     name, description,
     inputSchema: {

@@ -89,18 +89,18 @@ async function waitForRequest(
   let seen = start;
   let nextToldS = 0;
   for (;;) {
-    const elapsed = (clock.monotonicMs() - startMs) / 1000;
+    const elapsedS = (clock.monotonicMs() - startMs) / 1000;
     const newest = await findNewest();
     // The filters are asked when there is something new.
     const request = newest > seen ? await findFirst(list, filters, start) : null;
     seen = newest;
     if (request !== null) return { request, after: idOf(request) };
-    if (elapsed >= seconds) return { request: null, after: start };
-    if (elapsed >= nextToldS) {
-      tellProgress(Math.floor(elapsed), seconds);
+    if (elapsedS >= seconds) return { request: null, after: start };
+    if (elapsedS >= nextToldS) {
+      tellProgress(Math.floor(elapsedS), seconds);
       nextToldS += PROGRESS_SECONDS;
     }
-    await sleep(clock, Math.min(POLL_MS, (seconds - elapsed) * 1000), signal);
+    await sleep(clock, Math.min(POLL_MS, (seconds - elapsedS) * 1000), signal);
     if (signal.aborted) return { request: null, after: start };
   }
 }

@@ -27,7 +27,7 @@ export interface LocalApp {
 /** The custom action modules that are loaded here. */
 export type ModuleLoading = {
   readonly selection: ModuleSelection;
-  /** Told the line that names them before: they are code that runs with our rights. */
+  /** Gets a line that names them before they are loaded: their code runs with our rights. */
   readonly onLoad: (line: string) => void;
 };
 

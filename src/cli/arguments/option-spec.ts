@@ -52,7 +52,7 @@ export const text = (placeholder: string, meaning: string): OptionSpec =>
 export const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 export const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
 
-/** What else than its identifier a record may be named by. */
+/** How people may name a record, beside its identifier. */
 const OTHER_NAMES: Partial<Record<ValueKind, string>> = {
   'incoming-webhooks': ', name or path segment', 'outgoing-webhooks': ' or name',
 };

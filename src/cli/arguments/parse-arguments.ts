@@ -135,11 +135,11 @@ type ParsedOption = {
  * Merges the options of commands. A flag of one that has a value in another counts as having one.
  */
 export function mergeOptions(options: readonly OptionSpecs[]): OptionSpecs {
-  const merged = new Map<string, OptionSpec>();
+  const specsByName = new Map<string, OptionSpec>();
   for (const [name, spec] of options.flatMap((specs) => Object.entries(specs))) {
-    if (spec.type === 'string' || !merged.has(name)) merged.set(name, spec);
+    if (spec.type === 'string' || !specsByName.has(name)) specsByName.set(name, spec);
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(specsByName);
 }
 
 const SHOWN_LENGTH_MAX = 64;

@@ -3,7 +3,7 @@ import type { Method, RouteCommand } from '../../server/http-route.ts';
 import type { CommandContext } from './command-context.ts';
 import { expectObject, resolveId } from './resource-commands.ts';
 
-/** What such a command calls. */
+/** The route that a command calls, and how its answer is shown. */
 export type CommandCall = Pick<RouteCommand, 'body' | 'done' | 'result' | 'successMember'> & {
   readonly method: Method;
   readonly path: string;

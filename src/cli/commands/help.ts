@@ -48,7 +48,7 @@ export async function printOverview({ output, commands }: CommandContext): Promi
   return 0;
 }
 
-/** What a command that checks or runs actions says of itself. */
+/** The help of a command that checks or runs actions has this line. */
 const MODULES_LINE = 'Where no server runs, it loads the modules of your own actions that '
   + 'it needs, and names them.';
 

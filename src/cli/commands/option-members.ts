@@ -131,7 +131,7 @@ export function parseNames(texts: readonly string[]): string[] {
 export function readUnsetMembers(
   { args }: CommandContext, { members }: ObjectSchema,
 ): JsonObject {
-  const removed: Record<string, null> = {};
+  const nulls: Record<string, null> = {};
   for (const [name, member] of Object.entries(members)) {
     const unsetName = findUnsetName(name, member);
     if (unsetName === null || !args.all('unset').includes(unsetName)) continue;
@@ -139,9 +139,9 @@ export function readUnsetMembers(
       throw new AppError('usage',
         `--unset ${unsetName} contradicts what another option sets it to`);
     }
-    removed[name] = null;
+    nulls[name] = null;
   }
-  return removed;
+  return nulls;
 }
 
 /** Throws `usage` for an update without anything to change. */

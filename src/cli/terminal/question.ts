@@ -5,10 +5,10 @@ import type { Io, Terminal } from './process-io.ts';
 const YES = /^\s*y(es)?\s*$/i;
 const ANSWER_CHARACTERS_MAX = 1024;
 
-/** Where a question can be asked; null when nobody is there to read it and to answer. */
+/** The terminal that shows a question; null when nobody is there to read and answer it. */
 export function findTerminal({ stdin, stdout, stderr }: Io): Terminal | null {
   if (stdin.isTTY !== true) return null;
-  // Where standard error goes into a file, nobody would see the question there.
+  // Standard error may go into a file, where nobody would see the question.
   return [stderr, stdout].find(({ isTTY }) => isTTY === true) ?? null;
 }
 

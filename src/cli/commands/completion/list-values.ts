@@ -24,11 +24,11 @@ import { fetchPage, formatValue } from '../resource-commands.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ValueKind } from '../../arguments/option-spec.ts';
 
-/** Where the values of a kind are found. */
+/** The place where a kind of values is found. */
 type CompletionSource = {
   /** Lists them over the API. */
   readonly path: string;
-  /** What names a record; last its id. */
+  /** The members that name a record; last its id. */
   readonly members: readonly string[];
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
@@ -69,7 +69,7 @@ const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
   'requests': { path: '/api/requests?limit=100', members: ['id'], stored: requestCollection },
   'tokens': { path: '/control/tokens', members: ['identifier'], stored: TOKENS },
 };
-/** Of stored records: the newest. */
+/** At most this many records, the newest, are offered. */
 const RECORDS_MAX = 100;
 
 /**
@@ -84,9 +84,9 @@ export async function listValues(
 ): Promise<readonly string[]> {
   const source = SOURCES[kind];
   const client = await context.openServerClient();
-  const found = client !== null ? pickMembers(await fetchPage(client, source.path), source.members)
+  const values = client !== null ? pickMembers(await fetchPage(client, source.path), source.members)
     : await readValues(context, source);
-  return found.filter((value) => PLAIN_WORD.test(value));
+  return values.filter((value) => PLAIN_WORD.test(value));
 }
 
 /** A webhook may have no name, or one that is its path segment too. */

@@ -110,13 +110,13 @@ function findOption(word: string | undefined, options: OptionSpecs): OptionSpec 
 function listOptions(
   { name: command, operands, options }: CommandLine, spec: CommandSpec,
 ): readonly CompletionWord[] {
-  const given = options.map(({ name }) => name);
-  if (operands.length > 0) given.push(findOperandOption(spec) ?? '');
+  const namesOnLine = options.map(({ name }) => name);
+  if (operands.length > 0) namesOnLine.push(findOperandOption(spec) ?? '');
   return Object.entries({
     ...spec.options, ...selectCommonOptions(spec),
     ...command === null ? { version: VERSION_OPTION } : {},
   })
-    .filter(([name, { isRepeatable }]) => isRepeatable === true || !given.includes(name))
+    .filter(([name, { isRepeatable }]) => isRepeatable === true || !namesOnLine.includes(name))
     .flatMap(([name, option]) => listWords(name, option));
 }
 

@@ -36,13 +36,13 @@ export type ApplyRequest = ResolvedDocument & {
 
 type PrintedChange = {
   readonly sign: string;
-  /** Such as `incoming webhook`. */
+  /** `incoming webhook`, say. */
   readonly kind: string;
   readonly name: string;
   readonly members: readonly string[];
-  /** What becomes of each member. */
+  /** The change of each member. */
   readonly details: readonly string[];
-  /** What takes `--yes`, as clauses. */
+  /** The losses that take `--yes`, as clauses. */
   readonly confirm: readonly string[];
   /** How many requests or deliveries wait for a webhook that would go. */
   readonly waiting: number;
@@ -50,9 +50,9 @@ type PrintedChange = {
 
 export type PrintedPlan = {
   readonly changes: readonly PrintedChange[];
-  /** As the server answered it. */
+  /** The answer of the server. */
   readonly body: JsonObject;
-  /** Of the state that the plan is for. */
+  /** The ETag of the state that the plan is for. */
   readonly etag: string;
 };
 
@@ -71,7 +71,7 @@ export async function carryOut(
   client: ApplyClient, request: ApplyRequest, { etag }: PrintedPlan,
 ): Promise<PrintedPlan> {
   try {
-    // Whoever does not mean what the plan asks to confirm has not come here: see `checkLosses`.
+    // The caller has agreed to all that the plan asks to confirm: see `checkLosses`.
     return await sendDocument(client, request, { yes: true }, { 'if-match': etag });
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'precondition_failed') throw thrown;
@@ -150,7 +150,7 @@ export function summarizePlan({ changes }: PrintedPlan): readonly string[] {
     : `${formatHead(change)}: ${change.members.join(', ')}`);
 }
 
-/** What is lost for good when the plan is done, in words. */
+/** Says in words what the plan loses for good. */
 export function listLosses({ changes }: PrintedPlan): readonly string[] {
   return changes.flatMap((change) => {
     const webhook = `${change.kind} ${change.name}`;

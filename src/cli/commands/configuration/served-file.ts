@@ -24,7 +24,7 @@ const CHANGES_LOGGED_MAX = 100;
 export class ServedFile {
   readonly #context: CommandContext;
   readonly #path: string;
-  /** As read before the start; not kept after it. */
+  /** The document that was read before the start; null after it. */
   #documentAtStart: ResolvedDocument | null;
   #client: ApiClient | null = null;
   #isApplied = false;

@@ -68,7 +68,7 @@ function checkServer({ args, io }: CommandContext): void {
     + '(http:// is for this machine alone, as through an SSH tunnel)');
 }
 
-/** Where root runs the command, the files become those of the directory's owner. */
+/** Root becomes the directory's owner, who then owns the files that are written. */
 async function becomeOwnerOf(directory: string): Promise<void> {
   const identity = new Identity(directory);
   if (!identity.needsSwitch) return;

@@ -12,14 +12,12 @@ import {
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
-import { failed, ok, warning } from './doctor-finding.ts';
+import { failed, joinFirst, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
 const loadCertificates = lazyImport(() => import('../../../app/certificate.ts'));
 const NO_CERTIFICATE = 'none is set: plain HTTP';
-/** At most so many commands are named in a finding. */
-const NAMED_MAX = 5;
 
 /** Looks at the certificate that a running server uses: its files may hold another by now. */
 export async function checkCertificate(
@@ -80,12 +78,10 @@ export function checkCommands(
   enterDataAsOwner();
   try {
     const commands = new CommandDirectory({ path, workingDirectories }).list();
-    const refused = commands.filter(({ problem }) => problem !== null);
-    if (refused.length > 0) {
-      const names = refused.slice(0, NAMED_MAX)
-        .map(({ name, problem }) => `${name} (${problem ?? ''})`).join(', ');
-      const more = refused.length > NAMED_MAX ? ` and ${refused.length - NAMED_MAX} more` : '';
-      return warning(`no hook may run ${names}${more}`, '');
+    const unusable = commands.filter(({ problem }) => problem !== null);
+    if (unusable.length > 0) {
+      const names = unusable.map(({ name, problem }) => `${name} (${problem ?? ''})`);
+      return warning(`no hook may run ${joinFirst(names)}`, '');
     }
     return commands.length === 0
       ? warning(`no file in ${path} is executable`, `put programs there, and chmod u+x them`)

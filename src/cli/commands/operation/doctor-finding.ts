@@ -1,4 +1,4 @@
-/** What a check of `doctor` looks at, and what it finds. */
+/** The subject of the checks of `doctor`, and their findings. */
 import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { RunningServer } from './running-server.ts';
@@ -13,13 +13,22 @@ export type DoctorFinding = {
 
 export type DoctorSubject = {
   readonly context: CommandContext;
-  /** Those of the running server, without its secrets; else those of this command. */
+  /** The settings of the running server, without its secrets; else those of this command. */
   readonly settings: Settings;
-  /** null: none runs. Throws where one runs that does not tell of itself. */
+  /** null: no server runs. Throws where a server runs that does not tell its state. */
   readonly getServer: () => RunningServer | null;
 };
 
 export type DoctorCheck = (subject: DoctorSubject) => DoctorFinding | Promise<DoctorFinding>;
+
+/** At most so many things are named in a finding. */
+const NAMED_MAX = 5;
+
+/** Joins the first labels, and says how many more there are. */
+export function joinFirst(labels: readonly string[], separator = ', '): string {
+  const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
+  return `${labels.slice(0, NAMED_MAX).join(separator)}${more}`;
+}
 
 /** A check of what a server alone can tell. */
 export function checkOfServer(

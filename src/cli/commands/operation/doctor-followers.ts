@@ -3,12 +3,11 @@ import { isInForce } from '../../../access/token.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { formatValue } from '../resource-commands.ts';
-import { ok, warning } from './doctor-finding.ts';
+import { joinFirst, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** A copy that follows is a second or less behind. */
 const BEHIND_S_MAX = 60;
-const NAMED_MAX = 5;
 
 /** `status` and `tokens` are what the server answers to `/api/status` and `/api/tokens`. */
 export function describeFollowers(
@@ -20,26 +19,25 @@ export function describeFollowers(
   if (late.length === 0) {
     return ok(describeLevels(followers));
   }
-  const labels = late.slice(0, NAMED_MAX).map((follower) => {
+  const labels = late.map((follower) => {
     const { name, behindTransactions, behindSeconds, isConnected, seenAt } = follower;
     const behind = `${formatValue(behindTransactions)} transactions, ${formatValue(behindSeconds)}`
       + ' s';
     const away = isConnected === true ? '' : `, away since ${formatValue(seenAt)}`;
     return `${formatValue(name)} (${behind}${away})`;
   });
-  const more = late.length > NAMED_MAX ? ` and ${late.length - NAMED_MAX} more` : '';
-  return warning(`copies are behind: ${labels.join(', ')}${more}`,
+  return warning(`copies are behind: ${joinFirst(labels)}`,
     'see there whether data:follow runs, what it says, and whether its disk is full');
 }
 
 /** Copies that are not late: those that are away are level, as far as is known. */
 function describeLevels(followers: readonly JsonObject[]): string {
-  const connected = followers.filter(({ isConnected }) => isConnected === true);
-  const awayCount = followers.length - connected.length;
+  const present = followers.filter(({ isConnected }) => isConnected === true);
+  const awayCount = followers.length - present.length;
   const away = awayCount === 0 ? [] : [`${awayCount} away, level when last heard`];
-  if (connected.length === 0) return `no copy is connected; ${away.join()}`;
-  const copies = connected.length === 1 ? '1 copy follows' : `${connected.length} copies follow`;
-  const behind = Math.max(...connected.map(({ behindTransactions }) => Number(behindTransactions)));
+  if (present.length === 0) return `no copy is connected; ${away.join()}`;
+  const copies = present.length === 1 ? '1 copy follows' : `${present.length} copies follow`;
+  const behind = Math.max(...present.map(({ behindTransactions }) => Number(behindTransactions)));
   const level = behind === 0 ? 'level' : `at most ${behind} transactions behind`;
   return [`${copies}, ${level}`, ...away].join('; ');
 }
@@ -56,7 +54,7 @@ function describeUnusedTokens(tokens: unknown, nowMs: number): DoctorFinding {
     .map(({ name }) => formatValue(name));
   if (names.length === 0) return ok('no copy follows');
   return warning('no copy has followed since the server began, though there is a token for it: '
-    + names.slice(0, NAMED_MAX).join(', '),
+    + joinFirst(names),
   'start data:follow on the other machine, or revoke the token');
 }
 

@@ -38,10 +38,10 @@ export function checkLimits(
   const isLimited = typeof filesMax === 'number' && filesMax !== Infinity;
   const detail = `${isLimited ? filesMax : 'no limit known of'} open files, ${maxConnections} `
     + 'connections wanted';
-  const wanted = maxConnections + DESCRIPTORS_RESERVED;
-  return !isLimited || filesMax >= wanted ? ok(detail)
-    : warning(detail, `ulimit -n ${wanted}, or lower server.maxConnections; fewer connections are `
-      + 'accepted as it is');
+  const filesMin = maxConnections + DESCRIPTORS_RESERVED;
+  return !isLimited || filesMax >= filesMin ? ok(detail)
+    : warning(detail, `ulimit -n ${filesMin}, or lower server.maxConnections; fewer connections `
+      + 'are accepted as it is');
 }
 
 export function checkClock({ context: { enterDataAsOwner, io } }: DoctorSubject): DoctorFinding {

@@ -36,7 +36,7 @@ import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
-import { checkOfServer, failed, hint, ok, warning } from './doctor-finding.ts';
+import { checkOfServer, failed, hint, joinFirst, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeSource, findRunningServer } from './running-server.ts';
 import type { RunningServer } from './running-server.ts';
@@ -46,8 +46,6 @@ const CONNECT_TIMEOUT_MS = 2000;
 const MACHINE_CHECKS: readonly string[] = [
   'data directory', 'access', 'actions', 'commands', 'free disk', 'clock', 'proxy',
 ];
-/** At most so many webhooks are named in a finding. */
-const NAMED_MAX = 5;
 
 type NamedFinding = DoctorFinding & { readonly check: string };
 
@@ -102,7 +100,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-/** What is looked at, and whose settings these are. */
+/** Finds the subject of the checks, and says whose settings it has. */
 async function findSubject(context: CommandContext): Promise<{
   readonly subject: DoctorSubject; readonly findings: readonly DoctorFinding[];
 }> {
@@ -334,10 +332,9 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
   const names = webhooks.filter((webhook) => missesSystemEvents(parseTriggers(webhook)))
     .map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
-  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
-  const label = `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
   return hint(
-    `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${label}`,
+    'on `*`, which hears no event about hookshelf itself, without the names of all: '
+      + joinFirst(names),
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 
@@ -352,8 +349,7 @@ function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
   if (labels.length === 0) {
     return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
   }
-  const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
-  return warning(`${labels.slice(0, NAMED_MAX).join('; ')}${more}`,
+  return warning(joinFirst(labels, '; '),
     webhooks.some(({ state }) => state === 'off')
       ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
         + 'outgoingwebhook:acknowledge'
@@ -377,10 +373,9 @@ function checkOrder({ status }: RunningServer): DoctorFinding {
   const { heldBack } = status;
   const keys = Array.isArray(heldBack) ? heldBack.map(expectObject) : [];
   if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
-  const labels = keys.slice(0, NAMED_MAX).map(({ hook, key, waiting }) =>
+  const labels = keys.map(({ hook, key, waiting }) =>
     `${JSON.stringify(key)} of ${formatValue(hook)} (${formatValue(waiting)} wait)`);
-  const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : '';
-  return warning(`keys hold back what comes after: ${labels.join(', ')}${more}`,
+  return warning(`keys hold back what comes after: ${joinFirst(labels)}`,
     'see why the first is not done, and retry or cancel it: delivery:list --hook, request:list');
 }
 
@@ -389,11 +384,10 @@ function checkHosts({ status }: RunningServer): DoctorFinding {
   const { waiting } = status;
   const waits = Array.isArray(waiting) ? waiting.map(expectObject) : [];
   if (waits.length === 0) return ok('no webhook waits for a place at its host');
-  const labels = waits.slice(0, NAMED_MAX).map(({ hook, target, since, behind }) =>
+  const labels = waits.map(({ hook, target, since, behind }) =>
     `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `
     + (Array.isArray(behind) ? behind.map(formatValue).join(', ') : ''));
-  const more = waits.length > NAMED_MAX ? ` and ${waits.length - NAMED_MAX} more` : '';
-  return warning(`webhooks wait for a place at their host: ${labels.join('; ')}${more}`,
+  return warning(`webhooks wait for a place at their host: ${joinFirst(labels, '; ')}`,
     'see why those before them are slow, disable them, or raise http.maxSocketsPerHost');
 }
 

@@ -90,7 +90,7 @@ class McpRelay {
     // Lets go of the data directory first, so that a server can start.
     const isLast = this.#calls.size === 1 && this.#context.serverUrl === null;
     if (isLast) await this.#context.closeApiClient();
-    // Of a call that was cancelled nothing more is said.
+    // A call that was cancelled gets no answer.
     if (answer !== null && !signal.aborted) this.#write(answer);
   }
 
@@ -123,7 +123,7 @@ class McpRelay {
   }
 }
 
-/** What the server will refuse is empty here. */
+/** Empty for a line that is no JSON object: the server will refuse it. */
 function parseMessage(line: string): JsonObject {
   try {
     const message: unknown = JSON.parse(line);

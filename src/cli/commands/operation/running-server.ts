@@ -30,9 +30,9 @@ const ANSWER_MS_MAX = 5000;
  * another process than a server holds the directory.
  */
 export async function findRunningServer(context: CommandContext): Promise<RunningServer | null> {
-  const found = await findClient(context);
-  if (found === null) return null;
-  const { client, name, pid } = found;
+  const target = await findClient(context);
+  if (target === null) return null;
+  const { client, name, pid } = target;
   const ask = (path: string): Promise<unknown> =>
     askWithin(client, path, pid === null ? name : `${name} (pid ${pid})`);
   const settings = expectObjects(await ask('/api/settings'));

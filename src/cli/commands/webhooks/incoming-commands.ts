@@ -1,5 +1,5 @@
 /**
- * What is peculiar to incoming webhooks when they are changed (webhook-changes.ts); the commands
+ * Changes that only incoming webhooks have (for others see webhook-changes.ts), and the commands
  * `incomingwebhook:list`, `show` and `await-secret`.
  */
 import { isJsonObject } from '../../../base/fields.ts';

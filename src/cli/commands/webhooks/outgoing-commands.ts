@@ -1,5 +1,5 @@
 /**
- * What is peculiar to outgoing webhooks when they are changed (webhook-changes.ts); the commands
+ * Changes that only outgoing webhooks have (for others see webhook-changes.ts), and the commands
  * `outgoingwebhook:send` and `backfill`.
  */
 import { AppError } from '../../../base/errors.ts';

@@ -50,7 +50,7 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
 function formatNeeds(
   { variables, forbiddenVariables, scripts, commandPaths, workingDirectories }: Conversion,
 ): string[] {
-  const allowed = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
+  const names = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
   return [
     // In zsh, where a person types, `#` begins no comment.
     ...variables.map(({ name, hook, pointer }) =>
@@ -62,7 +62,7 @@ function formatNeeds(
     ...[...scripts].map(([name, lines]) => `printf '%s\\n' ${lines.map(shellQuote).join(' ')}`
       + ` > ${FOLDER}/${name} && chmod 755 ${FOLDER}/${name}`),
     ...forbiddenVariables.length === 0 ? []
-      : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(allowed)}`],
+      : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
     ...workingDirectories.length === 0 ? [] : ['export HOOKSHELF_ACTIONS_WORKING_DIRECTORIES='
       + shellQuote(workingDirectories.join(','))],
   ];

@@ -52,9 +52,9 @@ export function convertHooks(
   hooks: readonly JsonObject[], environment: Readonly<Record<string, string | undefined>> = {},
 ): Conversion {
   const names = new HookNames();
-  const converted = hooks.map((hook, index) =>
+  const results = hooks.map((hook, index) =>
     convertHook(fillTemplates(hook, environment), at('', index), names));
-  const records = converted.flatMap(({ record }) => record === null ? [] : [record]);
+  const records = results.flatMap(({ record }) => record === null ? [] : [record]);
   const scripts = new Map(records.flatMap(({ command: { path, script } }) =>
     script === null ? [] : [[path, script] as const]));
   return {
@@ -62,8 +62,8 @@ export function convertHooks(
       actionConfigurations: records.map(({ configuration }) => configuration),
       incomingWebhooks: records.flatMap(({ webhooks }) => webhooks),
     },
-    gaps: converted.flatMap(({ report }) => report.gaps),
-    variables: converted.flatMap(({ report }) => report.variables),
+    gaps: results.flatMap(({ report }) => report.gaps),
+    variables: results.flatMap(({ report }) => report.variables),
     forbiddenVariables: [...new Set(records.flatMap(({ command: { options } }) =>
       [options['environment'], options['files']].flatMap((member) => Object.keys(member ?? {}))))]
       .filter((name) => !isAllowedVariable(name, ALLOWED_VARIABLES_DEFAULT)),
@@ -169,7 +169,7 @@ function isVariablePlace(pointer: string): boolean {
     .test(pointer);
 }
 
-/** What the text of a variable is in the document, which has no value: a reference. */
+/** Replaces each placeholder of a variable by a reference: the document has no values. */
 function referToVariables(members: JsonObject, pointer: string, report: HookReport): JsonObject {
   const refer = (value: JsonValue): JsonValue => {
     // A literal brace of a template is escaped.

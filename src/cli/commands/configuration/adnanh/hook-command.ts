@@ -73,23 +73,23 @@ function convertInterpreter(
 ): { readonly lines: readonly string[]; readonly fixedCount: number } | null {
   const execute = textOf(hook['execute-command']);
   if (!isInterpreterName(basename(execute))) return null;
-  const given = hook['pass-arguments-to-command'];
-  const values = (Array.isArray(given) ? given : []).map((value: JsonValue) =>
+  const args = hook['pass-arguments-to-command'];
+  const values = (Array.isArray(args) ? args : []).map((value: JsonValue) =>
     isJsonObject(value) ? value : {});
   const first = values.findIndex(({ source }) => source !== 'string');
-  const fixed = values.slice(0, first === -1 ? values.length : first)
+  const fixedWords = values.slice(0, first === -1 ? values.length : first)
     .map(({ name }) => textOf(name));
-  if (fixed.every((text) => text.startsWith('-') || /^\w+=/.test(text))) {
+  if (fixedWords.every((text) => text.startsWith('-') || /^\w+=/.test(text))) {
     report.lose(at(pointer, 'execute-command'),
       `the request would say what ${execute} runs, as no argument does`,
       'write a script that does one thing, and name it in "command"');
   }
-  if (fixed.some((text) => parseSecretTemplate(text) !== null)) {
+  if (fixedWords.some((text) => parseSecretTemplate(text) !== null)) {
     report.lose(at(pointer, 'execute-command'), 'the script would name a template',
       'set the variable for the converter');
   }
-  const words = [execute, ...fixed].map(shellQuote).join(' ');
-  return { lines: ['#!/bin/sh', `exec ${words} "$@"`], fixedCount: fixed.length };
+  const words = [execute, ...fixedWords].map(shellQuote).join(' ');
+  return { lines: ['#!/bin/sh', `exec ${words} "$@"`], fixedCount: fixedWords.length };
 }
 
 const VALUE_MEMBERS = [

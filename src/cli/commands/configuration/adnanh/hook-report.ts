@@ -45,12 +45,12 @@ export class HookReport {
     return this.gaps.some(({ isDisabling }) => isDisabling);
   }
 
-  /** What is missing changes what runs, or what the sender is answered. */
+  /** Tells a gap that changes what runs, or what the sender is answered. */
   lose(pointer: string, reason: string, remedy: string): void {
     this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: true });
   }
 
-  /** What is missing matters in rare cases, or to people alone. */
+  /** Tells a gap that matters in rare cases, or to people alone. */
   note(pointer: string, reason: string, remedy: string): void {
     this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: false });
   }

@@ -1,7 +1,7 @@
 /**
  * Templates of Go in a hooks file, which adnanh/webhook runs when it is started with `-template`.
- * Of them those are read that name a variable of the environment, `{{ getenv "KEY" | js }}`, or a
- * file of Docker's secrets, `{{ secret "key" }}`.
+ * We read templates that name a variable of the environment, `{{ getenv "KEY" | js }}`, or a file
+ * of Docker's secrets, `{{ secret "key" }}`.
  */
 
 /**

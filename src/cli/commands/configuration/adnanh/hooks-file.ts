@@ -17,7 +17,7 @@ import { parseHooksYaml } from './hooks-yaml.ts';
 /** Throws `malformed` with line and column, and `invalid` for JSON that is no array of hooks. */
 export function parseHooksFile(bytes: Buffer): readonly JsonObject[] {
   const hooks = parseJson(bytes);
-  // Of one hook alone people forget the brackets.
+  // People forget the brackets around a single hook.
   const list: readonly JsonValue[] | null = Array.isArray(hooks) ? hooks
     : isJsonObject(hooks) ? [hooks] : null;
   if (list === null || !list.every(isJsonObject)) {
@@ -28,7 +28,7 @@ export function parseHooksFile(bytes: Buffer): readonly JsonObject[] {
 }
 
 function parseJson(bytes: Buffer): JsonValue {
-  // What is no UTF-8 is refused with its place by the parser.
+  // The parser refuses bytes that are no UTF-8, and says where they are.
   if (!isUtf8(bytes)) return parseJsonStrictly(bytes) as JsonValue;
   const text = bytes.toString('utf8');
   if (!/^\s*["/[{]/.test(text)) return parseHooksYaml(text);
@@ -54,7 +54,7 @@ function parseWithTemplates(text: string): JsonValue {
 /** The text in plain JSON, each letter at its line and column. */
 function blankExtensions(text: string, hasTemplates: boolean): string {
   const pieces: string[] = [];
-  // What stands before the comma that may be a spare one, and the place of this.
+  // The text before a comma that may be a spare one, and the place of that comma.
   let previous = '';
   let commaAt = -1;
   for (let index = 0; index < text.length;) {

@@ -19,7 +19,7 @@ export function parseHooksYaml(text: string): JsonValue {
   return new YamlReader(text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')).readDocument();
 }
 
-/** What a character means at the beginning of a plain scalar, which it cannot be there. */
+/** Characters that cannot begin a plain scalar, and what they mean there. */
 const INDICATORS: Readonly<Record<string, string>> = {
   '&': 'an anchor', '*': 'an alias', '!': 'a tag', '%': 'a directive', '@': 'a reserved sign',
   '`': 'a reserved sign', '?': 'a complex key', ',': 'a comma', ']': 'a bracket', '}': 'a brace',
@@ -71,9 +71,9 @@ class YamlReader {
         throw this.#fail('a member is expected here, such as id: deploy');
       }
       const start = this.#at;
-      const quoted = this.#readQuoted();
-      const name = quoted ?? this.#text.slice(this.#at, keyEnd).trim();
-      if (quoted === null) this.#checkIndicator();
+      const literal = this.#readQuoted();
+      const name = literal ?? this.#text.slice(this.#at, keyEnd).trim();
+      if (literal === null) this.#checkIndicator();
       if (name === '<<') throw this.#fail('a merge cannot be read', start);
       if (members.has(name)) throw this.#fail(`the member ${name} is there twice`, start);
       this.#at = keyEnd + 1;
@@ -83,7 +83,7 @@ class YamlReader {
     return Object.fromEntries(members);
   }
 
-  /** What stands behind a dash, or behind the colon of a member: there, or in the lines below. */
+  /** Reads the value behind a dash or the colon of a member: on this line, or on those below. */
   #readRest(column: number, depth: number, isMember = false): JsonValue {
     this.#skipSpaces();
     if (!this.#isLineEnd()) {
@@ -131,8 +131,8 @@ class YamlReader {
 
   #readFlow(depth: number, readPlain: () => JsonValue): JsonValue {
     if (depth > DEPTH_MAX) throw this.#fail(`nested over ${DEPTH_MAX} levels deep`);
-    const quoted = this.#readQuoted();
-    if (quoted !== null) return quoted;
+    const literal = this.#readQuoted();
+    if (literal !== null) return literal;
     const isTemplate = match(TEMPLATE, this.#text, this.#at) !== null;
     if (this.#sign() === '[') return this.#readFlowItems(depth);
     if (this.#sign() === '{' && !isTemplate) return this.#readFlowMembers(depth);
@@ -150,9 +150,9 @@ class YamlReader {
     const members = new Map<string, JsonValue>();
     this.#readFlowList('}', () => {
       const start = this.#at;
-      const quoted = this.#readQuoted();
-      if (quoted === null) this.#checkIndicator();
-      const name = quoted ?? this.#take(PLAIN_IN_FLOW) ?? '';
+      const literal = this.#readQuoted();
+      if (literal === null) this.#checkIndicator();
+      const name = literal ?? this.#take(PLAIN_IN_FLOW) ?? '';
       if (members.has(name)) throw this.#fail(`the member ${name} is there twice`, start);
       this.#skipToContent();
       if (this.#sign() !== ':') throw this.#fail('":" is expected here');
@@ -331,7 +331,7 @@ class YamlReader {
     }
   }
 
-  /** What the sticky pattern matches here, which is passed; null: nothing. */
+  /** Passes the text that the sticky pattern matches here, and returns it; null: no match. */
   #take(pattern: RegExp): string | null {
     const [text] = match(pattern, this.#text, this.#at) ?? [];
     if (text === undefined) return null;
@@ -386,7 +386,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 /** A number of which every reader makes the same text. */
 const PLAIN_NUMBER = /^(?:-?[1-9]\d{0,17}|0|-?(?:0|[1-9]\d{0,9})\.\d{0,5}[1-9])$/;
-/** What is a number, a boolean or nothing at all to some readers. */
+/** A text that some readers take for a number, a boolean or null. */
 const AMBIGUOUS = new RegExp(`^(?:[yYnN=]|${[
   '[-+]?\\.?\\d[\\d_]*(?:\\.[\\d_]*)?(?:[eE][-+]?\\d+)?', '[-+]?0[xob][\\da-fA-F_]+',
   '[-+]?\\.(?:inf|Inf|INF)', '\\.(?:nan|NaN|NAN)',

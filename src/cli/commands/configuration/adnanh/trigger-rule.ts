@@ -26,7 +26,7 @@ export type ConvertedRule = {
   readonly verification: SenderVerification | null;
   /** Further signatures, of which one is as good as `verification`. */
   readonly others: readonly PlacedVerification[];
-  /** Where in the payload the token is that verifies the sender; null: it is elsewhere, or none. */
+  /** The path of the verifying token in the payload; null: the payload has none. */
   readonly tokenPath: string | null;
   /** null: every address may call. */
   readonly allowedAddresses: readonly string[] | null;

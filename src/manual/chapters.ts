@@ -149,11 +149,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     name: 'architecture', title: 'Architecture',
-    summary: 'the map of the code, what must stay true, where new things go',
-  },
-  {
-    name: 'glossary', title: 'The words of the code',
-    summary: 'each word that the code uses, what it stands for, and the file that defines it',
+    summary: 'the map and the words of the code, what must stay true, where new things go',
   },
   {
     name: 'working', title: 'Working on hookshelf',

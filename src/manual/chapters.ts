@@ -108,12 +108,8 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'sending webhooks: a receiver that checks, signatures, templates',
   },
   {
-    name: 'events', title: 'Events, deliveries, attempts',
-    summary: 'the model, what is kept how long; finding, watching, delaying and cancelling events',
-  },
-  {
     name: 'deliveries', title: 'Events and deliveries',
-    summary: 'what is guaranteed, retries, crashes, chains of webhooks',
+    summary: 'the model, what is promised and kept; finding, delaying, ordering, sending again',
   },
   {
     name: 'customers', title: 'Tokens for customers',

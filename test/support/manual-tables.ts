@@ -84,14 +84,40 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value).replaceAll(',', ', ');
 }
 
+/** At least so many options in a row that an earlier command has, too, are not repeated. */
+const SHARED_OPTIONS_MIN = 5;
+
 export function commandRows(): TableRows {
+  const earlier: { name: string; texts: readonly string[] }[] = [];
   return COMMANDS.map(({ name, options, operand, summary }) => {
     const words = operand === undefined ? []
       : [operand.isRequired ? `<${operand.name}>` : `[<${operand.name}>]`];
-    const all = [...words, ...Object.entries(options).map(([word, option]) =>
-      optionText(word, option))];
-    return `| \`${name}\` | ${all.map(code).join(' ')} | ${summary} |`;
+    const texts = Object.entries(options).map(([word, option]) => optionText(word, option));
+    const cells: string[] = words.map(code);
+    for (let index = 0; index < texts.length;) {
+      const shared = earlier.map((command) => ({
+        name: command.name, count: countShared(texts.slice(index), command.texts),
+      })).find(({ count }) => count >= SHARED_OPTIONS_MIN);
+      const [first = '', last = ''] = [texts[index], texts[index + (shared?.count ?? 1) - 1]];
+      cells.push(shared === undefined ? code(first)
+        : `${code(optionName(first))} to ${code(optionName(last))} of ${code(shared.name)}`);
+      index += shared?.count ?? 1;
+    }
+    earlier.push({ name, texts });
+    return `| \`${name}\` | ${cells.join(' ')} | ${summary} |`;
   });
+}
+
+/** How many of `texts`, from the first one on, stand beside each other in `others` as well. */
+function countShared(texts: readonly string[], others: readonly string[]): number {
+  const start = others.indexOf(texts[0] ?? '');
+  if (start === -1) return 0;
+  const end = texts.findIndex((text, index) => others[start + index] !== text);
+  return end === -1 ? texts.length : end;
+}
+
+function optionName(text: string): string {
+  return /--[\w-]+/.exec(text)?.[0] ?? text;
 }
 
 function optionText(name: string, option: OptionSpec): string {

@@ -44,7 +44,7 @@ const IDS = [
 ];
 const URIS = [
   'hookshelf://manual/../../package.json', 'hookshelf://manual/', 'file:///etc/passwd', '', null,
-  {}, 'hookshelf://manual/__proto__', 'HOOKSHELF://manual/events',
+  {}, 'hookshelf://manual/__proto__', 'HOOKSHELF://manual/deliveries',
 ];
 const WRONG_HEADERS = [
   ['mcp-method', 'x'], ['mcp-method', ''], ['mcp-name', 'x'], ['mcp-name', '=?base64?AA==?='],

@@ -1,8 +1,7 @@
 /** Finds a member in a valid JSON text, so that its bytes can be passed on as they are. */
-import { skipSpace, withoutByteOrderMark } from './parse.ts';
+import { findStringEnd, skipSpace, withoutByteOrderMark } from './parse.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 const ARRAY_OPEN = 0x5b;
@@ -42,9 +41,7 @@ function findValueEnd(text: Buffer, start: number): number {
     const byte = text[offset] ?? 0;
     const isClosing = byte === OBJECT_CLOSE || byte === ARRAY_CLOSE;
     if (byte === QUOTE) {
-      for (offset += 1; offset < text.length && text[offset] !== QUOTE; offset += 1) {
-        if (text[offset] === BACKSLASH) offset += 1;
-      }
+      offset = findStringEnd(text, offset + 1);
       if (depth === 0) return offset + 1;
     } else if (depth === 0 && (isClosing || byte === COMMA || byte <= SPACE)) {
       return offset;

@@ -98,14 +98,10 @@ const OBJECT_CLOSE = 0x7d;
 // Exact for valid JSON. Of other text it may say either: that is rejected anyway.
 function isTooDeep(text: Buffer): boolean {
   let depth = 0;
-  let isInString = false;
   for (let offset = 0; offset < text.length; offset += 1) {
     const byte = text[offset];
-    if (isInString) {
-      if (byte === BACKSLASH) offset += 1;
-      else if (byte === QUOTE) isInString = false;
-    } else if (byte === QUOTE) {
-      isInString = true;
+    if (byte === QUOTE) {
+      offset = findStringEnd(text, offset + 1);
     } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
       depth += 1;
       if (depth > JSON_DEPTH_MAX) return true;
@@ -120,17 +116,10 @@ function isTooDeep(text: Buffer): boolean {
 function hasTooManyValues(text: Buffer): boolean {
   if (text.length <= RECORD_VALUES_MAX) return false;
   let count = 1;
-  let isInString = false;
   for (let offset = 0; offset < text.length; offset += 1) {
     const byte = text[offset];
-    if (isInString) {
-      if (byte === BACKSLASH) offset += 1;
-      else if (byte === QUOTE) isInString = false;
-    } else if (byte === QUOTE) {
-      isInString = true;
-    } else if (byte === COMMA || byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
-      count += 1;
-    }
+    if (byte === QUOTE) offset = findStringEnd(text, offset + 1);
+    else if (byte === COMMA || byte === OBJECT_OPEN || byte === ARRAY_OPEN) count += 1;
   }
   return count > RECORD_VALUES_MAX;
 }
@@ -275,6 +264,17 @@ function scanDigits(text: Buffer, start: number): number {
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/** The offset of the quote that closes the string of valid JSON whose first byte is at `start`. */
+export function findStringEnd(text: Buffer, start: number): number {
+  let offset = start;
+  for (; offset < text.length; offset += 1) {
+    const byte = text[offset];
+    if (byte === QUOTE) return offset;
+    if (byte === BACKSLASH) offset += 1;
+  }
+  return offset;
 }
 
 export function skipSpace(text: Buffer, start: number): number {

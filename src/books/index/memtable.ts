@@ -7,6 +7,7 @@
  * of the book into the table of terms without a string in between. Any other text is decoded, and
  * takes the way that words of queries take too (`query/words.ts`).
  */
+import { findStringEnd } from '../../base/json/parse.ts';
 import { encodeByteString, foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
@@ -14,7 +15,6 @@ import { growInt32 } from '../../base/structures/typed-arrays.ts';
 import { eachTerm } from '../query/words.ts';
 import { HASH_FACTOR, TermTable, hashTerm, hashTag } from './term-table.ts';
 import type { ByteMap } from './term-table.ts';
-import { findStringEnd } from '../query/stored-json.ts';
 import { visitTexts } from './searchable-texts.ts';
 import type { TokenVisitor } from './searchable-texts.ts';
 

@@ -8,8 +8,9 @@
  * share.
  */
 
+import { findStringEnd } from '../../base/json/parse.ts';
 import { TIME_LENGTH } from '../../resources/record.ts';
-import { findNestingEnd, findStringEnd, findValueEnd } from '../query/stored-json.ts';
+import { findNestingEnd, findValueEnd } from '../query/stored-json.ts';
 
 /** Visits the text whose first byte is at `start`; each method returns where the text ends. */
 export interface TokenVisitor {

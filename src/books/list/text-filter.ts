@@ -12,13 +12,13 @@
  * cut into tokens.
  */
 import { isAscii } from 'node:buffer';
+import { findStringEnd } from '../../base/json/parse.ts';
 import { hasWord, isSignsWord, tokenizeWithSigns } from '../../base/text/words.ts';
 import type { TextToken, Word } from '../../base/text/words.ts';
 import { visitTexts } from '../index/searchable-texts.ts';
 import type { TokenVisitor } from '../index/searchable-texts.ts';
 import type { BookFilter } from '../query/book-filter.ts';
 import type { WordsPlace } from '../query/conditions.ts';
-import { findStringEnd } from '../query/stored-json.ts';
 
 type SoughtTerm = {
   readonly word: Word;

@@ -2,10 +2,11 @@
  * The members of a book that a caller asks for by `fields`. They are copied from the stored bytes:
  * a book that is parsed and written anew costs several times as much.
  */
+import { findStringEnd } from '../../base/json/parse.ts';
 import { quote, suggestName } from '../../base/text/error-message.ts';
 import { malformed } from '../../server/query.ts';
 import { bookSchema } from '../book.ts';
-import { findStringEnd, findValueEnd } from './stored-json.ts';
+import { findValueEnd } from './stored-json.ts';
 
 const QUOTE = 0x22;
 const BRACE = Buffer.from('{');

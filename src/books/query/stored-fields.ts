@@ -8,11 +8,12 @@
  * that may contain any names, comes last.
  */
 
+import { findStringEnd } from '../../base/json/parse.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { Series } from '../book.ts';
 import type { SortableAuthor } from './author-key.ts';
 import { YEAR_STEP } from './date-range.ts';
-import { findNestingEnd, findStringEnd, findValueEnd } from './stored-json.ts';
+import { findNestingEnd, findValueEnd } from './stored-json.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

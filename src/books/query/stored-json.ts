@@ -2,25 +2,14 @@
  * Finds where values end in the bytes of a stored book, which are JSON without space between tokens
  * (`resources/record.ts`). Pure.
  */
+import { findStringEnd } from '../../base/json/parse.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BRACKET = 0x5b;
 const BRACKET_END = 0x5d;
 const COMMA = 0x2c;
-
-/** The index of the quote that closes the string whose first byte is at `start`. */
-export function findStringEnd(bytes: Buffer, start: number): number {
-  let at = start;
-  for (; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at += 1;
-  }
-  return at;
-}
 
 /** The index after the value whose first byte is at `start`. */
 export function findValueEnd(bytes: Buffer, start: number): number {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bookSchema } from '../../../src/books/book.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
 import { visitTexts } from '../../../src/books/index/searchable-texts.ts';
-import { findStringEnd } from '../../../src/books/query/stored-json.ts';
+import { findStringEnd } from '../../../src/base/json/parse.ts';
 import { eachTerm } from '../../../src/books/query/words.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { encodeByteString, foldCase } from '../../../src/base/text/fold.ts';

@@ -18,7 +18,7 @@
  *
  * A record is one line: line feeds within it are overwritten, in the chunks that are given.
  */
-import { isSpace } from '../../base/json/parse.ts';
+import { isSpace, skipSpace, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
@@ -383,7 +383,6 @@ export class JsonLinesSplitter implements RecordSplitter {
 
 // On a blank line a byte order mark is ignored here, on others by the JSON parser.
 function isBlank(bytes: Buffer): boolean {
-  let offset = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  while (offset < bytes.length && isSpace(bytes[offset])) offset += 1;
-  return offset === bytes.length;
+  const text = withoutByteOrderMark(bytes);
+  return skipSpace(text, 0) === text.length;
 }

@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { BrokenRecord } from '../mapping/format-table.ts';
-import { isSpace } from '../../../base/json/parse.ts';
+import { isSpace, skipSpace } from '../../../base/json/parse.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 import { parseBibtexEntry } from './bibtex-entry.ts';
 import type { BibtexEntry, BibtexStringTable } from './bibtex-entry.ts';
@@ -97,11 +97,11 @@ class BibtexScanner {
     const start = this.#offset;
     const hasLineOfItsOwn = start >= this.#swallowedEnd && this.#isLineStart(start);
     this.#isSkipping = false;
-    const typeStart = this.#skipBlanks(start + 1);
+    const typeStart = skipSpace(this.#bytes, start + 1);
     let typeEnd = typeStart;
     while (typeEnd < typeStart + TYPE_LENGTH_MAX && isTypeByte(this.#bytes[typeEnd])) typeEnd += 1;
     const type = this.#bytes.toString('latin1', typeStart, typeEnd).toLowerCase();
-    const opening = this.#skipBlanks(typeEnd);
+    const opening = skipSpace(this.#bytes, typeEnd);
     const closing = type === '' ? undefined : CLOSINGS.get(this.#bytes[opening] ?? 0);
     this.#hasEntry ||= hasLineOfItsOwn || closing !== undefined;
     if (closing !== undefined) {
@@ -179,12 +179,6 @@ class BibtexScanner {
     }
     const isTooLong = bytesEnd - start > RECORD_BYTES_MAX;
     return { end: bytesEnd, innerOffset, problem: isTooLong ? TOO_LONG : NOT_CLOSED };
-  }
-
-  #skipBlanks(start: number): number {
-    let offset = start;
-    while (isSpace(this.#bytes[offset])) offset += 1;
-    return offset;
   }
 
   /** Whether only blanks stand before the byte on its line. */

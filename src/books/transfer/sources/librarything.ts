@@ -10,7 +10,7 @@
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { isSpace } from '../../../base/json/parse.ts';
+import { skipSpace } from '../../../base/json/parse.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
@@ -111,7 +111,7 @@ class LibrarythingSplitter implements FieldSplitter {
   #isJson: boolean | null = null;
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    const first = this.#isJson === null ? chunk.find((byte) => !isSpace(byte)) : undefined;
+    const first = this.#isJson === null ? chunk[skipSpace(chunk, 0)] : undefined;
     if (first !== undefined) this.#isJson = JSON_START.has(first);
     const jsonItems = this.#isJson === false ? [] : this.#json.push(chunk);
     const textItems = this.#isJson === true ? [] : this.#text.push(chunk);

@@ -25,8 +25,8 @@ import { bookResource } from './book-resource.ts';
 import {
   MERGED_IDS_MAX, MERGED_ID_LENGTH_MAX, formatSourceId, mergedIdsOf, putMergedIds,
 } from './merged-ids.ts';
-import { loadCodec } from './transfer/formats.ts';
-import { FORMATS } from './transfer/format-list.ts';
+import { loadTables } from './transfer/formats.ts';
+import type { FormatTable } from './transfer/mapping/format-table.ts';
 import { findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
 
 const READING = 'reading';
@@ -80,7 +80,7 @@ export async function mergeBooks(
   { store, stager }: { readonly store: Store; readonly stager: RecordStager },
   { id, body, precondition, hops, onMerged }: MergeRequest,
 ): Promise<Representation> {
-  const ownIdFields = await loadOwnIdFields();
+  const tables = await loadTables();
   // The ids of events come from the inputs of their change.
   const [inputs, removalInputs] = [stager.createInputs(hops), stager.createInputs(hops)];
   return store.transact((transaction) => {
@@ -89,7 +89,7 @@ export async function mergeBooks(
     precondition?.(createRepresentation(bookResource, id, bytes));
     const { from, members } = parseMerge(transaction, id, body);
     const [book, other] = [decodeRecord(bytes), decodeRecord(from.bytes)];
-    const mergedIds = listMergedIds(ownIdFields, book, other, members);
+    const mergedIds = listMergedIds(tables, book, other, members);
     checkMergedIds(mergedIds);
     const { fields } = stager.parse(
       mergeMembers(book, other, members), { id, bytes }, 'replace', inputs.nowMs);
@@ -102,9 +102,6 @@ export async function mergeBooks(
     return representation;
   });
 }
-
-/** The names of fields, by the name of a format. */
-type OwnIdFields = ReadonlyMap<string, readonly string[]>;
 
 type ParsedMerge = {
   readonly from: { readonly id: string; readonly bytes: Buffer };
@@ -172,12 +169,12 @@ function checkMetadata(metadata: JsonValue | undefined): void {
 
 /** The ids that the merged book has, each once, in the order in which they came. */
 function listMergedIds(
-  ownIdFields: OwnIdFields, book: JsonObject, other: JsonObject, names: readonly string[],
+  tables: readonly FormatTable[], book: JsonObject, other: JsonObject, names: readonly string[],
 ): readonly string[] {
   const listSourceIds = ({ metadata }: JsonObject): readonly string[] =>
-    [...ownIdFields].flatMap(([format, fields]) => {
-      const ownId = findOwnId(findSource(format, metadata) ?? {}, fields);
-      return ownId === null ? [] : [formatSourceId(format, ownId)];
+    tables.flatMap(({ name, ownIdFields }) => {
+      const ownId = findOwnId(findSource(name, metadata) ?? {}, ownIdFields);
+      return ownId === null ? [] : [formatSourceId(name, ownId)];
     });
   const ids = new Set([
     ...mergedIdsOf(book), String(other['id']), ...mergedIdsOf(other), ...listSourceIds(other),
@@ -198,12 +195,6 @@ function checkMergedIds(ids: readonly string[]): void {
       : `cannot be taken in: the book would keep ${ids.length} ids of merged books and of their `
         + `sources (\`mergedIds\`), and at most ${MERGED_IDS_MAX} are kept`,
   }]);
-}
-
-/** Under which names each format has the own id of a record. */
-async function loadOwnIdFields(): Promise<OwnIdFields> {
-  return new Map(await Promise.all(FORMATS.map(async ({ name }) =>
-    [name, (await loadCodec(name)).table?.ownIdFields ?? []] as const)));
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

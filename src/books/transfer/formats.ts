@@ -10,6 +10,7 @@ import type { LazyModule } from '../../base/lazy-import.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
 import { FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
+import type { FormatTable } from './mapping/format-table.ts';
 
 /** Each is loaded when its first file is read or written. */
 const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
@@ -64,4 +65,10 @@ export async function createBookWriter(
 /** The reader and the writer of the format. */
 export async function loadCodec(format: FormatName): Promise<FormatCodec> {
   return await CODECS[format]((codec) => codec);
+}
+
+/** The tables of all formats of other programs. */
+export async function loadTables(): Promise<readonly FormatTable[]> {
+  const codecs = await Promise.all(FORMATS.map(({ name }) => loadCodec(name)));
+  return codecs.flatMap(({ table }) => table ?? []);
 }

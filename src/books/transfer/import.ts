@@ -18,9 +18,8 @@ import type { BookFile } from './book-file.ts';
 import { resolveEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import { readMetadataWith } from '../query/stored-fields.ts';
-import { FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
-import { loadCodec } from './formats.ts';
+import { loadTables } from './formats.ts';
 import type { ImportMode } from './import-mode.ts';
 import { JSON_LINES } from './import-record.ts';
 import { Importer } from './importer.ts';
@@ -80,8 +79,7 @@ export async function runReread(
   catalog: Catalog, exchange: Exchange, mode: Pick<ImportMode, 'isDryRun' | 'isVerbose'>,
   isBrief: boolean,
 ): Promise<void> {
-  const codecs = await Promise.all(FORMATS.map(({ name }) => loadCodec(name)));
-  const tables = codecs.flatMap(({ table }) => table ?? []);
+  const tables = await loadTables();
   const bookImport = await catalog.openReread({ tables, ...mode });
   const sources: RecordFile = {
     format: 'metadata', encoding: 'utf-8', close: async () => {},

@@ -27,7 +27,7 @@ import {
 } from './merged-ids.ts';
 import { loadTables } from './transfer/formats.ts';
 import type { FormatTable } from './transfer/mapping/format-table.ts';
-import { findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
+import { asObject, findOwnId, findSource } from './transfer/mapping/metadata-source.ts';
 
 const READING = 'reading';
 const METADATA = 'metadata';
@@ -195,8 +195,4 @@ function checkMergedIds(ids: readonly string[]): void {
       : `cannot be taken in: the book would keep ${ids.length} ids of merged books and of their `
         + `sources (\`mergedIds\`), and at most ${MERGED_IDS_MAX} are kept`,
   }]);
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

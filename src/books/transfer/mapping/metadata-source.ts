@@ -38,7 +38,8 @@ export function putSource(book: JsonObject, format: string, fields: JsonObject):
   return putObject(book, 'metadata', putObject(metadata, 'source', sources));
 }
 
-function asObject(value: JsonValue | undefined): JsonObject {
+/** The object; an empty one where something else, or nothing, stands. */
+export function asObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 

@@ -107,6 +107,12 @@ export function readWords(texts: readonly string[]): RowValue | undefined {
   return words.length === 0 ? undefined : whole(words);
 }
 
+/** Authors that are known by their names alone. */
+export function toAuthors(names: Iterable<string>): RowValue | undefined {
+  const authors = Array.from(names, (name) => ({ name }));
+  return authors.length === 0 ? undefined : whole(authors);
+}
+
 const SUBTITLE_SEPARATOR = ': ';
 
 /**

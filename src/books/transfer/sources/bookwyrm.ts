@@ -7,7 +7,7 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readPages, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readPages, textOf, toAuthors } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -54,8 +54,7 @@ export const bookwyrmCodec: FormatCodec =
   }));
 
 function readAuthors(text: string): RowValue | undefined {
-  const names = splitNames(text);
-  return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
+  return toAuthors(splitNames(text));
 }
 
 /** The name of such a shelf is the status in the reader's language. */

@@ -10,7 +10,7 @@ import { RATING_MAX } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readKeywords, textOf, toAuthors } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -57,10 +57,9 @@ const AND = ' & ';
 
 function readAuthors(record: FieldRecord): RowValue | undefined {
   const authors = foldBlanks(textOf(record, 'authors'));
-  const names = splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
+  return toAuthors(splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
     .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
-    .filter((name) => name !== '');
-  return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
+    .filter((name) => name !== ''));
 }
 
 function splitAuthors(authors: string, authorSort: string): readonly string[] {

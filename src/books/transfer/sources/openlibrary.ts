@@ -6,8 +6,7 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readYear } from '../mapping/date-text.ts';
-import { listTrimmedTexts } from '../mapping/field-text.ts';
-import { whole } from '../mapping/format-table.ts';
+import { listTrimmedTexts, toAuthors } from '../mapping/field-text.ts';
 import type { FormatTable, RowValue } from '../mapping/format-table.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
@@ -41,6 +40,5 @@ export const openlibraryCodec: FormatCodec =
   }));
 
 function readAuthors(text: string): RowValue | undefined {
-  const names = text.split(' | ').map((name) => name.trim()).filter((name) => name !== '');
-  return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
+  return toAuthors(text.split(' | ').map((name) => name.trim()).filter((name) => name !== ''));
 }

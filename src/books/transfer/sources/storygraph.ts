@@ -10,7 +10,7 @@ import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readKeywords, textOf, toAuthors } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -68,7 +68,7 @@ function readAuthors(record: FieldRecord): RowValue | undefined {
     const [name = '', role = ''] = contributor.split('(');
     if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }
-  return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
+  return toAuthors(names);
 }
 
 type ReadingDates = { readonly start: RowValue | undefined; readonly end: RowValue | undefined };

@@ -36,17 +36,16 @@ function parse(bytes: Buffer, isRecord: boolean): unknown {
     throw new AppError('malformed', `not valid UTF-8 at ${position}`);
   }
   const text = withoutByteOrderMark(bytes);
-  if (isRecord && hasTooManyValues(text)) {
+  const excess = findExcess(text, isRecord ? RECORD_VALUES_MAX : Infinity);
+  if (excess === 'values') {
     throw new AppError('malformed', `has more than ${RECORD_VALUES_MAX} values`);
   }
-  if (!isTooDeep(text)) {
-    try {
-      return parseJsonText(text.toString(encoding));
-    } catch (cause) {
-      throw malformed(text, isRecord, cause);
-    }
+  if (excess === 'depth') throw malformed(text, isRecord, undefined);
+  try {
+    return parseJsonText(text.toString(encoding));
+  } catch (cause) {
+    throw malformed(text, isRecord, cause);
   }
-  throw malformed(text, isRecord, undefined);
 }
 
 /**
@@ -70,7 +69,7 @@ export function isJsonContainer(bytes: Buffer): boolean | null {
   const text = withoutByteOrderMark(bytes);
   const first = text[skipSpace(text, 0)];
   if ((first !== OBJECT_OPEN && first !== ARRAY_OPEN) || !isUtf8(bytes)) return false;
-  return isTooDeep(text) ? null : findProblem(text, false) === null;
+  return findExcess(text, Infinity) === 'depth' ? null : findProblem(text, false) === null;
 }
 
 function malformed(text: Buffer, isRecord: boolean, cause: unknown): AppError {
@@ -95,33 +94,29 @@ const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
-// Exact for valid JSON. Of other text it may say either: that is rejected anyway.
-function isTooDeep(text: Buffer): boolean {
+/**
+ * Of what the text has too much, whichever comes first. Exact for valid JSON. Of other text it may
+ * say anything: that is rejected anyway.
+ */
+function findExcess(text: Buffer, valuesMax: number): 'depth' | 'values' | null {
   let depth = 0;
+  let valueCount = 1;
   for (let offset = 0; offset < text.length; offset += 1) {
     const byte = text[offset];
     if (byte === QUOTE) {
       offset = findStringEnd(text, offset + 1);
     } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
       depth += 1;
-      if (depth > JSON_DEPTH_MAX) return true;
+      if (depth > JSON_DEPTH_MAX) return 'depth';
+      valueCount += 1;
     } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
       depth -= 1;
+    } else if (byte === COMMA) {
+      valueCount += 1;
     }
+    if (valueCount > valuesMax) return 'values';
   }
-  return false;
-}
-
-/** Whether a JSON text has more values than a record may have; as exact as `isTooDeep`. */
-function hasTooManyValues(text: Buffer): boolean {
-  if (text.length <= RECORD_VALUES_MAX) return false;
-  let count = 1;
-  for (let offset = 0; offset < text.length; offset += 1) {
-    const byte = text[offset];
-    if (byte === QUOTE) offset = findStringEnd(text, offset + 1);
-    else if (byte === COMMA || byte === OBJECT_OPEN || byte === ARRAY_OPEN) count += 1;
-  }
-  return count > RECORD_VALUES_MAX;
+  return null;
 }
 
 type SyntaxProblem = { readonly offset: number; readonly detail: string };

@@ -4,7 +4,7 @@ import { collectionRoute } from '../resources/collection-route.ts';
 import type { Repository } from '../resources/repository.ts';
 import { JSON_TYPE, ANY_JSON, pathParameter } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
-import type { ResponseSpec, HttpRoute } from '../server/http-route.ts';
+import { bindRoutes, type HttpRoute, type ResponseSpec } from '../server/http-route.ts';
 import type { RelayContext } from './relay-context.ts';
 import { rotationRoute } from './members/rotate-secret.ts';
 import { receiveErrorFormat } from './incoming/receiving/webhook-response.ts';
@@ -13,7 +13,7 @@ import {
 } from './incoming/receiving/receive.ts';
 import { awaitSecretRoute } from './incoming/awaited-secret.ts';
 import { incomingResource } from './incoming/incoming-resource.ts';
-import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
+import { diagnosticRows } from './diagnostics/diagnostic-routes.ts';
 import type { DiagnosisSources } from './diagnostics/run-diagnosis.ts';
 import { chooseSecretShape } from './incoming/verification-member.ts';
 import { webhookListView } from './records/webhook-list.ts';
@@ -25,7 +25,7 @@ export function createIncomingEndpoints(
   const { webhooks, health, limits } = reception;
   return [
     ...createReceiveEndpoints(reception),
-    ...diagnosticRoutes({
+    ...bindRoutes(diagnosticRows, {
       ...context, ...diagnosisSources, webhooks,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),

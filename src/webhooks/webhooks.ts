@@ -6,7 +6,7 @@ import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { notFoundError } from '../resources/not-found.ts';
-import type { HttpRoute } from '../server/http-route.ts';
+import { bindRoutes, type HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import { ConfigurationIndex } from './actions/configuration-index.ts';
@@ -56,7 +56,7 @@ import { Jobs } from './bulk/jobs.ts';
 import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
-import { receiverRoute } from './diagnostics/diagnostic-routes.ts';
+import { receiverRows } from './diagnostics/diagnostic-routes.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import { checkSendOptions, type SendOptions, type SendResult } from './outgoing/send-options.ts';
 import {
@@ -237,13 +237,13 @@ function createOutgoingEndpoints(
   const { inFlightPerHookMax } = parts;
   const routes = [
     ...outgoingRoutes({
-      store, records, webhooks: webhooks.outgoing, health, findVisibility,
+      records, webhooks: webhooks.outgoing, health, findVisibility,
       inFlightPerHookMax, send: (...input) => sender.sendText(...input),
     }),
-    receiverRoute(store, webhooks.outgoing),
+    ...bindRoutes(receiverRows, webhooks.outgoing),
     ...deliveryRoutes(deliveries, findVisibility, webhooks, keys, searches),
     ...eventRoutes(keptEvents, findVisibility, webhooks.outgoing, searches),
-    ...jobRoutes(jobs, store, findVisibility, { keys, webhooks }),
+    ...jobRoutes(jobs, findVisibility, { keys, webhooks }),
   ];
   return checkBoundSubjects(routes, store, findVisibility);
 }

@@ -1,6 +1,6 @@
 /** The HTTP endpoints of action configurations, and of the actions that they can name. */
 import { formatTimestampOrNull } from '../../base/clock.ts';
-import type { JsonSchema } from '../../base/schema.ts';
+import type { JsonSchema, JsonValue, MemberSchemas } from '../../base/schema.ts';
 import type { AnswerOf, SchemaOf } from '../../base/schema-types.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -11,7 +11,7 @@ import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { ActionRegistry } from './action-registry.ts';
 import { configurationResource } from './action-configuration.ts';
-import { describeOptions, type OptionDoc } from './describe-options.ts';
+import { createSchemas, type JsonSchemaObject } from '../../server/documents/openapi-schema.ts';
 
 const OPTIONS: SchemaOf<readonly OptionDoc[], JsonSchema> = ANY_JSON;
 
@@ -46,4 +46,32 @@ function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
         switchedOffUntil: formatTimestampOrNull(module?.switchedOffUntilMs ?? null),
       }))),
   };
+}
+
+type OptionDoc = {
+  readonly name: string;
+  readonly description: string;
+  readonly isRequired?: boolean;
+  readonly default?: JsonValue;
+  /** The values of the option, where they can be listed. */
+  readonly choices?: readonly string[];
+  /** The JSON Schema, as /openapi.json has it. */
+  readonly schema: JsonSchemaObject;
+};
+
+function describeOptions(members: MemberSchemas): readonly OptionDoc[] {
+  const { properties } = createSchemas().convert({ kind: 'object', members }, 'body') as {
+    readonly properties: Readonly<Record<string, JsonSchemaObject>>;
+  };
+  return Object.entries(members).map(([name, member]) => {
+    const { description = '', isRequired, default: defaultValue, schema } = member;
+    const choices = schema.kind === 'string' ? schema.values : undefined;
+    return {
+      name, description,
+      ...isRequired === true ? { isRequired } : {},
+      ...defaultValue === undefined ? {} : { default: defaultValue },
+      ...choices === undefined ? {} : { choices },
+      schema: properties[name] ?? {},
+    };
+  });
 }

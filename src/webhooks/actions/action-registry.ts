@@ -11,9 +11,8 @@ import type { HttpSender } from '../members/http-sender.ts';
 import type { RequestOrigin } from '../members/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
 import { createEmptyPayload, toPayload } from './action-payload.ts';
-import { ActionResult } from './action.ts';
-import type {
-  Action, ActionClass, ActionContext, ActionOptions, Payload,
+import {
+  ActionResult, type Action, type ActionClass, type ActionContext, type ActionOptions, type Payload,
 } from './action.ts';
 import { ChainedHttpSender } from './chained-http-sender.ts';
 

@@ -2,9 +2,7 @@
  * The HTTP client of one run of a custom action, whose requests carry the number of hops on, and
  * the trace.
  */
-import {
-  CHAIN_HEADER, isChainRefused, nextHop, addChainHeader,
-} from '../../base/webhook-chain.ts';
+import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpSender, TargetResponse } from '../members/http-sender.ts';

@@ -3,8 +3,7 @@ import { EVENT_NAME_LENGTH_MAX } from '../../base/event-name.ts';
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { ActionResult } from './action.ts';
 import { findEmitProblem } from './event-name.ts';
-import { findUnknownOptions } from './action-registry.ts';
-import type { ActionCall, RegisteredAction } from './action-registry.ts';
+import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
 /**
  * Resolves with the deliveries' identifiers once they are on disk. `readPayload` gives JSON, and is

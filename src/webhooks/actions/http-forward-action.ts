@@ -22,8 +22,7 @@ import { hideUrlSecrets } from '../members/url-credentials.ts';
 import { listQueryParameters } from '../senders/request/hide-signature.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
-import { findUnknownOptions } from './action-registry.ts';
-import type { ActionCall, RegisteredAction } from './action-registry.ts';
+import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
 /** A request to the target, sent at once or queued durably and sent later. */
 export type Forward = {

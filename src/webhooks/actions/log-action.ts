@@ -2,15 +2,13 @@
  * The built-in action `log`. It writes the request to the application log; the logger redacts it.
  */
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
-import { LOG_LEVELS, copyForLines, shorten } from '../../base/log.ts';
-import type { LogLevel } from '../../base/log.ts';
+import { LOG_LEVELS, copyForLines, shorten, type LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../senders/request/hide-signature.ts';
 import { ActionResult } from './action.ts';
-import { findUnknownOptions } from './action-registry.ts';
-import type { ActionCall, RegisteredAction } from './action-registry.ts';
+import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
 const DEFAULT_LEVEL = 'info';
 /**

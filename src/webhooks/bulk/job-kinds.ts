@@ -10,10 +10,9 @@ import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import {
   isOutgoingKind, restrictDeliveries, type DeliveryFilter, type RequestLookup,
 } from '../deliveries/delivery-fields.ts';
-import { openDelivery } from '../deliveries/delivery-search.ts';
+import { openDelivery, EVENT_FACT_SOURCES } from '../deliveries/delivery-search.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
-import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { Visibility } from '../members/visibility.ts';
 import { decodeRequest, requestCollection } from '../inbox/request-codec.ts';

@@ -15,17 +15,15 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
 import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
 import { createDeliveryFields } from '../deliveries/delivery-fields.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
-import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/delivery-search.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { requestFields } from '../inbox/request-fields.ts';
 import { requestResource } from '../inbox/request-resource.ts';
 import { STORED_STATUSES } from '../incoming/stored-request.ts';
 import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
-import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { describeBodyMembers, type RecordFields } from '../records/fields.ts';
@@ -49,7 +47,7 @@ type JobAdmission = {
 const { path: PATH, noun: NOUN } = jobResource;
 
 export function jobRoutes(
-  jobs: Jobs, store: Store, findVisibility: FindVisibility, admission: JobAdmission,
+  jobs: Jobs, findVisibility: FindVisibility, admission: JobAdmission,
 ): readonly HttpRoute[] {
   const id = pathParameter('id', 'Of the job');
   return [
@@ -85,8 +83,7 @@ export function jobRoutes(
       handle: async (exchange) =>
         exchange.sendJson(200, toPublicJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
-    replayRoute(jobs, admission), resendRoute(jobs, admission),
-    backfillRoute(jobs, store, admission),
+    replayRoute(jobs, admission), resendRoute(jobs, admission), backfillRoute(jobs, admission),
   ];
 }
 
@@ -181,9 +178,7 @@ export const backfillMembers: MemberSchemas = {
   },
 };
 
-function backfillRoute(
-  jobs: Jobs, store: Store, { keys, webhooks }: JobAdmission,
-): HttpRoute {
+function backfillRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'backfill', path: `${outgoingResource.path}/{identifier}/backfill`,
     operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: backfillMembers,
@@ -197,7 +192,7 @@ function backfillRoute(
       + 'restart',
     parameters: [createKeyParameter(outgoingResource)],
     async resolveFilter(filter, [name = '']) {
-      const { identifier } = await getNamedWebhook(store, webhooks.outgoing, name);
+      const { identifier } = await webhooks.outgoing.getNamed(name);
       return { ...filter, hook: identifier };
     },
   });

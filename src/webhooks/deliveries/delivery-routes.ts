@@ -24,7 +24,7 @@ import type { FindVisibility } from '../members/visibility.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
-import { EVENT_FACT_SOURCES } from './searched-event.ts';
+import { EVENT_FACT_SOURCES } from './delivery-search.ts';
 import type { Delivery } from './delivery.ts';
 import { restrictDeliveries, type DeliveryFilter } from './delivery-fields.ts';
 import type { QueueShare } from './queue-capacity.ts';

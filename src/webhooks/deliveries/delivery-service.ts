@@ -22,7 +22,7 @@ import {
   type DeliveryFilter, type RequestLookup,
 } from './delivery-fields.ts';
 import {
-  OUTGOING_STATUSES, cancelIfPending, deliveryCollection, resetForRetry,
+  OUTGOING_STATUSES, deliveryCollection, endIfPending, resetForRetry,
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
@@ -46,7 +46,7 @@ type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 type DeliveryParts = {
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'getNamed'>;
   readonly requests: RequestLookup;
   readonly capacity: QueueCapacity;
   /** Finds webhooks whose deliveries wait for a job that does not run. */
@@ -189,7 +189,7 @@ export class DeliveryService {
         throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
       }
       return changeItem(deliverySpec, transaction, identifier,
-        (before) => cancelIfPending(before, nowMs), stored)?.after ?? stored.item;
+        (before) => endIfPending(before, 'cancelled', nowMs), stored)?.after ?? stored.item;
     });
   }
 

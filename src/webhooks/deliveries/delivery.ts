@@ -312,16 +312,7 @@ function askLater(
 }
 
 /** Returns null if the delivery is not pending any more. */
-export function cancelIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return endIfPending(before, 'cancelled', nowMs);
-}
-
-/** Returns null if the delivery is not pending any more. */
-export function failIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return endIfPending(before, 'failed', nowMs);
-}
-
-function endIfPending(
+export function endIfPending(
   before: Delivery, status: 'cancelled' | 'failed', nowMs: number,
 ): Delivery | null {
   if (before.status !== 'pending') return null;

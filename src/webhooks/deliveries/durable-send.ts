@@ -11,7 +11,6 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type { Transaction } from '../../store/store-port.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
@@ -48,12 +47,12 @@ export type DurableSend = EventOrigin & EventTerms & {
  * `unavailable` when the queue is full.
  */
 export async function sendDurably(
-  { store, clock, makeId }: RelayContext, webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>,
+  { store, clock, makeId }: RelayContext, webhooks: Pick<OutgoingWebhookIndex, 'getNamed'>,
   capacity: Pick<QueueCapacity, 'reserve'>, send: DurableSend,
   onStaged: (transaction: Transaction, delivery: Delivery) => void,
 ): Promise<Delivery> {
   const { webhook: webhookName, name, payloadJson, hops } = send;
-  const webhook = await getNamedWebhook(store, webhooks, webhookName);
+  const webhook = await webhooks.getNamed(webhookName);
   const problem = findEmitProblem(name);
   if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
   const { webhook: label, target } = webhook.labels;

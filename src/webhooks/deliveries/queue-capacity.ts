@@ -116,7 +116,7 @@ export class QueueCapacity {
   reserve(
     transaction: Transaction, count: number, bytes: number, share: QueueShare = 'whole',
   ): void {
-    this.#assertRoom(count, bytes, {
+    this.assertRoom(count, bytes, {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
     }, share);
     transaction.reserve(WAITING, count);
@@ -125,10 +125,25 @@ export class QueueCapacity {
 
   /**
    * Throws `unavailable` when `count` more deliveries, whose payloads take `bytes` in all, have no
-   * room beside the committed ones that are pending, and the events that have not begun.
+   * room beside what is pending, the events that have not begun, and what transactions have
+   * reserved.
    */
-  assertRoom(count: number, bytes: number): void {
-    this.#assertRoom(count, bytes, { count: 0, bytes: 0 }, 'whole');
+  assertRoom(
+    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, share: QueueShare = 'whole',
+  ): void {
+    const waitingCount =
+      this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
+    const pendingMax = Math.floor(this.#pendingMax * SHARES[share]);
+    const portion = share === 'whole' ? '' : 'half of ';
+    if (waitingCount + reserved.count + count > pendingMax) {
+      throw queueFullError(`${pendingMax} wait (${portion}outgoing.maxPending)`);
+    }
+    this.assertFits(count, bytes);
+    const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
+    const bytesMax = this.#bytesMax * SHARES[share];
+    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= bytesMax) return;
+    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
+      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
   /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
@@ -154,26 +169,6 @@ export class QueueCapacity {
 
   close(): void {
     this.#unfollow();
-  }
-
-  /** `reserved` is what transactions have reserved. */
-  #assertRoom(
-    count: number, bytes: number, reserved: { readonly count: number; readonly bytes: number },
-    share: QueueShare,
-  ): void {
-    const waitingCount =
-      this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
-    const pendingMax = Math.floor(this.#pendingMax * SHARES[share]);
-    const portion = share === 'whole' ? '' : 'half of ';
-    if (waitingCount + reserved.count + count > pendingMax) {
-      throw queueFullError(`${pendingMax} wait (${portion}outgoing.maxPending)`);
-    }
-    this.assertFits(count, bytes);
-    const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
-    const bytesMax = this.#bytesMax * SHARES[share];
-    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= bytesMax) return;
-    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
-      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
   /** Counts a record, or ends to count it. */

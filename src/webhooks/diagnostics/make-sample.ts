@@ -9,9 +9,7 @@ import { FORM_TYPE } from '../../base/text/parse-form.ts';
 import {
   takesSecret, toSourceList, type Scheme, type ValueSources,
 } from '../senders/scheme/scheme.ts';
-import {
-  findSigningObstacle, isInBody, listRequiredInBody,
-} from '../senders/scheme/placement.ts';
+import { findSigningObstacle, isInBody, listRequiredInBody } from '../senders/scheme/placement.ts';
 import {
   createSigner, signSample, type SignedRequest, type SigningContext, type UnsignedRequest,
 } from '../senders/signing/sign-request.ts';

@@ -7,9 +7,8 @@ import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { bindRoutes } from '../../server/http-route.ts';
-import type { HttpRoute, RouteRow } from '../../server/http-route.ts';
-import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { bindRoutes, type HttpRoute, type RouteRow } from '../../server/http-route.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/delivery-search.ts';
 import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
 import type { FindVisibility } from '../members/visibility.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';

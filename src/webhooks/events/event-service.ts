@@ -11,7 +11,7 @@ import {
 } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
-import { readSearchedEvent } from '../deliveries/searched-event.ts';
+import { readSearchedEvent } from '../deliveries/delivery-search.ts';
 import type { Visibility } from '../members/visibility.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { RecordList } from '../records/record-list.ts';

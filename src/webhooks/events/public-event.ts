@@ -1,8 +1,6 @@
 /** An event as callers see it, made from its record without parsing the payload. */
 import type { AnswerOf } from '../../base/schema-types.ts';
-import {
-  COUNT, FLAG, TEXT, TIME, arraySchema, objectSchema,
-} from '../../resources/route-specs.ts';
+import { COUNT, FLAG, TEXT, TIME, arraySchema, objectSchema } from '../../resources/route-specs.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';

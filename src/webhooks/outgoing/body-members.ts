@@ -1,6 +1,5 @@
 /** The members of an outgoing webhook that say which body it sends, and in which format. */
-import type { FieldError } from '../../base/errors.ts';
-import { messageOf } from '../../base/errors.ts';
+import { messageOf, type FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { JsonObject, MemberSchemas } from '../../base/schema.ts';
 import { DEFAULT_CONTENT_TYPE } from '../members/target-rules.ts';

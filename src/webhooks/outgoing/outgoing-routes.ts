@@ -15,10 +15,11 @@ import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { bindRoutes } from '../../server/http-route.ts';
-import type { Exchange, HttpRoute, ParameterSpec, RouteRow } from '../../server/http-route.ts';
+import {
+  bindRoutes, includesBoundScope, type Exchange, type HttpRoute, type ParameterSpec, type RouteRow,
+  type BoundScope, type Grant,
+} from '../../server/http-route.ts';
 import { malformed, readQuery } from '../../server/query.ts';
-import type { Store } from '../../store/store-port.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { STATISTICS_WINDOWS, webhookStatisticsSchema } from '../health/webhook-statistics.ts';
@@ -27,10 +28,8 @@ import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { FindVisibility, Visibility } from '../members/visibility.ts';
 import { webhookListParameters, webhookListView } from '../records/webhook-list.ts';
-import { checkBoundChange } from './bound-changes.ts';
-import { getNamedWebhook } from './get-named-webhook.ts';
 import { outgoingResource } from './outgoing-resource.ts';
-import { outgoingSchema } from './outgoing-webhook.ts';
+import { outgoingSchema, type StoredOutgoingWebhook } from './outgoing-webhook.ts';
 import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
 } from './send-options.ts';
@@ -40,14 +39,16 @@ import {
 import {
   createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
 } from './outgoing-webhook-index.ts';
+import { invalid, isJsonObject } from '../../base/fields.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { explainNewOrigin } from '../members/mask-secrets.ts';
 
 type OutgoingServices = {
-  readonly store: Store;
   readonly records: Repository;
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
   readonly findVisibility: FindVisibility;
-  /** The most attempts at once of one webhook, unless that says another number. */
+  /** Most attempts at once of a webhook without a number of its own. */
   readonly inFlightPerHookMax: number;
   /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
@@ -125,7 +126,7 @@ const windowParameter = {
   description: 'How far back; the last hour when absent',
 } as const satisfies ParameterSpec;
 
-function statisticsRoute({ store, webhooks, health }: OutgoingServices): HttpRoute {
+function statisticsRoute({ webhooks, health }: OutgoingServices): HttpRoute {
   return {
     method: 'GET', path: `${outgoingResource.path}/{identifier}/statistics`, access: 'read',
     bound: { scope: 'read', subject: 'webhook' },
@@ -138,7 +139,7 @@ function statisticsRoute({ store, webhooks, health }: OutgoingServices): HttpRou
     ],
     async handle(exchange) {
       const { window } = readQuery(exchange.search, [windowParameter]);
-      const { identifier } = await getNamedWebhook(store, webhooks, exchange.params[0] ?? '');
+      const { identifier } = await webhooks.getNamed(exchange.params[0] ?? '');
       exchange.sendJson(200, health.readStatistics(identifier, window ?? '1h'));
     },
   };
@@ -205,4 +206,45 @@ function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
       exchange.sendJson(200, result, headers);
     },
   };
+}
+
+/**
+ * The members that the holder of a token bound to webhooks may patch, with the least scope for
+ * each. The name is not among them, as it binds the token, nor what decides which events the
+ * webhook hears or what is made of them.
+ */
+const SCOPE_BY_MEMBER: Readonly<Record<string, BoundScope>> = {
+  enabled: 'resend',
+  targetUrl: 'write', headers: 'write', description: 'write', rate: 'write', maxInFlight: 'write',
+};
+
+/**
+ * Checks the patch of a webhook by a bound token. Throws `forbidden` for a member that the caller
+ * may not set, and `invalid` for more attempts at once than `inFlightMax`: one customer must not
+ * take the places of all.
+ */
+function checkBoundChange(
+  { scope }: Pick<Grant, 'scope'>, patch: unknown, webhook: StoredOutgoingWebhook,
+  inFlightMax: number,
+): void {
+  if (!isJsonObject(patch)) return;
+  const allowedMembers = Object.entries(SCOPE_BY_MEMBER).flatMap(([name, requiredScope]) =>
+    includesBoundScope(scope, requiredScope) ? [name] : []);
+  const refusedMember = Object.keys(patch).find((name) => !allowedMembers.includes(name));
+  if (refusedMember !== undefined) {
+    throw new AppError('forbidden', `this token may not set ${quote(refusedMember)}; it may set `
+      + allowedMembers.join(', '));
+  }
+  const { maxInFlight, targetUrl } = patch;
+  if (typeof maxInFlight === 'number' && maxInFlight > inFlightMax) {
+    throw invalid([{
+      pointer: '/maxInFlight', detail: `must be at most ${inFlightMax} for this token`,
+    }]);
+  }
+  // The requests carry access tokens that were given for the present target.
+  if (targetUrl !== undefined && webhook.oauth2 !== undefined
+    && explainNewOrigin(targetUrl, webhook.targetUrl) !== null) {
+    throw new AppError('forbidden', 'this token may not set another scheme, host or port in '
+      + '"targetUrl": the requests of this webhook carry access tokens of its `oauth2`');
+  }
 }

@@ -7,6 +7,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
+import { notFoundError } from '../../resources/not-found.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -53,6 +54,7 @@ type SentHeaders = Readonly<Record<string, string>>;
 export type EventKind = { readonly isSystem?: boolean };
 
 export class OutgoingWebhookIndex {
+  readonly #store: Store;
   readonly #collection: Collection;
   readonly #webhooks = new Map<string, ReadyOutgoingWebhook>();
   /** The identifiers of webhooks that are enabled, or probed, by trigger. */
@@ -62,6 +64,7 @@ export class OutgoingWebhookIndex {
   readonly #unfollow: () => void;
 
   constructor(store: Store) {
+    this.#store = store;
     this.#collection = store.collection(outgoingCollection.name);
     this.#unfollow = followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
   }
@@ -73,6 +76,20 @@ export class OutgoingWebhookIndex {
   /** Finds a webhook by its identifier, or else by its name. */
   findNamed(name: string): ReadyOutgoingWebhook | undefined {
     return this.#webhooks.get(resolveKey(this.#collection, name) ?? '');
+  }
+
+  /**
+   * Gets a webhook by its identifier or name. Before it throws `not_found`, this node applies all
+   * that is committed: another node may just have added the webhook.
+   */
+  async getNamed(name: string): Promise<ReadyOutgoingWebhook> {
+    const webhook = this.findNamed(name);
+    if (webhook !== undefined) return webhook;
+    // A transaction that stages nothing ends when what it has read is no older than the call.
+    await this.#store.transact((transaction) => transaction.findId(outgoingCollection.name, name));
+    const freshWebhook = this.findNamed(name);
+    if (freshWebhook === undefined) throw notFoundError('outgoing webhook', name);
+    return freshWebhook;
   }
 
   /**

@@ -2,9 +2,7 @@
  * The payload template of an outgoing webhook: how its placeholders read the payload. Only own
  * members and array elements are read. Pure.
  */
-import {
-  findOwnMember, findValueAt, parsePath, type JsonPath,
-} from '../../base/json/path.ts';
+import { findOwnMember, findValueAt, parsePath, type JsonPath } from '../../base/json/path.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { parseBodyTemplate, type BodyTemplate } from '../members/templates/body-template.ts';

@@ -23,9 +23,7 @@ import {
 } from '../senders/scheme/placement.ts';
 import { isSource, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { isPublicKey, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
-import {
-  createSigningKey, formatPublicKey, SEED_PREFIX,
-} from '../senders/signing/signing-key.ts';
+import { createSigningKey, formatPublicKey, SEED_PREFIX } from '../senders/signing/signing-key.ts';
 import { canHoldSeveral } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import type { Quirk } from '../senders/verification/verify.ts';

@@ -5,9 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { PassedHeaders } from '../members/pass-through.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
-import {
-  hideSignatureHeaders, listQueryParameters,
-} from '../senders/request/hide-signature.ts';
+import { hideSignatureHeaders, listQueryParameters } from '../senders/request/hide-signature.ts';
 import { findEventHeader } from '../senders/scheme/placement.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';

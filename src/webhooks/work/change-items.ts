@@ -5,18 +5,15 @@ import type { QueueLease } from './ownership.ts';
 import type { ItemChange, ItemSpec, RemovalSpec, StoredItem } from './item-spec.ts';
 import { stageRemovals, type Removal } from '../records/removals.ts';
 
-/** An item before and after a change that is staged. */
 type ChangedItem<Item> = { readonly before: Item; readonly after: Item };
 
-/** Whether the change has made a pending item a failed one. */
 export function hasFailed({ before, after }: ChangedItem<{ readonly status: string }>): boolean {
   return before.status === 'pending' && after.status === 'failed';
 }
 
 /**
  * Stages the item that `change` returns; undefined when the record is gone or stays as it is.
- * `stored`, the item as it was read before, saves decoding while its record and those of its parts
- * are unchanged.
+ * `stored`, the item as read before, saves decoding while its records are unchanged.
  */
 export function changeItem<Item>(
   { collection, read, isCurrent, stageChange }: ItemSpec<Item>, transaction: Transaction,
@@ -36,7 +33,6 @@ export function changeItem<Item>(
 /** An item that was attempted, with the change that the attempt's result makes. */
 export type AttemptWrite<Item> = {
   readonly stored: StoredItem<Item>;
-  /** The lease under which the attempt began. */
   readonly lease: QueueLease;
   readonly change: ItemChange<Item>;
   /** Stages more records in the same transaction, after the item; null: none. It may run again. */
@@ -45,7 +41,7 @@ export type AttemptWrite<Item> = {
 
 /**
  * Writes the result of an attempt, and resolves with the item before and after; undefined when the
- * item is gone, when `change` leaves it as it is, and when the lease has ended.
+ * item is gone, `change` leaves it as it is, or the lease has ended.
  */
 export function writeAttempt<Item>(
   store: Store, spec: ItemSpec<Item>,
@@ -60,8 +56,7 @@ export function writeAttempt<Item>(
 }
 
 /**
- * Stages the removal of the items that are there, and counts them under `removal`. Returns how many
- * there were.
+ * Stages the removal of the items that exist, counts them under `removal`, and returns how many.
  */
 export function removeItems(
   { noun, collection, stageRemoval }: RemovalSpec, transaction: Transaction,

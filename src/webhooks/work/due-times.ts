@@ -3,33 +3,33 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
-/** A task or a probe, which may wait. */
 export type TimedTask = Pick<Task, 'state' | 'dueAtMs' | 'place'>;
 
 type Wait<T extends TimedTask> = {
   readonly task: T;
   readonly atMs: number;
-  /** How far the time of day was ahead of the monotonic time when the wait began. */
+  /** The time of day less the monotonic time when the wait began. */
   readonly clockAheadMs: number;
 };
 
 /**
- * A timer runs no longer than this, because it stands still while the machine sleeps, and because
- * the time of day may be set.
+ * The longest timer: a timer stands still while the machine sleeps, and the time of day may be set.
  */
 const TIMER_MS_MAX = 60_000;
-/** At most this many tasks become ready in one turn of the event loop. */
+/** Most tasks that become ready in one turn of the event loop. */
 const READY_MAX = 1000;
-/** Stale waits stay in the queue until there are more than this many, and than half of all. */
+/** Stale waits are removed when there are more than this many, and more than half of all. */
 const STALE_MAX = 1000;
-/** A clock that was set back by less lengthens a wait by that. */
+/** A clock that was set back by less is not corrected: the wait is longer by that. */
 export const SET_BACK_MS_MIN = 1000;
 
 export class DueTimes<T extends TimedTask> {
   readonly #clock: Clock;
   readonly #onDue: (task: T) => void;
   readonly #waits = new PriorityQueue<Wait<T>>(isSooner);
-  /** The time of day less the monotonic time, when last seen. It falls at a clock's set back. */
+  /**
+   * The time of day less the monotonic time, when last seen. It falls when the clock is set back.
+   */
   #clockAheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;
@@ -54,7 +54,7 @@ export class DueTimes<T extends TimedTask> {
     this.#timerAtMs = Infinity;
   }
 
-  /** Lets the task wait until `dueAtMs`, in place of an earlier wait of the same task. */
+  /** Makes the task wait until `dueAtMs`, in place of an earlier wait. */
   wait(task: T, dueAtMs: number): void {
     this.#correctForClockStep();
     // A new task has the state already, and no wait yet.
@@ -69,8 +69,7 @@ export class DueTimes<T extends TimedTask> {
 
   /**
    * Must be called just before a task stops waiting although it is not due. Its wait stays in the
-   * queue, and is counted as stale; when there are too many of these, those counted before are
-   * removed.
+   * queue, stale, until `STALE_MAX` is passed.
    */
   countStaleWait(): void {
     if (this.#staleCount > STALE_MAX && this.#staleCount * 2 > this.#waits.size) {
@@ -99,13 +98,13 @@ export class DueTimes<T extends TimedTask> {
       if (head === undefined || head.atMs > nowMs) break;
       this.#waits.pop();
       if (isCurrent(head)) this.#onDue(head.task);
-      // One that was due when its task was made ready otherwise is not counted.
+      // A task that was made ready otherwise when it was due was not counted.
       else this.#staleCount = Math.max(0, this.#staleCount - 1);
     }
     this.#startTimer();
   }
 
-  /** Moves the due times back when the clock was set back, so that each wait keeps its length. */
+  /** Moves due times back when the clock was set back, so that each wait keeps its length. */
   #correctForClockStep(): void {
     const clockAheadMs = this.#clock.now() - this.#clock.monotonicMs();
     const isSetBack = this.#clockAheadMs - clockAheadMs >= SET_BACK_MS_MIN;
@@ -127,12 +126,15 @@ export class DueTimes<T extends TimedTask> {
   }
 }
 
-/** Not all that are due at one time become ready in one turn: those that start first come first. */
+/**
+ * Tasks due at the same time become ready in the order in which they start, as one turn may not
+ * suffice.
+ */
 function isSooner(left: Wait<TimedTask>, right: Wait<TimedTask>): boolean {
   return left.atMs === right.atMs ? left.task.place < right.task.place : left.atMs < right.atMs;
 }
 
-/** Whether the task still has this wait, which is stale otherwise. */
+/** Whether the wait is not stale. */
 function isCurrent({ task, atMs }: Wait<TimedTask>): boolean {
   return task.state === 'waiting' && task.dueAtMs === atMs;
 }

@@ -1,4 +1,4 @@
-/** Ends all items that are pending for a removed webhook, one chunk in each transaction. */
+/** Ends all items that are pending for a removed webhook. */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -9,25 +9,21 @@ export type Ending = {
   /** The collection of the items' records. */
   readonly collection: string;
   readonly itemIdOf: (taskId: string) => string;
-  /** Whether the webhook of the queue is gone. */
   readonly isOrphaned: (key: string) => boolean;
   /** Stages the end of an item, unless it is not pending any more. */
   readonly stageEnd: (transaction: Transaction, itemId: string, nowMs: number) => void;
-  /** What is logged when the items of a removed webhook cannot be ended at once. */
+  /** The log message when the items of a removed webhook cannot be ended at once. */
   readonly message: string;
 };
 
-/** Ends what is pending for a removed webhook. */
 export interface RemovalListener {
-  /** Stages the end of it beside the removal, or of its first chunk. */
+  /** Stages the end of the first chunk beside the removal. */
   stageEndOfPending(transaction: Transaction, webhookId: string, nowMs: number): void;
-  /** Ends the rest, once the removal is on disk. */
   endPending(webhookId: string): Promise<void>;
-  /** Counts the items that a removal would end. */
   countPending(webhookId: string): number;
 }
 
-/** The scheduler has the pending items that are committed, in the queue of the webhook's key. */
+/** The queue of the webhook's key in the scheduler has the committed pending items. */
 export function createRemovalListener(
   context: RelayContext, scheduler: Scheduler, ending: Ending,
 ): RemovalListener {
@@ -45,7 +41,9 @@ export function createRemovalListener(
   };
 }
 
-/** Ends the pending items of a queue, chunk by chunk, as long as its webhook is gone. */
+/**
+ * Ends the pending items of a queue, one chunk in each transaction, as long as its webhook is gone.
+ */
 export async function endPending(
   { store, clock }: RelayContext, scheduler: Scheduler, ending: Ending, key: string,
 ): Promise<void> {
@@ -61,7 +59,7 @@ export async function endPending(
   }
 }
 
-/** Lists items that are pending in a queue, as many as one transaction should change. */
+/** Lists as many pending items as one transaction should change. */
 function listPendingChunk(
   store: Store, scheduler: Scheduler, { collection, itemIdOf }: Ending, key: string,
 ): readonly string[] {

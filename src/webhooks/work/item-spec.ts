@@ -9,34 +9,33 @@ import type {
   Collection, CollectionSpec, FindRecord, Transaction,
 } from '../../store/store-port.ts';
 
-/** Describes the items of one durable queue. */
 export type ItemSpec<Item> = {
-  /** The items' name in the plural, for messages and as the key of their record of removals. */
+  /** The plural, for messages and as the key of the record of removals. */
   readonly noun: string;
   readonly collection: CollectionSpec;
   readonly idOf: (item: Item) => string;
   /** Reads an item from its record, and from the records of its parts. */
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
-  /** Whether an item that was read before is still what the records say. */
+  /** Whether an item that was read before still is what the records say. */
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
-  /** Stages at least what has changed since `before`. */
+  /** Stages at least the changes since `before`. */
   readonly stageChange: (transaction: Transaction, item: Item, before: Item) => void;
   /** Stages the removal of the item's records, of which `bytes` is the first. */
   readonly stageRemoval: (transaction: Transaction, id: string, bytes: Buffer) => void;
 };
 
-/** The members of a queue that a removal of its items needs, whatever they are. */
+/** The members that a removal needs, whatever the items are. */
 export type RemovalSpec = Pick<ItemSpec<unknown>, 'noun' | 'collection' | 'stageRemoval'>;
 
-/** An item and the bytes it was decoded from. These bytes never change. */
+/** An item and the bytes it was decoded from, which never change. */
 export type StoredItem<Item> = {
   readonly bytes: Buffer;
   readonly item: Item;
-  /** The records of its parts: of a request its routes, in their order. */
+  /** The records of its parts: the deliveries of a request to its routes, in their order. */
   readonly partBytes?: readonly Buffer[];
 };
 
-/** Whether both are the same bytes in memory, which for records means the same version. */
+/** Whether both are the same memory, which for records means the same version. */
 export function isSameMemory(left: Buffer, right: Buffer): boolean {
   return left.buffer === right.buffer && left.byteOffset === right.byteOffset
     && left.length === right.length;
@@ -45,12 +44,12 @@ export function isSameMemory(left: Buffer, right: Buffer): boolean {
 /** Returns the changed item, or null to leave it as it is. */
 export type ItemChange<Item> = (before: Item) => Item | null;
 
-/** Items changed in one transaction. This takes a few milliseconds. */
+/** Most items changed in one transaction, which takes a few milliseconds. */
 export const CHUNK_ITEMS_MAX = 250;
-/** Bytes of the items changed in one transaction: an item may hold responses or a body. */
+/** Most bytes of these items: an item may hold responses or a body. */
 const CHUNK_BYTES_MAX = 1 << 19;
 
-/** Takes items from the front, as many as one transaction should change, and at least one. */
+/** Takes as many items from the front as one transaction should change, at least one. */
 export function takeChunk<T>(items: readonly T[], bytesOf: (item: T) => number): T[] {
   let bytes = 0;
   const end = items.findIndex((item, index) => {
@@ -60,7 +59,7 @@ export function takeChunk<T>(items: readonly T[], bytesOf: (item: T) => number):
   return items.slice(0, end === -1 ? items.length : end);
 }
 
-/** Makes a function that gives the size in bytes of a stored record by its id; 0 without one. */
+/** Makes a function that returns the bytes of a record by its id; 0 without a record. */
 export function createSizeLookup(records: Collection): (id: string) => number {
   return (id) => records.findBytes(id)?.length ?? 0;
 }

@@ -14,9 +14,8 @@ export class LaneUpdates {
   readonly #scheduler: Scheduler;
   readonly #findLane: (taskId: string) => LaneName | null;
   readonly #onEnd: (queueKey: string) => void;
-  /** The orders of each queue with lanes, as text: the lanes follow from them. */
   readonly #orderByQueue = new Map<string, string>();
-  /** The update of each queue that is under way; the value tells it from an earlier one. */
+  /** The update under way of each queue, an object that only tells it from an earlier update. */
   readonly #updates = new Map<string, object>();
 
   /**
@@ -33,7 +32,9 @@ export class LaneUpdates {
     this.#onEnd = onEnd;
   }
 
-  /** Must be told of each webhook, and of its changes. `order` is null for one without lanes. */
+  /**
+   * Must be called for each webhook and its changes. `order` is null for a webhook without lanes.
+   */
   follow(queueKey: string, order: string | null): void {
     if ((this.#orderByQueue.get(queueKey) ?? null) === order) return;
     if (order === null) this.#orderByQueue.delete(queueKey);
@@ -46,7 +47,6 @@ export class LaneUpdates {
     return this.#updates.size > 0 && this.#updates.has(queueKey);
   }
 
-  /** Ends all updates. */
   close(): void {
     this.#updates.clear();
   }

@@ -12,7 +12,7 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { OrderKey } from '../members/filters/order.ts';
 import { isBefore, type Lane, type LaneName, type Task } from './task.ts';
 
-/** A lane of a key whose first task holds back `waiting` others: more than the threshold. */
+/** A lane of a key whose first task holds back `waiting` others, more than the threshold. */
 export type LongLane = {
   readonly queueKey: string; readonly key: OrderKey; readonly waiting: number;
 };
@@ -20,10 +20,8 @@ export type LongLane = {
 const LONG_LANE_THRESHOLD = 100;
 
 export class Lanes {
-  /** The lanes of a key that hold back more than `LONG_LANE_THRESHOLD` tasks. */
   readonly #longLanes = new Set<Lane>();
 
-  /** Puts a task that is in no lane into that of its queue with this name. */
   enter(task: Task, { name, key }: LaneName): void {
     const { queue } = task;
     queue.lanes ??= new Map();
@@ -40,10 +38,7 @@ export class Lanes {
     if (task.hasBegun) this.begin(task);
   }
 
-  /**
-   * Must be called when a task has begun, which is when it is first due: from now on it holds back
-   * those behind it. Its attempts come later: `beginAttempt`.
-   */
+  /** Must be called when a task is first due: from now on it holds back the tasks behind it. */
   begin(task: Task): void {
     const { lane } = task;
     if (lane === null) return;
@@ -53,7 +48,6 @@ export class Lanes {
     this.offerFirst(lane);
   }
 
-  /** Takes a task out of its lane, if it is in one. */
   leave(task: Task): void {
     const { lane } = task;
     if (lane === null) return;
@@ -77,7 +71,6 @@ export class Lanes {
     dropIfIdle(lane);
   }
 
-  /** Puts the first task of a lane among the ready tasks of its queue, if it is ready. */
   offerFirst(lane: Lane): void {
     const first = findFirst(lane);
     if (first?.state !== 'ready' || lane.underWayCount > 0 || lane.offeredTask === first) return;
@@ -86,8 +79,8 @@ export class Lanes {
   }
 
   /**
-   * Returns whether a task that was offered is ready, and its lane lets it start. If not, the offer
-   * is void: the lane offers it anew when it is the first.
+   * Returns whether an offered task is ready and its lane lets it start. If not, the offer is void:
+   * the lane offers the task anew when it is the first.
    */
   confirmOffer(task: Task): boolean {
     const { lane, state } = task;
@@ -97,7 +90,7 @@ export class Lanes {
     return false;
   }
 
-  /** Lists up to `max` lanes of keys that hold back many tasks, those first that hold back most. */
+  /** Lists up to `max` lanes that hold back many tasks, the longest first. */
   listLongLanes(max: number): readonly LongLane[] {
     const longLanes: LongLane[] = [];
     for (const { queue, key, begunCount } of this.#longLanes) {

@@ -7,23 +7,23 @@ import type { Transaction } from '../../store/store-port.ts';
 
 /** The right to attempt the tasks of some queues, until it ends. */
 export interface QueueLease {
-  /** Whether an attempt may begin now. If so, the caller must call `endAttempt` when it is over. */
+  /** Whether an attempt may begin now. If so, the caller must call `endAttempt` after it. */
   beginAttempt(): boolean;
   endAttempt(): void;
-  /** Whether the attempt may still go on, asked just before its request is written. */
+  /** Whether the attempt may go on, asked just before its request is written. */
   mayContinue(): boolean;
   /** Aborted when no attempt may be under way any more. null: the lease never ends. */
   readonly endSignal: AbortSignal | null;
-  /** Whether the lease is still held in this transaction. If not, no result may be written. */
+  /** Whether the lease is held in this transaction. If not, no result may be written. */
   isHeld(transaction: Transaction): boolean;
 }
 
 export interface Ownership {
-  /** Returns the lease of a queue; null when another process has it, or none has. */
+  /** The lease of a queue; null when this process has none. */
   findLease(key: string): QueueLease | null;
   /** False while no attempt may begin at all. `onChange` tells when that is over. */
   mayBegin(): boolean;
-  /** Whether this process does what one node does for all: removing old records, running jobs. */
+  /** Whether this node does what one node does for all: it removes old records and runs jobs. */
   isMaintainer(): boolean;
   /** Calls `listener` when leases came or went, or attempts may begin again. */
   onChange(listener: () => void): () => void;
@@ -39,7 +39,7 @@ export const ALL_OWNED: Ownership = {
   onChange: () => () => {},
 };
 
-/** Resolves with null as soon as `cutOff` is aborted: nobody can use the result after that. */
+/** Resolves with null as soon as `cutOff` aborts: nobody can use the result after that. */
 export function unlessCutOff<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T | null> {
   if (cutOff.aborted) {
     promise.catch(() => {});

@@ -14,13 +14,11 @@ const TICK_MS = 20;
 export class Pace {
   #startLimit: StartLimit;
   #intervalMs: number;
-  /** How much earlier than it is due an attempt may start. */
   #leadMs: number;
   /** When the next attempt is due by the interval; it may start `#leadMs` earlier. */
   #nextMs: number;
   #hasStarted = false;
 
-  /** The first attempt may start at `firstMs`. */
   constructor(startLimit: StartLimit, firstMs: number) {
     this.#startLimit = startLimit;
     this.#leadMs = computeLeadMs(startLimit);
@@ -28,7 +26,7 @@ export class Pace {
     this.#nextMs = firstMs + this.#leadMs;
   }
 
-  /** Changes the limit. What has started already counts by the new one. */
+  /** Changes the limit. Attempts that have started count by the new one. */
   change(startLimit: StartLimit): void {
     const { limit, windowMs } = this.#startLimit;
     if (limit === startLimit.limit && windowMs === startLimit.windowMs) return;
@@ -45,13 +43,11 @@ export class Pace {
     return Math.max(0, this.#nextMs - this.#leadMs - nowMs);
   }
 
-  /** Must be called when an attempt starts. */
   countStart(nowMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, nowMs) + this.#intervalMs;
     this.#hasStarted = true;
   }
 
-  /** Lets no attempt start before that time. */
   postpone(firstMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, firstMs + this.#leadMs);
   }
@@ -61,7 +57,7 @@ function computeLeadMs({ limit, windowMs }: StartLimit): number {
   return Math.max(0, TICK_MS - windowMs / limit);
 }
 
-/** One attempt more than the limit takes so many intervals less a lead, which is a whole window. */
+/** `limit` intervals less the lead make a whole window: then one attempt more may start. */
 function computeIntervalMs(startLimit: StartLimit): number {
   const { limit, windowMs } = startLimit;
   return (windowMs + computeLeadMs(startLimit)) / limit;

@@ -7,7 +7,6 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 type LineEntry<Q> = { readonly queue: Q; readonly lastStartNumber: number };
 
 export class QueueLine<Q extends { readonly lastStartNumber: number }> {
-  /** The queues in the line, with their last starts when they joined it. */
   readonly #lastStarts = new Map<Q, number>();
   /** May hold entries of queues that have left the line, or joined it again. */
   readonly #entries =
@@ -20,14 +19,13 @@ export class QueueLine<Q extends { readonly lastStartNumber: number }> {
     this.#entries.push({ queue, lastStartNumber });
   }
 
-  /** Returns whether the queue was in the line. */
   remove(queue: Q): boolean {
     return this.#lastStarts.delete(queue);
   }
 
   /**
-   * Takes the first queue out of the line. Returns undefined if the line is empty, or the last
-   * start of its first queue came after `lastStartMax`.
+   * Takes the first queue out of the line; undefined if the line is empty, or the last start of its
+   * first queue came after `lastStartMax`.
    */
   take(lastStartMax = Infinity): Q | undefined {
     this.#entries.popWhile(({ queue, lastStartNumber }) =>
@@ -44,15 +42,15 @@ type TargetQueue = { readonly lastStartNumber: number; readonly responsiveness: 
 
 /**
  * The line for the permits of one target. All queues that are not prompt alternate with the prompt
- * ones as if they were one queue: each may hold its permit for a whole time-out, and so a prompt
- * one waits for no more than one of them.
+ * ones as if they were one queue: each may hold its permit for a whole time-out, so a prompt queue
+ * waits for no more than one of them.
  */
 export class TargetLine<Q extends TargetQueue> {
   readonly #prompt = new QueueLine<Q>();
   readonly #others = new QueueLine<Q>();
-  /** The queues that were given a permit, and may start next. Nobody gets ahead of them. */
+  /** The queues that were given a permit and may start next. No other queue gets ahead of them. */
   readonly #permitHolders = new Set<Q>();
-  /** How many starts there were when an attempt of the others last began or ended. */
+  /** The number of starts when an attempt of a queue in `#others` last began or ended. */
   #othersLastStart = -Infinity;
 
   get permitHolderCount(): number {
@@ -70,7 +68,6 @@ export class TargetLine<Q extends TargetQueue> {
     this.#permitHolders.delete(queue);
   }
 
-  /** Gives a permit to the first queue. */
   take(): Q | undefined {
     const queue = this.#prompt.take(this.#othersLastStart) ?? this.#others.take()
       ?? this.#prompt.take();
@@ -78,12 +75,10 @@ export class TargetLine<Q extends TargetQueue> {
     return queue;
   }
 
-  /** Takes back the permit that a queue may have been given. */
   withdrawPermit(queue: Q): void {
     this.#permitHolders.delete(queue);
   }
 
-  /** Must be called when an attempt of a queue has begun or ended, after so many starts. */
   noteAttempt(queue: Q, startCount: number): void {
     if (queue.responsiveness !== 'prompt') this.#othersLastStart = startCount;
   }

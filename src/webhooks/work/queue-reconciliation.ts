@@ -1,10 +1,10 @@
-/** Reports what has lost a part, and finds records without an owner, for either queue. */
+/** Finds records without an owner, and reports problems, for both durable queues. */
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 
 type QueueReconciliation<Totals> = Totals & {
   readonly isReconciled: boolean;
-  /** One sentence for each record that has lost what belongs to it, at most a hundred. */
+  /** One sentence for each record that has lost a part, at most a hundred. */
   readonly problems: readonly string[];
 };
 
@@ -18,10 +18,7 @@ export function reportProblems<Totals extends object>(
   };
 }
 
-/**
- * Finds records whose owner is gone. `ownerOf` gives the id of the owner; null: the record has
- * none.
- */
+/** Finds records whose owner is gone. `ownerOf` returns the owner's id; null: there is no owner. */
 export async function findOrphans(
   store: Store, { name }: CollectionSpec, { name: ownerName }: CollectionSpec,
   describe: (id: string) => string, ownerOf: (id: string) => string | null = (id) => id,

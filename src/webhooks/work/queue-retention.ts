@@ -1,6 +1,6 @@
 /**
- * Removes ended items that are too old or too many, in transactions of its own. An item has
- * ended when it is finished or has failed. It finds the ended items by following what is applied.
+ * Removes ended items, finished or failed, that are too old or too many, in transactions of its
+ * own. It finds them by following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweeper } from '../../base/sweeper.ts';
@@ -11,48 +11,44 @@ import type { RelayContext } from '../relay-context.ts';
 import { removeItems } from './change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type RemovalSpec } from './item-spec.ts';
 
-/** How and when an item has ended. */
 export type ItemEnd = {
-  /** Failed items have a retention time of their own, because people look into them. */
+  /** Failed items have their own retention time, because people look into them. */
   readonly kind: 'finished' | 'failed';
   readonly atMs: number;
-  /** Bytes of the item that count for `finishedBytesMax`. */
   readonly bytes: number;
 };
 
-/** `before` and `after` are null for an item that must not be removed, or is not there. */
+/** null: the item must not be removed, or is not there. */
 type EndChange = {
   readonly id: string; readonly before: ItemEnd | null; readonly after: ItemEnd | null;
 };
 
 export type RetentionRules = {
-  /** Calls `listener` for every item, then for every change, until the result is called. */
+  /** Calls `listener` for every item, then for every change until the result is called. */
   readonly follow: (listener: (change: EndChange) => void) => () => void;
-  /** Reads how an item has ended, from its record; null when it must not be removed. */
+  /** Reads how an item has ended; null: it must not be removed. */
   readonly readEnd: (bytes: Buffer, find: FindRecord) => ItemEnd | null;
   /**
-   * Bytes that removing the item frees: an equal share of those that it shares with others. They
-   * may turn out to be fewer, so limits are looked at again after each removal.
+   * The bytes that the removal of an item frees, with an equal share of bytes that others use too.
+   * It may free fewer, so limits are checked again after each removal.
    */
   readonly bytesOf: (id: string) => number;
   readonly retentionMs: Readonly<Record<ItemEnd['kind'], number>>;
-  /** Most finished items to keep. */
   readonly finishedMax: number;
-  /** Most bytes of these to keep, together with `otherFinishedBytes`. */
+  /** Most bytes of finished items to keep, with `otherFinishedBytes`. */
   readonly finishedBytesMax: number;
-  /** Counts the bytes of other records that belong to these, such as their events. */
+  /** The bytes of other records that belong to finished items, such as their events. */
   readonly otherFinishedBytes: () => number;
   /**
-   * Most records and bytes of all items together. Above it, the item that ended first goes
-   * first, whether it failed or not.
+   * Most records and bytes of all items together. Above it the item that ended first goes first,
+   * finished or failed.
    */
   readonly countMax: number;
   readonly bytesMax: number;
-  /** The bytes that count for `bytesMax`. */
   readonly bytesTotal: () => number;
 };
 
-/** An item as it was when it ended. It no longer counts if the record was written since. */
+/** An item as it was when it ended. It is outdated if the record was written since. */
 type EndedItem = {
   readonly id: string;
   readonly endedAtMs: number;
@@ -122,7 +118,6 @@ export class QueueRetention {
     return this.#finishedBytes + otherFinishedBytes() - finishedBytesMax;
   }
 
-  /** Computes by how much all items together are over their limits. */
   #computeExcess(): { count: number; bytes: number } {
     const { countMax, bytesMax, bytesTotal } = this.#rules;
     return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
@@ -135,7 +130,7 @@ export class QueueRetention {
       if (removable.length === 0) return;
       try {
         while (removable.length > 0) {
-          const chunk = takeChunk(removable, (item) => this.#bytesOf(item));
+          const chunk = takeChunk(removable, ({ id }) => this.#rules.bytesOf(id));
           await this.#remove(chunk);
           removable = removable.slice(chunk.length);
         }
@@ -147,7 +142,7 @@ export class QueueRetention {
     }
   }
 
-  /** Drops the items that another node, the maintainer, has removed, and those changed since. */
+  /** Drops items that the maintainer, another node, has removed, and items changed since. */
   async #dropOutdated(): Promise<void> {
     const find = findCommitted(this.#context.store);
     const isOutdated = (item: EndedItem): boolean => !this.#isStillEnded(item, find);
@@ -170,25 +165,19 @@ export class QueueRetention {
     });
   }
 
-  /** Whether the record is there, and was not written since the item ended. */
   #isStillEnded({ id, endedAtMs }: EndedItem, find: FindRecord): boolean {
     const bytes = find(this.#spec.collection.name, id);
     return bytes !== undefined && this.#rules.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
-  /** Bytes that removing the item frees. Looked up here rather than for each item that ends. */
-  #bytesOf({ id }: EndedItem): number {
-    return this.#rules.bytesOf(id);
-  }
-
-  /** Takes from their queues the items that have to go, at most CHUNK_ITEMS_MAX. */
+  /** Takes the items that have to go, at most CHUNK_ITEMS_MAX. */
   #takeRemovable(): EndedItem[] {
     const { retentionMs, finishedMax } = this.#rules;
     const nowMs = this.#context.clock.now();
     const removable: EndedItem[] = [];
     let excessCount = this.#finishedCount - finishedMax;
     let excessBytes = this.#computeExcessFinishedBytes();
-    // Takes from the front of a queue, which has the item that ended first.
+    // The front of a queue has the item that ended first.
     const take = (kind: ItemEnd['kind'], isDue: (item: EndedItem) => boolean): void => {
       const items = this.#endedItems[kind];
       for (let first = items.peek(); first !== undefined; first = items.peek()) {
@@ -197,7 +186,7 @@ export class QueueRetention {
         removable.push(first);
         if (kind === 'failed') continue;
         excessCount -= 1;
-        excessBytes -= this.#bytesOf(first);
+        excessBytes -= this.#rules.bytesOf(first.id);
       }
     };
     take('finished', ({ endedAtMs }) =>
@@ -207,12 +196,12 @@ export class QueueRetention {
     return removable;
   }
 
-  /** Adds to `removable` the items by which all items together are over their limits. */
+  /** Adds to `removable` the items by which all together are over their limits. */
   #takeExcess(removable: EndedItem[]): void {
     let { count, bytes } = this.#computeExcess();
     const subtract = (item: EndedItem): void => {
       count -= 1;
-      bytes -= this.#bytesOf(item);
+      bytes -= this.#rules.bytesOf(item.id);
     };
     for (const item of removable) subtract(item);
     while (removable.length < CHUNK_ITEMS_MAX && (count > 0 || bytes > 0)) {
@@ -234,7 +223,7 @@ export class QueueRetention {
   }
 }
 
-// Many items end in the same millisecond. In order of id their records are found faster.
+// Many items end in the same millisecond: in the order of ids their records are found faster.
 function isEarlier(left: EndedItem, right: EndedItem): boolean {
   const { endedAtMs } = left;
   return endedAtMs < right.endedAtMs

@@ -27,101 +27,97 @@ import type { QueueLease } from './ownership.ts';
 import type { StoredItem } from './item-spec.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
-/** Says that a task waits as it is: there was no attempt. */
+/** The task waits as it is: there was no attempt. */
 export type Postponement = { readonly postponedMs: number };
 
-/** An attempt ends with a result to write, or it is postponed. */
 export type AttemptResult<Result> = { readonly result: Result } | Postponement;
 
 /** The records whose tasks a worker attempts. */
 export type TaskRecords<Item> = {
   readonly collection: Collection;
-  /** Whether the record of that id is one of them, among others of the collection. */
+  /** Whether the record is a task, among others of the collection. */
   readonly isTask: (id: string) => boolean;
   readonly isPending: (bytes: Buffer) => boolean;
   readonly decode: (bytes: Buffer) => Item;
   readonly computeDueMs: (item: Item, nowMs: number) => number;
 };
 
-/** What the queues of webhooks have beyond others. The key of each is that of its webhook. */
+/** The members of queues of webhooks. The key of such a queue is the identifier of its webhook. */
 export type WebhookQueues<Item> = {
-  /** The collection of the webhooks. */
   readonly collection: string;
-  /** How what is pending ends with its webhook. */
+  /** How pending items end with their webhook. */
   readonly ending: Ending;
-  /** The order of a queue as text: its lanes follow from that; null: it has none. */
+  /** The order of a queue as text, from which its lanes follow; null: there is none. */
   readonly describeOrder: (key: string) => string | null;
-  /** Finds the lane of a pending record by the present order of its queue; null: none. */
+  /** Finds the lane of a pending record by the present order; null: there is none. */
   readonly findLane: (item: StoredItem<Item>) => LaneName | null;
 };
 
-/** What an attempt may do that waits for others before it does anything. */
+/** The means of an attempt that has to wait before it does anything. */
 export type Parking = {
   /**
    * `giveUp` is called when the attempt must not go on: its task is not pending any more, its queue
-   * may start nothing, or the worker closes, which waits for no parked attempt.
+   * may start nothing, or the worker closes and waits for no parked attempt.
    */
   readonly park: (giveUp: () => void) => void;
   readonly resume: () => void;
 };
 
 /**
- * Makes the attempts of pending records, and writes their results. An `id` is that of a task and of
- * its record.
+ * Makes the attempts of pending records, and writes their results. An `id` is of a task and its
+ * record.
  */
 export interface Attempter<Item, Result> {
   readonly records: TaskRecords<Item>;
-  /** null: its queues are not of webhooks. */
+  /** null: the queues are not of webhooks. */
   readonly webhookQueues: WebhookQueues<Item> | null;
-  /** Says where a new task goes, once: its queue, its place and its lane there. */
+  /** Called once for a new task: returns its queue, place and lane. */
   placeTask(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
-  /** The present settings of a queue. The worker sees to its lease and its lanes. */
+  /** The present settings of a queue, without its lease and lanes, which the worker knows. */
   describeQueue(key: string): QueueSettings;
-  /** Called when a record was changed, before its task follows it. */
+  /** Called with each change of a record, before its task follows it. */
   onChange?(change: Change): void;
-  /** The name of an attempt for messages, in the singular with its article. */
+  /** The name of an attempt in messages, a singular with its article. */
   readonly noun: string;
   /**
-   * Whether an attempt may begin. When it may again, `Scheduler.wake` must be called. It is asked
-   * whenever a task is due, also while the store takes no writes.
+   * Whether an attempt may begin, asked whenever a task is due, also while the store takes no
+   * writes. When the answer becomes true, `Scheduler.wake` must be called.
    */
   mayBegin(): boolean;
   /**
-   * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
-   * when our own state kept it from having a result: then no attempt is counted, and the task is
-   * due again: after seconds, or after a minute for a bug of ours; without end. The result is
-   * written only if `lease` is held then.
+   * Makes an attempt; null: nothing was done, or `cutOff` came first. Throws or rejects when our
+   * own state kept it from having a result: then no attempt counts, and the task is due again after
+   * seconds, or after a minute for a bug of ours, without end. The result is written only if
+   * `lease` is held then.
    */
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, parking: Parking,
   ): MaybePromise<AttemptResult<Result> | null>;
   /**
-   * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
-   * of its queue or target; null for nothing.
+   * Counts the attempt when it is over, before its result is written. Returns the sign that it gave
+   * of its queue or target; null: none.
    */
   countAndAssess(result: Result): Responsiveness | null;
   /**
-   * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
-   * it, it is tried again until the worker closes.
+   * Writes the result, unless the record is gone or the lease has ended. A write that the store
+   * refuses is repeated until the worker closes.
    */
   writeResult(result: Result, worker: AttemptWorker): Promise<unknown>;
-  /** The labels of a log line about the task. */
   logLabels(id: string): object;
 }
 
-/** The worker of an attempt, as the attempter knows it. */
 export type AttemptWorker = Pick<QueueWorker<unknown, unknown>, 'closing' | 'updateQueue'>;
 
-/** While the store takes no writes no attempt begins, and we check it at this interval. */
+/** While the store takes no writes, no attempt begins, and the worker checks at this interval. */
 const STORE_CHECK_MS = 1000;
-/** Most attempts under way, with ends of orphaned queues, but without those that are parked. */
+/** Most attempts under way and ends of orphaned queues, without parked attempts. */
 const ACTIVE_MAX = 1024;
-/** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
+/** Delays after an `AppError`, as of the store, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
-/** Delay of an attempt whose lease ended at the moment it was to begin. */
+/** Delay of an attempt whose lease ended as it was to begin. */
 const NO_LEASE_DELAY_MS = 1000;
-/** Attempts may end at once and make room for more; after this long others get their turn. */
+/** Attempts may end at once and make room for more: after this long others get their turn. */
 const TURN_MS_MAX = 5;
 
 export class QueueWorker<Item, Result> {
@@ -130,7 +126,7 @@ export class QueueWorker<Item, Result> {
   readonly #attempter: Attempter<Item, Result>;
   readonly #laneUpdates: LaneUpdates;
   readonly #unfollow: readonly (() => void)[];
-  /** The number of attempts, and of ends of orphaned queues, that are under way. */
+  /** Attempts and ends of orphaned queues under way. */
   #underWayCount = 0;
   readonly #onEnd = (): void => {
     this.#underWayCount -= 1;
@@ -143,19 +139,18 @@ export class QueueWorker<Item, Result> {
   };
   #onIdle: () => void = () => {};
   readonly #closing = new AbortController();
-  /** Aborts the attempts that are still under way when the time to close is over. */
+  /** Aborts the attempts still under way when the time to close is over. */
   readonly #cutOff = new AbortController();
-  /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
+  /** For a lease that may end, the signal that aborts when it has ended or `#cutOff` aborts. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
-  /** The parked attempts by the ids of their tasks, each with the key of its queue. */
+  /** Parked attempts by the ids of their tasks, each with the key of its queue. */
   readonly #parked = new Map<string, { readonly key: string; readonly giveUp: () => void }>();
   #isStarted = false;
-  /** Resolves when nothing is under way; null before `close`. */
   #whenClosed: Promise<void> | null = null;
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
-  /** Makes the tasks of the records that are pending, and follows both from now on. */
+  /** Makes the tasks of pending records, and follows records and webhooks from now on. */
   constructor(
     context: RelayContext, scheduler: Scheduler, attempter: Attempter<Item, Result>,
   ) {
@@ -166,7 +161,7 @@ export class QueueWorker<Item, Result> {
     this.#attempter = attempter;
     this.#laneUpdates = new LaneUpdates(context, scheduler, (id) => this.#findLane(id),
       (key) => scheduler.update(this.#describeQueue(key)));
-    // Node warns above ten listeners, and here every attempt under way listens.
+    // Node warns above ten listeners, and each attempt under way listens here.
     setMaxListeners(0, this.#cutOff.signal);
     this.#unfollow = [
       // Before the records, whose lanes follow from their webhooks.
@@ -180,7 +175,7 @@ export class QueueWorker<Item, Result> {
     ];
   }
 
-  /** Must be called when what `describeQueue` says of a queue has changed without its webhook. */
+  /** Must be called when the result of `describeQueue` has changed without its webhook. */
   updateQueue(key: string): void {
     if (this.#closing.signal.aborted) return;
     const { webhookQueues } = this.#attempter;
@@ -193,7 +188,6 @@ export class QueueWorker<Item, Result> {
     if (this.#isStarted) this.#endIfOrphaned(key);
   }
 
-  /** Aborted as soon as the worker closes. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -205,8 +199,8 @@ export class QueueWorker<Item, Result> {
   }
 
   /**
-   * Gives attempts `graceMs` to end. What is cut off after that counts as not attempted.
-   * Idempotent: a later call has the time that the first one gave.
+   * Gives attempts `graceMs` to end. An attempt cut off after that counts as not made. Idempotent:
+   * a later call has the time of the first.
    */
   close(graceMs: number): Promise<void> {
     this.#whenClosed ??= this.#close(graceMs);
@@ -226,14 +220,14 @@ export class QueueWorker<Item, Result> {
       });
     }
     timer.cancel();
-    // Only now: `endPending` goes on until no task is left, and these listeners remove tasks.
+    // Not before: `endPending` goes on until no task is left, and these listeners remove tasks.
     for (const unfollow of this.#unfollow) unfollow();
   }
 
   /**
-   * Asks to start all tasks that may start. They start once in a turn of the event loop, after its
-   * responses are read: requests that leave one by one wake the target each time, which halved the
-   * measured rate.
+   * Asks to start all tasks that may start, once in a turn of the event loop, after its responses
+   * are read: requests that leave one by one wake the target each time, which halved the measured
+   * rate.
    */
   #requestRun(): void {
     if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
@@ -244,7 +238,6 @@ export class QueueWorker<Item, Result> {
     });
   }
 
-  /** Makes the task of a record what the record says. */
   #applyChange(change: Change): void {
     const { id, before, after } = change;
     const { clock } = this.#context;
@@ -255,9 +248,9 @@ export class QueueWorker<Item, Result> {
       this.#parked.get(id)?.giveUp();
       return this.#scheduler.remove(id);
     }
-    // A new record is not looked up: among many tasks that costs a cache miss or two.
+    // A new record has no task to look up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : this.#scheduler.find(id);
-    // Such a task gets its next time when its result is written: see `#settleByRecord`.
+    // An unsettled task gets its next time when its result is written: see `#settleByRecord`.
     if (task?.state === 'unsettled') return;
     const item = records.decode(after);
     const dueAtMs = records.computeDueMs(item, clock.now());
@@ -276,7 +269,7 @@ export class QueueWorker<Item, Result> {
     return mayStart ? queue : { ...queue, mayStart };
   }
 
-  /** Finds the lane that a task has by its record and the present order; null: none. */
+  /** Finds the lane of a task by its record and the present order; null: none. */
   #findLane(id: string): LaneName | null {
     const { collection, decode } = this.#attempter.records;
     const bytes = collection.findBytes(id);
@@ -285,7 +278,7 @@ export class QueueWorker<Item, Result> {
   }
 
   /**
-   * Ends what is pending in a queue whose webhook is gone. An item may be staged for a webhook
+   * Ends the pending items of a queue whose webhook is gone. An item may be staged for a webhook
    * while the removal of the webhook is staged, too.
    */
   #endIfOrphaned(key: string): void {
@@ -333,7 +326,6 @@ export class QueueWorker<Item, Result> {
     });
   }
 
-  /** Returns the signal that aborts when attempts under that lease must end. */
   #cutOffSignal(lease: QueueLease): AbortSignal {
     const { signal } = this.#cutOff;
     if (lease.endSignal === null) return signal;
@@ -381,7 +373,7 @@ export class QueueWorker<Item, Result> {
   }
 
   #park(runningTask: RunningTask, giveUp: () => void): void {
-    // A run that was cut off may come to wait when its attempt is over, and the next one parked.
+    // A run that was cut off may wait after its attempt is over, when the next is parked.
     if (runningTask.state === 'ended') return giveUp();
     const { id, queue: { key } } = runningTask.task;
     this.#parked.set(id, { key, giveUp });
@@ -399,7 +391,7 @@ export class QueueWorker<Item, Result> {
     for (const parked of this.#parked.values()) if (isMeant(parked)) parked.giveUp();
   }
 
-  /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
+  /** A bug is only logged: the result must be written, or the attempt is made again. */
   #countAndAssess(id: string, result: Result): Responsiveness | null {
     try {
       return this.#attempter.countAndAssess(result);
@@ -414,7 +406,7 @@ export class QueueWorker<Item, Result> {
     const { collection, isPending, decode, computeDueMs } = this.#attempter.records;
     let dueAtMs: number | null = null;
     try {
-      // Most tasks are done by now, and then the record need not be looked up.
+      // Most tasks are done by now: then no record need be looked up.
       const bytes = this.#scheduler.find(id) === undefined ? undefined : collection.findBytes(id);
       if (bytes !== undefined && isPending(bytes)) {
         dueAtMs = computeDueMs(decode(bytes), this.#context.clock.now());

@@ -2,20 +2,21 @@
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import { SET_BACK_MS_MIN } from './due-times.ts';
 
-/** Jitter only lengthens a wait: attempts that failed together must not come back together. */
+/**
+ * Jitter only lengthens a wait, so that attempts that failed together do not come back together.
+ */
 const JITTER = 0.1;
-/** The longest pause that a target may ask for. */
+/** The longest wait that a target's Retry-After may ask for. */
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 
-/** Lengthens a wait of `ms` by up to a tenth. `random` is in [0, 1). */
 export function addJitter(ms: number, random: number): number {
   return ms * (1 + JITTER * random);
 }
 
 /**
- * Computes the time of the attempt that follows `failures` failed ones, or null when the schedule
- * is used up. `schedule` has the seconds between attempts; `retryAfterMs` is what the target asks
- * for.
+ * Computes when the attempt after `failures` failed ones is due; null: the schedule is used up.
+ * `schedule` has the seconds between attempts, `retryAfterMs` is the target's wish, and `random` is
+ * in [0, 1).
  */
 export function computeNextAttemptTime(
   schedule: readonly number[], failures: number, retryAfterMs: number, nowMs: number,
@@ -29,9 +30,9 @@ export function computeNextAttemptTime(
 }
 
 /**
- * Computes the milliseconds since the epoch at which an item is due, by a clock that shows `nowMs`.
- * If that clock was set back after `writtenAt`, the wait keeps the length it had when written.
- * `writtenAt` is the time of a version, which may be a few milliseconds ahead of the clock.
+ * Computes when an item is due by a clock that shows `nowMs`. If that clock was set back after
+ * `writtenAt`, the wait keeps the length it had then. `writtenAt` is the time of a version, which
+ * may be a few milliseconds ahead of the clock.
  */
 export function computeDueMs(
   nextAttemptAt: string | null, writtenAt: string, nowMs: number,
@@ -39,7 +40,7 @@ export function computeDueMs(
   const dueAtMs = nextAttemptAt === null ? 0 : parseTimestamp(nextAttemptAt);
   if (dueAtMs <= nowMs) return dueAtMs;
   const writtenAtMs = parseTimestamp(writtenAt);
-  // If it was due before it was written, the clock had been set back already: no correction.
+  // An item due before it was written was written by a clock set back already: no correction.
   const isSetBack = writtenAtMs > nowMs + SET_BACK_MS_MIN && dueAtMs >= writtenAtMs;
   return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
 }

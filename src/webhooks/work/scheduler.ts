@@ -44,7 +44,7 @@ import {
   type TaskTarget,
 } from './task.ts';
 
-/** The pace of a queue, and the timer until its next start; null: a task may start now. */
+/** The pace of a queue, and the timer until its next start; null: a task may start. */
 type PacedQueue = { readonly pace: Pace; timer: Timer | null };
 
 /** An attempt that holds its permit for longer is slow. */
@@ -53,19 +53,21 @@ const SLOW_MS = 1000;
 export class Scheduler {
   readonly #clock: Clock;
   readonly #isPaced: (task: Task) => boolean;
-  /** Tasks by identifier, in the order they were added, which is about the order of creation. */
+  /** Tasks by identifier, in the order they were added, which is about that of their creation. */
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
   readonly #dueTimes: DueTimes<Task>;
-  /** Identifiers of unsettled tasks. One of them may have been removed, or removed and added. */
+  /**
+   * Identifiers of unsettled tasks. Such a task may have been removed, or removed and added again.
+   */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
-  /** By key of a queue, whether or not the queue exists now. */
+  /** By key of a queue, which need not exist. */
   readonly #pacedQueues = new Map<string, PacedQueue>();
   #onRunnable: () => void = () => {};
   #isClosed = false;
 
-  /** `isPaced` says whether the pace of its queue counts the next start of a task. */
+  /** `isPaced` returns whether the pace counts the next start of a task. */
   constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
     this.#isPaced = isPaced;
@@ -73,7 +75,7 @@ export class Scheduler {
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
-  /** Lets tasks become due. `onRunnable` is called whenever `startNext` may find another task. */
+  /** Makes tasks due. `onRunnable` is called whenever `startNext` may find another task. */
   start(onRunnable: () => void): void {
     this.#onRunnable = onRunnable;
     this.#dueTimes.start();
@@ -85,7 +87,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Attempts that are under way may still be released and settled; that starts no timer. */
+  /** Attempts under way may still be released and settled, which starts no timer. */
   close(): void {
     this.#isClosed = true;
     this.#onRunnable = () => {};
@@ -95,32 +97,29 @@ export class Scheduler {
     for (const { timer } of this.#pacedQueues.values()) timer?.cancel();
   }
 
-  /** The number of tasks: waiting, ready and unsettled ones. */
   get size(): number {
     return this.#tasks.size;
   }
 
-  /** The number of attempts under way that are not parked. */
   get runningCount(): number {
     return this.#queues.permitCount;
   }
 
   /**
-   * The place of the task that went to its queue first; null without tasks. A delayed task goes
-   * there at its time, which may be to come.
+   * The place of the task that went to its queue first; null without tasks. The place of a delayed
+   * task may be a time to come.
    */
   get oldestPlace(): string | null {
     let oldestPlace: string | null = null;
     for (const { id, place } of this.#tasks.values()) {
       if (oldestPlace === null || place < oldestPlace) oldestPlace = place;
-      // This task was queued when it was created. Those behind it in the map were created later,
-      // so they were queued later.
+      // This task was queued when it was created. The tasks behind it in the map were created, and
+      // so queued, later.
       if (place === id) break;
     }
     return oldestPlace;
   }
 
-  /** Counts the attempts under way at each target that has some. */
   countRunningByTarget(): readonly { readonly target: string; readonly runningCount: number }[] {
     return [...this.#queues.listTargets()].filter(({ permitCount }) => permitCount > 0)
       .map(({ key, permitCount }) => ({ target: key, runningCount: permitCount }));
@@ -130,7 +129,7 @@ export class Scheduler {
     return this.#tasks.get(id);
   }
 
-  /** Lists up to `max` identifiers of a queue's tasks, oldest first. */
+  /** Lists up to `max` tasks of a queue, oldest first. */
   listTaskIds(key: string, max: number): readonly string[] {
     const queue = this.#queues.find(key);
     const ids: string[] = [];
@@ -142,7 +141,6 @@ export class Scheduler {
     return ids;
   }
 
-  /** Counts a queue's tasks. */
   countTasks(key: string): number {
     return this.#queues.find(key)?.size ?? 0;
   }
@@ -151,17 +149,16 @@ export class Scheduler {
     return this.#queues.listKeys();
   }
 
-  /** Lists the keys of the queues whose `mayStart` is false. */
   listKeysThatMayNotStart(): ReadonlySet<string> {
     const tasks = [...this.#tasks.values()].filter(({ queue }) => !queue.mayStart);
     return new Set(tasks.map(({ queue }) => queue.key));
   }
 
   /**
-   * Adds a task that the scheduler does not have. `settings` are those of its queue if that is new
-   * or has no task: another keeps its own (see `update`). If a removed task of the same identifier
-   * is not settled yet, the new one counts as unsettled too: two attempts of it must not overlap,
-   * and `settle` of the removed one gives it its due time.
+   * Adds a task that the scheduler does not have. `settings` hold for its queue only if that is new
+   * or without tasks (see `update`). If a removed task of the same identifier is not settled yet,
+   * the new task counts as unsettled too, as two attempts of it must not overlap: `settle` of the
+   * removed task gives it its due time.
    */
   add(id: string, settings: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
     const queue = this.#queues.getOrCreate(settings);
@@ -171,12 +168,11 @@ export class Scheduler {
     else this.#wait(task, dueAtMs);
   }
 
-  /** Changes when a task is due, unless it is unsettled: then `settle` says when. */
+  /** Changes when a task is due. For an unsettled task `settle` does that. */
   reschedule(task: Task, dueAtMs: number): void {
     if (task.state !== 'unsettled') this.#wait(task, dueAtMs);
   }
 
-  /** Removes a task. If it is unsettled, its attempt goes on. */
   remove(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
@@ -186,7 +182,6 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Changes the settings of the queue of that key, if there is one. */
   update(settings: QueueSettings): void {
     const queue = this.#queues.find(settings.key);
     if (queue === undefined) return;
@@ -195,8 +190,8 @@ export class Scheduler {
   }
 
   /**
-   * Lets the queue of that key, which may start nothing, start its first task once, whether or not
-   * that is due. Does nothing without a task, and while one is under way.
+   * Starts the first task of a queue that may start nothing, once, whether or not the task is due.
+   * Does nothing without a task, and while an attempt is under way.
    */
   startOnce(key: string): void {
     const queue = this.#queues.find(key);
@@ -211,7 +206,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Puts a task into another lane of its queue; null: into none. Unknown ids are ignored. */
+  /** Moves a task to another lane of its queue; null: to no lane. Ignores unknown ids. */
   setLane(id: string, name: LaneName | null): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
@@ -219,24 +214,21 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** See `Lanes.listLongLanes`. */
   listLongLanes(max: number): readonly LongLane[] {
-    return this.#queues.listLongLanes(max);
+    return this.#queues.lanes.listLongLanes(max);
   }
 
-  /** See `TaskQueues.listBlockedQueues`. */
   listBlockedQueues(): readonly BlockedQueue[] {
     return this.#queues.listBlockedQueues(this.#clock.now());
   }
 
-  /** See `TaskQueues.findBlockedQueue`. */
   findBlockedQueue(key: string): BlockedQueue | null {
     return this.#queues.findBlockedQueue(key, this.#clock.now());
   }
 
   /**
-   * Lets the queue of that key start only tasks placed before `place`, whether or not there is such
-   * a queue now; null: all of them again.
+   * Holds the tasks of a queue placed at `place` or behind it; null: no task any more. The queue
+   * need not exist.
    */
   hold(key: string, place: string | null): void {
     this.#queues.hold(key, place);
@@ -244,8 +236,8 @@ export class Scheduler {
   }
 
   /**
-   * Lets paced tasks of the queue of that key start no faster than `startLimit`, and none within
-   * `firstWaitMs`, whether or not there is such a queue now. null: as fast as may be.
+   * Lets paced tasks of a queue start no faster than `startLimit`, and none within `firstWaitMs`;
+   * null: without a limit. The queue need not exist.
    */
   setPace(key: string, startLimit: StartLimit | null, firstWaitMs = 0): void {
     const existing = this.#pacedQueues.get(key);
@@ -264,7 +256,7 @@ export class Scheduler {
     this.#restartPaceTimer(key, pacedQueue);
   }
 
-  /** Whether the queue of that key has tasks, and all of them are held. */
+  /** Whether the queue has tasks, all of them held. */
   isAllHeld(key: string): boolean {
     const place = this.#queues.findHoldPlace(key);
     const queue = this.#queues.find(key);
@@ -274,9 +266,8 @@ export class Scheduler {
   }
 
   /**
-   * Starts the next task, or returns null when none may start. The task is unsettled from now on:
-   * the caller must `release` it when the attempt is over, and `settle` it when the result is
-   * written.
+   * Starts the next task; null: no task may start. The task is unsettled from now on: the caller
+   * must `release` it when the attempt is over, and `settle` it when the result is written.
    */
   startNext(): RunningTask | null {
     const runningTask = this.#queues.startNext(this.#clock.now());
@@ -292,7 +283,6 @@ export class Scheduler {
     return runningTask;
   }
 
-  /** Ends an attempt. `responsiveness` is null when the attempt showed nothing. */
   release(runningTask: RunningTask, responsiveness: Responsiveness | null): void {
     const { state, permitSinceMs } = runningTask;
     const isSlow = state === 'running' && this.#clock.monotonicMs() - permitSinceMs >= SLOW_MS;
@@ -301,7 +291,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Parks an attempt under way, or lets it go on: see task-queues.ts. */
+  /** Parks an attempt, or ends that: see task-queues.ts. */
   setParked(runningTask: RunningTask, isParked: boolean): void {
     if (runningTask.state === 'parked') runningTask.permitSinceMs = this.#clock.monotonicMs();
     this.#queues.setParked(runningTask, isParked);
@@ -309,8 +299,8 @@ export class Scheduler {
   }
 
   /**
-   * Must be called when the result is written. Makes the task due again at `dueAtMs`, or removes it
-   * on null. Does nothing to a task that was removed meanwhile.
+   * Must be called when the result is written. The task is due again at `dueAtMs`, or removed for
+   * null. Ignores a task that was removed meanwhile.
    */
   settle(id: string, dueAtMs: number | null): void {
     this.#unsettledIds.delete(id);
@@ -320,7 +310,6 @@ export class Scheduler {
     else this.#wait(task, dueAtMs);
   }
 
-  /** Looks at all tasks of all queues. */
   *#scanTasksOf(queue: TaskQueue): Generator<Task> {
     for (const task of this.#tasks.values()) if (task.queue === queue) yield task;
   }
@@ -345,7 +334,7 @@ export class Scheduler {
     return this.#findPacedQueue(task)?.timer != null && this.#isPaced(task);
   }
 
-  /** Lets the queue start no paced task until its pace allows it. */
+  /** Starts no paced task of the queue until its pace allows it. */
   #restartPaceTimer(key: string, pacedQueue: PacedQueue): void {
     pacedQueue.timer?.cancel();
     pacedQueue.timer = null;
@@ -355,12 +344,12 @@ export class Scheduler {
       return this.#onRunnable();
     }
     if (this.#isClosed) return;
-    // A timer may come a part of a millisecond early: then the rest is waited for.
+    // A timer may come a part of a millisecond early: then this waits for the rest.
     pacedQueue.timer = this.#clock.startTimer(
       Math.ceil(waitMs), () => this.#restartPaceTimer(key, pacedQueue));
   }
 
-  // The target itself is paused already; this is the timer that ends the pause.
+  // The target is paused already: this timer ends the pause.
   #pauseTarget(target: TaskTarget, pauseMs: number): void {
     const timer = this.#clock.startTimer(pauseMs, () => {
       this.#pauseTimers.delete(timer);

@@ -31,7 +31,7 @@
  * them may be there at all.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import { Lanes, type LongLane } from './lanes.ts';
+import { Lanes } from './lanes.ts';
 import { QueueLine, TargetLine } from './queue-line.ts';
 import {
   isBefore, type LaneName, type QueueResponsiveness, type Responsiveness, type RunningTask,
@@ -41,28 +41,25 @@ import {
 /** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
 export type QueueSettings = {
   readonly key: string;
-  /** The key of its target: the host of a URL, or the incoming webhook whose actions run here. */
+  /** The host of a URL, or the incoming webhook whose actions run here. */
   readonly target: string;
   readonly mayStart: boolean;
-  /** Most attempts at once; 1 means strict order. Absent: the limit that all queues have. */
+  /** Most attempts at once; 1 means strict order. Absent: the limit of all queues. */
   readonly runningMax?: number | undefined;
 };
 
-/** The position of a task in its queue. */
 export type TaskOrder = {
-  /** Made by `createPlace`; default: the place of its id. */
+  /** Made by `createPlace`; default: the id. */
   readonly place?: string;
-  /** Whether it holds others back only once it was due; default: from the start. */
+  /** Whether it holds others back only once it was due; default: at once. */
   readonly isDelayed?: boolean;
-  /** Default: the task is in no lane. */
   readonly lane?: LaneName | null;
 };
 
 export type RunLimits = {
   readonly runningMax: number;
-  /** For a queue that has no limit of its own. */
   readonly runningPerQueueMax: number;
-  /** For a target that takes connections. Absent: as many as of all queues. */
+  /** For a target that takes connections. Absent: `runningMax`. */
   readonly runningPerTargetMax?: number;
 };
 
@@ -71,24 +68,23 @@ export type BlockedQueue = {
   readonly queueKey: string;
   readonly target: string;
   readonly sinceMs: number;
-  /** The keys of the queues that have the permits, some of them if they are many. */
+  /** Keys of the queues that have the permits, up to `BEHIND_MAX`. */
   readonly behind: readonly string[];
 };
 
-/** Most attempts at once of a queue; a prompt one has its own limit. */
+/** Most attempts at once of a queue; a prompt queue has only its own limit. */
 const RUNNING_MAX_BY_RESPONSIVENESS: Readonly<Record<QueueResponsiveness, number>> = {
   prompt: Infinity, slow: 8, unknown: 4, silent: 1,
 };
 /**
- * A trial may start until this part of all attempts has shared permits, and other attempts until
- * one half has: so it is soon known which new webhooks are prompt.
+ * A trial may start until this part of all attempts has shared permits, other attempts until one
+ * half has: so it is soon known which new webhooks are prompt.
  */
 const TRIAL_SHARE = 7 / 8;
-/** Above this number of queues, idle ones are forgotten, and whether they were prompt. */
+/** Above this number, idle queues are forgotten, and whether they were prompt. */
 const QUEUES_MAX = 10_000;
-/** A wait for a permit is told when it is so long. */
+/** A shorter wait for a permit is not shown. */
 const TOLD_WAIT_MS = 5000;
-/** Most queues named that have the permits which a queue waits for. */
 const BEHIND_MAX = 5;
 /**
  * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
@@ -105,22 +101,22 @@ export class TaskQueues {
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
   readonly #isAheadOfPace: (task: Task) => boolean;
-  /** By key of a queue, the place from which on its tasks must not start. */
+  /** By key of a queue, the place from which on tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
-   * Queues that may be able to start a task. Whatever may let a queue start a task must add it. In
-   * its turn the queue starts the task, or joins the line for the permit that it lacks, from which
-   * a free permit brings it back (`#admitWaiting`). A line may have queues that wait no more.
+   * Queues that may be able to start a task. Whatever may let a queue start a task must add the
+   * queue here. In its turn the queue starts the task, or joins the line for the permit that it
+   * lacks, from which a free permit brings it back (`#admitWaiting`). A line may hold queues that
+   * wait no more.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
-  /** Queues that lacked a shared permit: for a trial, and for any other attempt. */
+  /** Queues that lacked a shared permit, for a trial and for other attempts. */
   readonly #trialPermitLine = new QueueLine<TaskQueue>();
   readonly #sharedPermitLine = new QueueLine<TaskQueue>();
-  readonly #lanes = new Lanes();
-  /** The number of attempts under way that are not parked, and of those with shared permits. */
+  readonly lanes = new Lanes();
+  /** The number of attempts under way that are not parked, and how many have shared permits. */
   #permitCount = 0;
   #sharedPermitCount = 0;
-  /** The number of starts so far. */
   #startCount = 0;
 
   constructor(limits: RunLimits, isAheadOfPace: (task: Task) => boolean = () => false) {
@@ -139,7 +135,7 @@ export class TaskQueues {
     return this.#targets.values();
   }
 
-  /** Lists the keys of the queues that have tasks, or attempts under way. */
+  /** Lists the queues with tasks or attempts under way. */
   listKeys(): readonly string[] {
     return [...this.#queues.values()].filter((queue) => !isIdle(queue)).map(({ key }) => key);
   }
@@ -148,7 +144,7 @@ export class TaskQueues {
     return this.#queues.get(key);
   }
 
-  /** Returns the queue of that key. The other settings are for one that is new or has no task. */
+  /** `settings` hold only for a queue that is new or without tasks. */
   getOrCreate(settings: QueueSettings): TaskQueue {
     const { key, mayStart, runningMax = this.#limits.runningPerQueueMax } = settings;
     const existing = this.#queues.get(key);
@@ -157,7 +153,7 @@ export class TaskQueues {
       return existing;
     }
     const target = this.#getOrCreateTarget(settings.target);
-    // A queue that never started anything comes before all that have.
+    // A queue without a start comes before all others.
     const lastStartNumber = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), waitingForPace: [],
@@ -170,10 +166,7 @@ export class TaskQueues {
     return queue;
   }
 
-  /**
-   * Changes the settings of a queue. `listTasks`, which lists all its tasks, is only called if the
-   * queue becomes strict.
-   */
+  /** `listTasks` lists all tasks of the queue, and is called only if it becomes strict. */
   update(
     queue: TaskQueue,
     { target: targetKey, mayStart, runningMax = this.#limits.runningPerQueueMax }: QueueSettings,
@@ -194,20 +187,18 @@ export class TaskQueues {
     this.#runnableQueues.add(queue);
   }
 
-  /** Lets a queue that may start nothing start its first ready task, and then nothing again. */
   startOnce(queue: TaskQueue): void {
     queue.startsOnce = true;
     this.#runnableQueues.add(queue);
   }
 
-  /** Lets a queue start only tasks placed before `place`; null: all of them again. */
   hold(key: string, place: string | null): void {
     if (place === null) this.#holdPlaces.delete(key);
     else this.#holdPlaces.set(key, place);
     this.wake(key);
   }
 
-  /** Must be called when the queue of that key, if there is one, may be able to start a task. */
+  /** Must be called when the queue, which need not exist, may be able to start a task. */
   wake(key: string): void {
     const queue = this.#queues.get(key);
     if (queue === undefined) return;
@@ -219,7 +210,7 @@ export class TaskQueues {
     return this.#holdPlaces.get(key);
   }
 
-  /** Adds a task. The caller must set its due time, or call `makeReady`. */
+  /** The caller must set the due time of the task, or call `makeReady`. */
   add(
     id: string, queue: TaskQueue, { place = id, isDelayed = false, lane = null }: TaskOrder = {},
   ): Task {
@@ -227,7 +218,7 @@ export class TaskQueues {
       id, queue, place, lane: null, hasBegun: false, dueAtMs: 0, state: 'waiting',
     };
     queue.size += 1;
-    if (lane !== null) this.#lanes.enter(task, lane);
+    if (lane !== null) this.lanes.enter(task, lane);
     if (!isDelayed) this.#begin(task);
     return task;
   }
@@ -236,7 +227,7 @@ export class TaskQueues {
     task.state = 'ready';
     if (!task.hasBegun) this.#begin(task);
     if (task.lane === null) task.queue.ready.push(task);
-    else this.#lanes.offerFirst(task.lane);
+    else this.lanes.offerFirst(task.lane);
     this.#runnableQueues.add(task.queue);
   }
 
@@ -244,31 +235,28 @@ export class TaskQueues {
     if (task.state === 'gone') return;
     task.state = 'gone';
     task.queue.size -= 1;
-    this.#lanes.leave(task);
+    this.lanes.leave(task);
     this.#runnableQueues.add(task.queue);
     this.#dropIfIdle(task.queue);
   }
 
-  /** Puts a task into another lane; null: into none. Its place stays. */
+  /** Moves a task to another lane; null: to no lane. Its place stays. */
   setLane(task: Task, name: LaneName | null): void {
     if (task.state === 'gone' || task.lane?.name === name?.name) return;
-    this.#lanes.leave(task);
-    if (name !== null) this.#lanes.enter(task, name);
+    this.lanes.leave(task);
+    if (name !== null) this.lanes.enter(task, name);
     if (task.state === 'ready' && task.lane === null) task.queue.ready.push(task);
     this.#runnableQueues.add(task.queue);
   }
 
-  /** See `Lanes.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[] {
-    return this.#lanes.listLongLanes(max);
-  }
-
-  /** Lists the queues that have waited long for a permit of their target by now, in no order. */
+  /** Lists, in no order, the queues that have waited long for a permit of their target. */
   listBlockedQueues(nowMs: number): readonly BlockedQueue[] {
     return this.listKeys().flatMap((key) => this.findBlockedQueue(key, nowMs) ?? []);
   }
 
-  /** Finds such a queue. One behind nobody but itself is none. */
+  /**
+   * Finds a queue as `listBlockedQueues` lists it. A queue behind no other queue is not blocked.
+   */
   findBlockedQueue(key: string, nowMs: number): BlockedQueue | null {
     const queue = this.#queues.get(key);
     if (queue === undefined || queue.targetWaitSinceMs === null) return null;
@@ -282,7 +270,7 @@ export class TaskQueues {
     return behind.length === 0 ? null : { queueKey: key, target: target.key, sinceMs, behind };
   }
 
-  /** Starts the next task. Returns null when none may start. `nowMs` dates waits that begin. */
+  /** Starts the next task; null: no task may start. `nowMs` dates waits that begin. */
   startNext(nowMs: number): RunningTask | null {
     while (this.#permitCount < this.#limits.runningMax) {
       const queue = this.#runnableQueues.take();
@@ -295,22 +283,22 @@ export class TaskQueues {
       line?.add(queue);
       const waitsForTarget = line === target.permitLine;
       queue.targetWaitSinceMs = waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null;
-      // The queue starts nothing, so another one gets its permit.
+      // The queue starts nothing, so another queue gets its permit.
       this.#admitWaiting(target);
     }
     return null;
   }
 
   /**
-   * Ends an attempt. `responsiveness` is null when the attempt showed nothing, and `isSlow` says
-   * whether it held its permit for long. Returns the milliseconds after which the caller must call
-   * `resumeTarget`, or 0 when there is no pause.
+   * Ends an attempt. `responsiveness` is null when the attempt showed nothing; `isSlow`: it held
+   * its permit for long. Returns the milliseconds after which the caller must call `resumeTarget`;
+   * 0: there is no pause.
    */
   release(
     runningTask: RunningTask, responsiveness: Responsiveness | null, isSlow = false,
   ): number {
     const { task: { queue }, target, lane } = runningTask;
-    // A parked attempt is counted again first, as the ends of all are subtracted.
+    // A parked attempt counts again first, as the end of each attempt is subtracted.
     this.setParked(runningTask, false);
     runningTask.state = 'ended';
     queue.underWayCount -= 1;
@@ -318,7 +306,7 @@ export class TaskQueues {
     if (queue.target === target) updateQueue(queue, responsiveness, isSlow);
     const pauseMs = responsiveness === null ? 0 : this.#updateTarget(target, responsiveness);
     target.permitLine.noteAttempt(queue, this.#startCount);
-    if (lane !== null) this.#lanes.endAttempt(lane);
+    if (lane !== null) this.lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
     this.#admitWaiting(target);
     this.#dropIfIdle(queue);
@@ -326,7 +314,7 @@ export class TaskQueues {
     return pauseMs;
   }
 
-  /** Says whether an attempt is parked. Does nothing once it was released. */
+  /** Ignores an attempt that was released. */
   setParked(runningTask: RunningTask, isParked: boolean): void {
     const { state, target, task: { queue } } = runningTask;
     if (state === 'ended' || (state === 'parked') === isParked) return;
@@ -346,10 +334,9 @@ export class TaskQueues {
   #begin(task: Task): void {
     task.hasBegun = true;
     task.queue.strictOrder?.push(task);
-    this.#lanes.begin(task);
+    this.lanes.begin(task);
   }
 
-  /** Starts the task that `#findNextTask` has found. */
   #start(task: Task): RunningTask {
     const { queue, queue: { target }, lane } = task;
     queue.ready.pop();
@@ -363,7 +350,7 @@ export class TaskQueues {
     };
     this.#countRunning(runningTask, 1);
     target.permitLine.noteAttempt(queue, queue.lastStartNumber);
-    if (lane !== null) this.#lanes.beginAttempt(lane);
+    if (lane !== null) this.lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
     return runningTask;
   }
@@ -380,8 +367,8 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the task that the queue itself lets start now, whatever the limits of its target say. It
-   * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
+   * Finds the task that the queue may start now, whatever the limits of its target say, and makes
+   * it the first of the ready tasks: those before it, whose offers are void, are dropped.
    */
   #findNextTask(queue: TaskQueue): Task | undefined {
     const { underWayCount, runningMax, strictOrder, key } = queue;
@@ -394,20 +381,20 @@ export class TaskQueues {
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
     if (strictOrder === null) return first;
-    // In strict order a task starts only if it is the first of all, also of those that wait.
+    // In strict order a task starts only if it is the first of all, also of the waiting tasks.
     strictOrder.popWhile(({ state }) => state === 'gone');
     return strictOrder.peek() === first ? first : undefined;
   }
 
   /**
-   * Finds the first ready task that need not wait for the pace. Some that must are put aside until
-   * it lets one of them start: those behind them may need a start that it does not count.
+   * Finds the first ready task that need not wait for the pace. Tasks that must are put aside until
+   * the pace allows a start: those behind them may need a start that it does not count.
    */
   #findReadyTask(
     { ready, waitingForPace, underWayCount, runningMax }: TaskQueue,
   ): Task | undefined {
     while (waitingForPace.length + underWayCount < runningMax) {
-      ready.popWhile((task) => !this.#lanes.confirmOffer(task));
+      ready.popWhile((task) => !this.lanes.confirmOffer(task));
       const first = ready.peek();
       if (first === undefined || !this.#isAheadOfPace(first)) return first;
       ready.pop();
@@ -417,8 +404,8 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the line that the queue has to stand in: for a permit of its target, or for a shared one.
-   * null: its attempt may start.
+   * Finds the line in which the queue must wait, for a permit of its target or a shared one; null:
+   * its attempt may start.
    */
   #findLineToWaitIn(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
@@ -428,9 +415,9 @@ export class TaskQueues {
     return this.#sharedPermitCount < runningMax ? null : line;
   }
 
-  /** Returns the milliseconds of the pause that begins, or 0. */
+  /** Returns the milliseconds of a pause that begins; 0 without one. */
   #updateTarget(target: TaskTarget, responsiveness: Responsiveness): number {
-    // An attempt that waited in vain may have had a connection, or not.
+    // A silent attempt may have had a connection, or not.
     if (responsiveness !== 'silent') this.#setUnreachable(target, responsiveness === 'unreachable');
     target.unansweredCount = responsiveness === 'answered' ? 0 : target.unansweredCount + 1;
     if (target.unansweredCount < UNANSWERED_BEFORE_PAUSE || target.isPaused) return 0;
@@ -438,7 +425,7 @@ export class TaskQueues {
     return PAUSE_MS;
   }
 
-  /** Once a target is reached again, its prompt queues need no shared permit any more. */
+  /** The prompt queues of a target that is reached again need no shared permit any more. */
   #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
     if (target.isUnreachable === isUnreachable) return;
     target.isUnreachable = isUnreachable;
@@ -448,7 +435,7 @@ export class TaskQueues {
     }
   }
 
-  /** Gives the free permits of a target, and those that are shared, to queues that wait. */
+  /** Gives free permits, those of a target and shared ones, to waiting queues. */
   #admitWaiting(target: TaskTarget): void {
     this.#admitFrom(target.permitLine, this.#countFreePermits(target));
     this.#admitFrom(this.#trialPermitLine, this.#trialMax - this.#sharedPermitCount);
@@ -463,7 +450,6 @@ export class TaskQueues {
     }
   }
 
-  /** How many more attempts at the target may start. */
   #countFreePermits({ isUnreachable, isPaused, permitCount, permitLine }: TaskTarget): number {
     if (isPaused) return 0;
     const permitsMax = isUnreachable ? 1 : this.#runningPerTargetMax;
@@ -479,7 +465,7 @@ export class TaskQueues {
     return target;
   }
 
-  /** Takes a queue away from its target. A permit that it may have there is passed on. */
+  /** Takes a queue away from its target, and passes on a permit that it may have there. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
     for (const line of [target.permitLine, this.#trialPermitLine, this.#sharedPermitLine]) {
@@ -519,7 +505,7 @@ function updateQueue(
   else if (isSlow && queue.responsiveness !== 'silent') queue.responsiveness = 'slow';
 }
 
-/** Whether the next attempt, which needs a shared permit, is a trial: of what may be well. */
+/** Whether the next attempt, which needs a shared permit, is a trial: its queue may be well. */
 function isTrial({ responsiveness, underWayCount }: TaskQueue): boolean {
   return responsiveness === 'unknown' ? underWayCount === 0 : responsiveness === 'prompt';
 }

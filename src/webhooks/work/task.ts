@@ -23,7 +23,7 @@ export type LaneName = {
   readonly key: OrderKey | null;
 };
 
-/** The tasks of a queue that start one at a time, the next one only when the first is gone. */
+/** Tasks of a queue that start one at a time: the next starts only when the first is gone. */
 export type Lane = LaneName & {
   readonly queue: TaskQueue;
   /** The tasks that have begun, by place. Some of them are gone, or in another lane by now. */
@@ -41,11 +41,10 @@ export type Task = {
   readonly id: string;
   readonly queue: TaskQueue;
   /**
-   * Tasks of a queue start in the order of these texts: the id of a task, which rises with the time
-   * of creation as a UUIDv7 does, or what `createPlace` made.
+   * Tasks of a queue start in the order of these texts. A place is the id of the task, a UUIDv7, or
+   * what `createPlace` made.
    */
   readonly place: string;
-  /** null: the task is in no lane. */
   lane: Lane | null;
   /** False for a delayed task that was never due: it holds back nobody. */
   hasBegun: boolean;
@@ -56,9 +55,9 @@ export type Task = {
 
 export type TaskQueue = {
   readonly key: string;
-  /** The ready tasks, by place; of each lane the first one alone. */
+  /** The ready tasks, by place. Each lane has only its first task here. */
   readonly ready: PriorityQueue<Task>;
-  /** Tasks that were taken out of `ready`, as they wait for the pace: no more than may run. */
+  /** Tasks taken out of `ready`, because they wait for the pace: at most as many as may run. */
   readonly waitingForPace: Task[];
   /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
   strictOrder: PriorityQueue<Task> | null;
@@ -66,16 +65,18 @@ export type TaskQueue = {
   lanes: Map<string, Lane> | null;
   target: TaskTarget;
   responsiveness: QueueResponsiveness;
-  /** The number of its last start among those of all queues: the queue with the lowest is next. */
+  /**
+   * The number of its last start among the starts of all queues: the queue with the lowest is next.
+   */
   lastStartNumber: number;
-  /** Since when a task waits for a permit of the target; null: none does. */
+  /** When a task began to wait for a permit of the target; null: no task waits. */
   targetWaitSinceMs: number | null;
   /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
-  /** Whether its first task may start although `mayStart` is false; until one has. */
+  /** Lets the first task start although `mayStart` is false; false again after that start. */
   startsOnce: boolean;
-  /** The number of attempts under way, and of those among them that are parked. */
+  /** The number of attempts under way, and how many of these are parked. */
   underWayCount: number;
   parkedCount: number;
   /** The number of tasks that are not gone. */
@@ -84,53 +85,50 @@ export type TaskQueue = {
 
 export type TaskTarget = {
   readonly key: string;
-  /** The queues that send their tasks there. */
   readonly queues: Set<TaskQueue>;
   /** Queues that lacked a permit of the target. */
   readonly permitLine: TargetLine<TaskQueue>;
-  /** Whether the last attempt got no connection; one that was `silent` leaves it as it is. */
+  /** Whether the last attempt got no connection. A `silent` attempt leaves it unchanged. */
   isUnreachable: boolean;
-  /** The number of attempts under way that are not parked. */
   permitCount: number;
   /** Attempts in a row that got no response. */
   unansweredCount: number;
-  /** True while no attempt starts, after many such attempts. */
+  /** True while no attempt starts, after many attempts without a response. */
   isPaused: boolean;
 };
 
 /**
- * What an attempt showed. `answered`: it got a response, and a 500 is one, too: whether attempts
+ * The sign that an attempt gave. `answered`: it got a response, even a 500; whether attempts
  * succeed is the webhook's health (health.ts). `silent`: it had a connection, or waited for one
- * until its time was over, and got no response. `unreachable`: no connection was to be had, which
- * says nothing of the webhook.
+ * until its time was over, and got no response. `unreachable`: it got no connection, which says
+ * nothing of the webhook.
  */
 export type Responsiveness = 'answered' | 'silent' | 'unreachable';
 
 /**
- * What the last attempt that reached a webhook showed. `slow`: whatever else it showed, it held its
- * permit for so long that others were kept from being served. `prompt`: it was answered sooner.
+ * The sign that the last attempt to reach a webhook gave. `slow`: the attempt held its permit so
+ * long that other queues were kept from being served. `prompt`: it was answered sooner.
  */
 export type QueueResponsiveness = 'prompt' | 'slow' | 'silent' | 'unknown';
 
-/** An attempt under way. Target and lane are those it began with; it may have others by now. */
+/** An attempt under way. The task may have another target or lane by now. */
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
-  /** `parked`: it waits for something of its own; only its queue and lane count it then. */
+  /** `parked`: it waits for something of its own, and counts only in its queue and lane. */
   state: 'running' | 'parked' | 'ended';
-  /** Whether it has a shared permit: see task-queues.ts. */
+  /** See task-queues.ts. */
   readonly isShared: boolean;
-  /** Monotonic: since when it holds its permit: when it began, or ceased to be parked. */
+  /** When it got its permit: at its start, or when it ceased to be parked. Monotonic. */
   permitSinceMs: number;
 };
 
-/** Whether the first task of the two starts before the other. */
 export function isBefore(left: Task, right: Task): boolean {
   return left.place < right.place;
 }
 
 /**
- * Makes the place of a task that was queued at another time than its id, a UUIDv7, says. It sorts
- * among places that are plain ids by the millisecond, and among those made here also by id.
+ * Makes the place of a task that was queued at another time than its id, a UUIDv7, says. Such
+ * places sort among plain ids by the millisecond, and among each other also by id.
  */
 export function createPlace(queuedAtMs: number, id: string): string {
   return `${formatUuidTime(queuedAtMs)}-${id}`;

@@ -1,4 +1,4 @@
-/** Repeats a write that must not be given up, whatever the store says against it. */
+/** Repeats a write that must not be given up. */
 import { sleep } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -6,9 +6,9 @@ import type { RelayContext } from '../relay-context.ts';
 const RETRY_MS = 1000;
 
 /**
- * Repeats `write` until the store takes it. It does so also for an error that is not temporary: to
- * give the write up would be to do again what its result says was done. Resolves with undefined
- * when `closing` is aborted first, as the program closes, and rejects with a bug alone.
+ * Repeats `write` until the store takes it, also after an error that is not temporary: whoever
+ * gives the write up has to do again what its result says was done. Resolves with undefined when
+ * `closing` aborts first, and rejects only with a bug.
  */
 export async function retryUntilWritten<T>(
   { clock, log }: Pick<RelayContext, 'clock' | 'log'>, closing: AbortSignal, message: string,

@@ -7,7 +7,7 @@ import { changeItem } from '../../../src/webhooks/work/change-items.ts';
 import { deliverySpec, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  createDelivery, failIfPending, type DeliveryStatus,
+  createDelivery, endIfPending, type DeliveryStatus,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import { RecordList } from '../../../src/webhooks/records/record-list.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
@@ -79,7 +79,7 @@ test('a list has no delivery that ceased to match while the list was made', asyn
     { after: null, limit: 10, isNewestFirst: false, decode: decodeDelivery });
   // It was the only pending one, and is the only failed one from now on.
   await store.transact((transaction) => changeItem(deliverySpec, transaction, lastId,
-    (before) => failIfPending(before, Date.parse(at))));
+    (before) => endIfPending(before, 'failed', Date.parse(at))));
   assert.deepEqual((await listing).map(({ identifier }) => identifier), []);
 });
 

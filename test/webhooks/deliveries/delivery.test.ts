@@ -4,7 +4,7 @@ import {
   decodeDelivery, deliveryHead, encodeDelivery,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterProbe, afterAttemptOffSchedule, cancelIfPending, computeDeliveryDueMs,
+  afterAttempt, afterProbe, afterAttemptOffSchedule, endIfPending, computeDeliveryDueMs,
   createDelivery, createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
@@ -113,7 +113,7 @@ test('an attempt within the millisecond of the creation does not shorten the wai
 });
 
 test('an attempt that ends after a cancel is kept, unless it was the proxy that failed', () => {
-  const cancelled = cancelIfPending(fresh, START_MS) ?? fresh;
+  const cancelled = endIfPending(fresh, 'cancelled', START_MS) ?? fresh;
   for (const [end, status, attempts] of [
     ['delivered', 'delivered', 1], ['failed', 'cancelled', 1], ['notAsked', 'cancelled', 0],
   ] as const) {
@@ -153,7 +153,7 @@ test('a change that shares its time with others bears that time', () => {
 test('fifty attempts are kept of a delivery, however often it is cancelled during one', () => {
   let delivery = fresh;
   for (let round = 0; round < 60; round += 1) {
-    delivery = cancelIfPending(resetForRetry(delivery, START_MS), START_MS) ?? delivery;
+    delivery = endIfPending(resetForRetry(delivery, START_MS), 'cancelled', START_MS) ?? delivery;
     delivery = afterAttemptOffSchedule(delivery, outcome('failed'), START_MS);
   }
   assert.deepEqual([delivery.attempts.length, delivery.attemptCount], [50, 60]);

@@ -12,8 +12,7 @@ import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node
 import { basename, join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
-import { walkPath } from '../../../base/files/path-owners.ts';
-import type { PathStep } from '../../../base/files/path-owners.ts';
+import { walkPath, type PathStep } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 import { isInterpreterName } from './interpreters.ts';
 

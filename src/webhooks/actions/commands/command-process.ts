@@ -1,6 +1,5 @@
 /** A command as a process: how it is started, ended in time, and found to have ended. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';

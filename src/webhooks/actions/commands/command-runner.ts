@@ -10,12 +10,12 @@ import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { CommandOutputs, type KeptOutput } from './command-output.ts';
-import { CommandProcess, startProcess } from './command-process.ts';
-import type { ProcessEnd, StartedProcess } from './command-process.ts';
+import {
+  CommandProcess, startProcess, type ProcessEnd, type StartedProcess,
+} from './command-process.ts';
 import { CommandOutputPipes } from './output-pipes.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
-import { RunFolder } from './run-folder.ts';
-import type { CommandFile } from './run-folder.ts';
+import { RunFolder, type CommandFile } from './run-folder.ts';
 
 /** One run of a command, everything resolved. */
 export type HookCommandRun = {

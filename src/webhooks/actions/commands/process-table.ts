@@ -4,8 +4,7 @@
  * that shells with job control, or timeout(1), make in it.
  */
 import { readdirSync, readlinkSync } from 'node:fs';
-import type { Clock } from '../../../base/clock.ts';
-import { sleep } from '../../../base/clock.ts';
+import { sleep, type Clock } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { readProcessFields } from '../../../store/lock/process-identity.ts';

@@ -1,17 +1,14 @@
 /** Ends what the commands of an earlier process have left, and removes their folders. */
-import { sleep } from '../../../base/clock.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { sleep, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isInThisNamespace, readStartTime } from '../../../store/lock/process-identity.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { TERMINATION_MS } from './command-process.ts';
 import {
-  holdsFileBelow, killSession, listProcesses, signalSession, worksBelow,
+  holdsFileBelow, killSession, listProcesses, signalSession, worksBelow, type ProcessEntry,
 } from './process-table.ts';
-import type { ProcessEntry } from './process-table.ts';
-import { listRunFolders } from './run-folder.ts';
-import type { RunFolder } from './run-folder.ts';
+import { listRunFolders, type RunFolder } from './run-folder.ts';
 
 const POLL_MS = 20;
 const files = createNodeFiles();

@@ -16,8 +16,7 @@ import { systemCodeOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { removeTree } from '../../../base/files/remove-tree.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
-import { describeProcess } from '../../../store/lock/process-identity.ts';
-import type { ProcessIdentity } from '../../../store/lock/process-identity.ts';
+import { describeProcess, type ProcessIdentity } from '../../../store/lock/process-identity.ts';
 
 /** A file for the command, and the variable that has its path. */
 export type CommandFile = { readonly variable: string; readonly bytes: Buffer };

@@ -13,9 +13,9 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpSender } from '../../members/http-sender.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import {
-  checkNames, createNoActionError, createUnmadeError, reportFailedCheck,
+  checkNames, createNoActionError, createUnmadeError, reportFailedCheck, type ActionCall,
+  type ActionSource, type RegisteredAction,
 } from '../action-registry.ts';
-import type { ActionCall, ActionSource, RegisteredAction } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import { SwitchedOffError } from '../switched-off-error.ts';
 import { isInFile, rebuildThrown } from './worker-program.ts';

@@ -17,10 +17,10 @@ import {
   copyBytes, createWorkerProgram, describeThrown, rebuildOutcome, rebuildThrown,
 } from './worker-program.ts';
 import { WorkerInspector } from './worker-inspector.ts';
-import { isWorkerReport, parseRunReports, requestKiB } from './worker-messages.ts';
-import type {
-  AliveReport, CheckReport, LoadReport, LogReport, ModuleRun, RequestReport, RequestSettlement,
-  RunReport, ThrownMessage, WorkerMarks, WorkerOrder, WorkerReport, WorkerSetup,
+import {
+  isWorkerReport, parseRunReports, requestKiB, type AliveReport, type CheckReport, type LoadReport,
+  type LogReport, type ModuleRun, type RequestReport, type RequestSettlement, type RunReport,
+  type ThrownMessage, type WorkerMarks, type WorkerOrder, type WorkerReport, type WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and what tells whose fault it was. */

@@ -6,22 +6,18 @@
 import { createTraceFields } from '../../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
 import { findCommitted } from '../../../store/find-record.ts';
-import type { Transaction } from '../../../store/store-port.ts';
 import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../event-record.ts';
-import type { HealthMonitor } from '../../health/health-monitor.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { hasFailed, writeAttempt } from '../../work/change-items.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
-import {
-  retireWebhook, type AttemptEvents, type DeliveryWrite,
-} from './webhook-retirement.ts';
+import { retireWebhook, type AttemptEvents, type DeliveryWrite } from './webhook-retirement.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
 /** An attempt that was made, with the delivery as it was before. */
@@ -94,9 +90,14 @@ function createWrite(
     stageMore(transaction, changed) {
       const isFailed = hasFailed(changed);
       if (webhookId !== null) {
-        stageHealthRecord(context.health, transaction, webhookId, {
-          outcome, isFailed, isTimeNeeded: rate !== undefined || isProbe,
-        });
+        // The monitor changes in memory, though the transaction may run again: the final failure
+        // of one attempt may be reported several times.
+        if (isFailed) {
+          context.health.recordFinalFailure(webhookId, parseTimestamp(outcome.attempt.at),
+            { isLoggedElsewhere: outcome.end === 'gone' });
+        }
+        // Where the time of the next attempt follows from that of this one, it must be on disk.
+        context.health.stage(transaction, webhookId, rate !== undefined || isProbe);
       }
       if (isFailed) systemEvents?.deliveryFailed(transaction, changed.after);
     },
@@ -154,25 +155,6 @@ function reportToHealth(
 
 function hasFailureLimit({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
   return disableAfterHours > 0;
-}
-
-/**
- * The monitor changes in memory here, though the transaction may run again: the final failure of
- * one attempt may be reported several times (`recordFinalFailure`).
- */
-function stageHealthRecord(
-  health: HealthMonitor, transaction: Transaction, webhookId: string,
-  { outcome: { end, attempt }, isFailed, isTimeNeeded }: {
-    readonly outcome: SendOutcome; readonly isFailed: boolean;
-    /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
-    readonly isTimeNeeded: boolean;
-  },
-): void {
-  if (isFailed) {
-    health.recordFinalFailure(webhookId, parseTimestamp(attempt.at),
-      { isLoggedElsewhere: end === 'gone' });
-  }
-  health.stage(transaction, webhookId, isTimeNeeded);
 }
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */

@@ -39,7 +39,8 @@ export class AuthorizedSender {
    * own, as others may wait for it. Throws `unavailable` when there is no token in time, so that
    * the target was not asked, and NetworkError.
    */
-  async send(oauth2: Oauth2, request: HttpRequest): Promise<AuthorizedResponse> {
+  async send(oauth2: Oauth2 | undefined, request: HttpRequest): Promise<AuthorizedResponse> {
+    if (oauth2 === undefined) return this.#http.request(request);
     const startedMs = this.#clock.monotonicMs();
     const send = async (accessToken: string): Promise<AuthorizedResponse> => {
       const authorized = { ...request.headers, authorization: `Bearer ${accessToken}` };

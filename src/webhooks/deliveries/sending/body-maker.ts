@@ -11,8 +11,7 @@ import type { JsonValue } from '../../../base/schema.ts';
 import {
   ChainRefusal, encodeData, runAction, type ConfiguredActions,
 } from '../../actions/run-action.ts';
-import { createEmptyPayload, toPayload } from '../../actions/action-payload.ts';
-import type { Payload } from '../../actions/action-payload.ts';
+import { createEmptyPayload, toPayload, type Payload } from '../../actions/action-payload.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import { fillTemplate } from '../../outgoing/payload-template.ts';
 

@@ -8,7 +8,8 @@ import { findCommitted } from '../../../store/find-record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { createTaskRecords } from '../delivery-codec.ts';
 import {
-  cancelIfPending, deliveryCollection, type Delivery, type StoredDelivery,
+  deliveryCollection, endIfPending, type Delivery, type SendOutcome, type SentHead,
+  type StoredDelivery,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
 import { backfillCollection, decodeHoldingJobId } from '../backfill-hold.ts';
@@ -23,17 +24,18 @@ import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
 import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
 import { createPlace, type LaneName, type Responsiveness } from '../../work/task.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
-import type { QueueLease } from '../../work/ownership.ts';
+import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import { changeItem } from '../../work/change-items.ts';
 import type {
   Attempter, AttemptResult, AttemptWorker, TaskRecords, WebhookQueues,
 } from '../../work/queue-worker.ts';
 import type { RelayContext } from '../../relay-context.ts';
-import { assessResponsiveness, attemptDelivery } from './delivery-attempt.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt } from './attempt-recorder.ts';
-import { findForwardHost, NO_BODY_ROOM } from './request-builder.ts';
+import {
+  createFailure, findForwardHost, NO_BODY_ROOM, prepareRequest, type PreparedAttempt,
+} from './request-builder.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
@@ -77,7 +79,8 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
         isOrphaned: (key) =>
           !key.startsWith(FORWARD_PREFIX) && webhooks.find(key) === undefined,
         stageEnd(transaction, id, nowMs) {
-          changeItem(deliverySpec, transaction, id, (before) => cancelIfPending(before, nowMs));
+          changeItem(deliverySpec, transaction, id, (before) =>
+            endIfPending(before, 'cancelled', nowMs));
         },
         message: 'deliveries of a removed webhook wait to be cancelled',
       },
@@ -197,6 +200,61 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
     this.#roomLoggedMs = nowMs;
     log.warning('deliveries wait until there is room for their bodies (outgoing.maxPendingBytes)',
       { delivery: id });
+  }
+}
+
+/**
+ * Prepares and sends the request of a delivery. Resolves with null when the delivery must not be
+ * attempted any more, its lease has ended or `cutOff` came first. Rejects when the request could
+ * not be prepared.
+ */
+async function attemptDelivery(
+  context: DeliveryContext, identifier: string, lease: QueueLease, cutOff: AbortSignal,
+): Promise<AttemptResult<FinishedAttempt> | null> {
+  const preparedAttempt = await unlessCutOff(prepareRequest(context, identifier), cutOff);
+  if (preparedAttempt === null || 'postponedMs' in preparedAttempt) return preparedAttempt;
+  // The lease may have ended while the request was prepared.
+  if (!lease.mayContinue()) return null;
+  const { sent, isPayload, storedDelivery } = preparedAttempt;
+  const { hook: webhookId } = storedDelivery.item;
+  const isProbe = webhookId !== null && context.webhooks.find(webhookId)?.isProbed === true;
+  const outcome = await sendPrepared(context, preparedAttempt, cutOff);
+  if (outcome === null) return null;
+  // A target that was not asked got no request.
+  const isUnsent = outcome.end === 'notAsked' || outcome.isUnsent === true;
+  const head = isUnsent ? null : addShownParts(sent, outcome);
+  const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
+  return {
+    result: { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease },
+  };
+}
+
+/** Adds what another sender's dialect made of the request. */
+function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {
+  if (sent === null || shown === null) return sent;
+  return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
+}
+
+/** The sign that an outcome gives of the webhook, or of its host; null: none. */
+export function assessResponsiveness(
+  { end, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
+): Responsiveness | null {
+  if (end === 'notAsked' || isUnsent) return null;
+  if (isUnreachable) return 'unreachable';
+  return attempt.statusCode === null ? 'silent' : 'answered';
+}
+
+async function sendPrepared(
+  context: DeliveryContext, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
+): Promise<SendOutcome | null> {
+  if (cutOff.aborted) return null;
+  if ('failure' in preparedAttempt) return preparedAttempt.failure;
+  try {
+    return await context.sender.attempt(preparedAttempt.request, cutOff);
+  } catch (thrown) {
+    // The request may have left, but counts as unsent: nothing is concluded about the target.
+    context.log.error('an attempt failed unexpectedly', { error: thrown });
+    return createFailure(context.clock, 'internal error');
   }
 }
 

@@ -1,7 +1,6 @@
 /** Builds the request that an attempt sends, from a stored delivery. */
 import { AppError, messageOf } from '../../../base/errors.ts';
-import { formatTimestamp } from '../../../base/clock.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import { createTraceFields } from '../../../base/trace-context.ts';
 import { createTaggedLogger, MASK } from '../../../base/log.ts';
 import { findCommitted } from '../../../store/find-record.ts';
@@ -13,9 +12,7 @@ import { decodeDelivery, deliveryHead } from '../delivery-codec.ts';
 import {
   deliveryCollection, type SendOutcome, type Delivery, type SentHead, type StoredDelivery,
 } from '../delivery.ts';
-import {
-  deliveryBodyCollection, encodeBodyRecord, findMadeBody,
-} from '../delivery-body.ts';
+import { deliveryBodyCollection, encodeBodyRecord, findMadeBody } from '../delivery-body.ts';
 import {
   decodeEventHead, decodeForward, findEventHead, findEventRecord, readPayloadBytes,
   type StoredEventHead,
@@ -98,9 +95,14 @@ export async function prepareRequest(
   const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
     const request = addTrace(addSystemEventHeader(
       buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event), trace);
-    const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
-    return webhook.format === 'cloudevents'
-      ? withCloudEvent(context, attempt, eventRecord) : attempt;
+    const sent = buildSentHead(webhook);
+    if (webhook.format !== 'cloudevents') return { request, sent, isPayload, storedDelivery };
+    const event = readCloudEvent(delivery, eventRecord, context.cloudEventSource);
+    // Before the other headers, as signatures are known by their place at the end.
+    const headers = [...listCloudEventHeaders(event), ...sent.headers];
+    return {
+      request: addCloudEvent(request, event), sent: { ...sent, headers }, isPayload, storedDelivery,
+    };
   };
   const payload = readPayloadBytes(eventRecord);
   const madeBody = findMadeBody(findCommitted(context.store), delivery);
@@ -160,26 +162,12 @@ function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
     headers: [
       ...redactHeaders(resolveHeaders(method, headers, contentType)),
       ...oauth2 === undefined ? [] : ['authorization', MASK],
-      // A dialect has headers of its own: see `addShownParts` in delivery-attempt.ts.
+      // A dialect has its own headers: see `addShownParts` in delivery-attempter.ts.
       ...secret === undefined || getSigner !== null ? [] : SIGNATURES,
     ],
   };
   sentHeads.set(webhook, head);
   return head;
-}
-
-/**
- * Adds the attributes of the event to the request, and to the head to be stored: before its other
- * headers, as signatures are known by their place at the end.
- */
-function withCloudEvent<
-  Attempt extends { readonly request: OutgoingRequest; readonly sent: SentHead;
-    readonly storedDelivery: StoredDelivery; },
->({ cloudEventSource }: DeliveryContext, attempt: Attempt, eventRecord: Buffer): Attempt {
-  const { request, sent, storedDelivery } = attempt;
-  const event = readCloudEvent(storedDelivery.item, eventRecord, cloudEventSource);
-  const headers = [...listCloudEventHeaders(event), ...sent.headers];
-  return { ...attempt, request: addCloudEvent(request, event), sent: { ...sent, headers } };
 }
 
 /** Marks a request for a system event: what it causes elsewhere must not cause another one. */

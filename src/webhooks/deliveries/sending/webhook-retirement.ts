@@ -7,7 +7,7 @@ import type { Transaction } from '../../../store/store-port.ts';
 import { disableGoneWebhook } from '../../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
-import { failIfPending, type Delivery } from '../delivery.ts';
+import { endIfPending, type Delivery } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
 import { changeItem, type AttemptWrite } from '../../work/change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/item-spec.ts';
@@ -70,7 +70,7 @@ async function failAllAndDisable(
   const { identifier } = stored.item;
   const nowMs = clock.now();
   const fail = (transaction: Transaction, ids: readonly string[]): void => {
-    const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
+    const change = (before: Delivery): Delivery | null => endIfPending(before, 'failed', nowMs);
     for (const id of ids) changeItem(deliverySpec, transaction, id, change);
   };
   let chunk = takeOthers(context, webhookId, identifier);

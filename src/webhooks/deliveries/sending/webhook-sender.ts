@@ -2,13 +2,11 @@
  * Signs and sends an outgoing request, for a single `send` and for each attempt of a delivery. A
  * failure to deliver is a result, never an exception; what else is thrown is a bug.
  */
-import { formatTimestamp } from '../../../base/clock.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import { isChainRefused, nextHop } from '../../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { JsonValue } from '../../../base/schema.ts';
-import type { HttpRequest } from '../../../client/http-client.ts';
 import { NetworkError, type NetworkErrorKind } from '../../../client/network-error.ts';
 import { parseRetryAfter } from '../../../client/policy/retry.ts';
 import {
@@ -21,7 +19,6 @@ import { addCloudEvent, createSentByHand } from './cloud-event.ts';
 import { RESPONSE_BYTES_MAX, type SendOutcome } from '../delivery.ts';
 import { SENT_BY_HAND } from '../durable-send.ts';
 import { encodePayload } from '../../outgoing/encode-payload.ts';
-import type { Oauth2 } from '../../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions, SendResult } from '../../outgoing/send-options.ts';
 import type { RelayContext } from '../../relay-context.ts';
@@ -41,7 +38,7 @@ const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
 
 type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly bodies: Pick<BodyMaker, 'make'>;
-  readonly sendRequest: RequestSender;
+  readonly authorizedSender: AuthorizedSender;
   readonly cloudEventSource: string | undefined;
 };
 
@@ -56,7 +53,7 @@ export function createWebhookSender(
   cloudEventSource?: string,
 ) {
   const parts: SenderParts = {
-    clock, makeId, bodies, sendRequest: createRequestSender(http, clock), cloudEventSource,
+    clock, makeId, bodies, authorizedSender: new AuthorizedSender(http, clock), cloudEventSource,
   };
   return {
     /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
@@ -90,24 +87,11 @@ function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): Sen
   };
 }
 
-/**
- * Sends a request, with an access token if its webhook has `oauth2`, and resolves with the
- * response. Throws NetworkError, and `unavailable` when there is no token.
- */
-type RequestSender =
-  (request: HttpRequest, oauth2: Oauth2 | undefined) => Promise<AuthorizedResponse>;
-
-function createRequestSender(http: HttpSender, clock: Clock): RequestSender {
-  const sender = new AuthorizedSender(http, clock);
-  return (request, oauth2) => oauth2 === undefined ? http.request(request)
-    : sender.send(oauth2, request);
-}
-
 async function sendNow(
   parts: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
   { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
-  const { sendRequest, clock, bodies, makeId } = parts;
+  const { authorizedSender, clock, bodies, makeId, cloudEventSource } = parts;
   const log = createTaggedLogger(origin.log, webhook.labels);
   let isActionRefused = false;
   const onChainRefused = (): void => {
@@ -124,7 +108,10 @@ async function sendNow(
       : { signer: webhook.getSigner(), event: SENT_BY_HAND };
     request = addTrace(
       buildWebhookRequest(webhook, makeId(), body, hops, dialect), origin.trace ?? null);
-    if (webhook.format === 'cloudevents') request = addSentByHand(parts, request);
+    if (webhook.format === 'cloudevents') {
+      const time = formatTimestamp(clock.now());
+      request = addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource));
+    }
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
@@ -136,7 +123,7 @@ async function sendNow(
   }
   try {
     const signedRequest = signRequest(request, clock.now(), retries);
-    const response = await sendRequest(signedRequest.http, request.oauth2);
+    const response = await authorizedSender.send(request.oauth2, signedRequest.http);
     const { statusCode, tokenError } = response;
     const success = isDelivered(request, response);
     const wasChainRefused = isChainRefused(response.headers);
@@ -162,14 +149,6 @@ async function sendNow(
   }
 }
 
-/** Adds the attributes of an event that is sent by hand, in the format `cloudevents`. */
-function addSentByHand(
-  { clock, cloudEventSource }: SenderParts, request: OutgoingRequest,
-): OutgoingRequest {
-  const time = formatTimestamp(clock.now());
-  return addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource));
-}
-
 /** Describes why there was no response. Names neither target nor credentials. */
 function describeFailure(error: NetworkError): string {
   const { code, wasConnected, timeoutMs } = error;
@@ -180,7 +159,7 @@ function describeFailure(error: NetworkError): string {
 }
 
 async function makeAttempt(
-  { sendRequest, clock }: SenderParts, request: OutgoingRequest, signal: AbortSignal,
+  { authorizedSender, clock }: SenderParts, request: OutgoingRequest, signal: AbortSignal,
 ): Promise<SendOutcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
@@ -194,7 +173,7 @@ async function makeAttempt(
   const signedRequest = signRequest(request, startedAt, NO_RETRIES, signal);
   const { shown, sentSecrets } = signedRequest;
   try {
-    const response = await sendRequest(signedRequest.http, request.oauth2);
+    const response = await authorizedSender.send(request.oauth2, signedRequest.http);
     const { statusCode, tokenError = null } = response;
     const publicBody = hideSentSecrets(response, request, sentSecrets, RESPONSE_BYTES_MAX);
     const responseStart = decodeTextStart(publicBody, RESPONSE_BYTES_MAX);

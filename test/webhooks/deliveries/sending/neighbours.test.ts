@@ -13,7 +13,7 @@ import type { TargetResponse } from '../../../../src/webhooks/members/http-sende
 import { Scheduler } from '../../../../src/webhooks/work/scheduler.ts';
 import {
   assessResponsiveness,
-} from '../../../../src/webhooks/deliveries/sending/delivery-attempt.ts';
+} from '../../../../src/webhooks/deliveries/sending/delivery-attempter.ts';
 import { createWebhookSender } from '../../../../src/webhooks/deliveries/sending/webhook-sender.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom, type Random } from '../../../support/random.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stageDelivery } from '../../../../src/webhooks/deliveries/delivery-changes.ts';
-import { createDelivery, failIfPending } from '../../../../src/webhooks/deliveries/delivery.ts';
+import { createDelivery, endIfPending } from '../../../../src/webhooks/deliveries/delivery.ts';
 import type { QueueLease } from '../../../../src/webhooks/work/ownership.ts';
 import { Scheduler } from '../../../../src/webhooks/work/scheduler.ts';
 import { retireWebhook } from '../../../../src/webhooks/deliveries/sending/webhook-retirement.ts';
@@ -39,7 +39,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
     { store, scheduler, clock, retiringIds: new Set() }, { updateQueue() {} }, 'h1', {
       stored: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',
       stageMore() {}, systemEvents: null,
-      change: (before) => failIfPending(before, clock.now()) ?? before,
+      change: (before) => endIfPending(before, 'failed', clock.now()) ?? before,
     });
   assert.deepEqual(result, { attemptedDelivery: undefined, wasDisabled: false });
   assert.equal(store.lines.length, 1);

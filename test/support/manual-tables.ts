@@ -93,18 +93,25 @@ export function commandRows(): TableRows {
     const words = operand === undefined ? []
       : [operand.isRequired ? `<${operand.name}>` : `[<${operand.name}>]`];
     const texts = Object.entries(options).map(([word, option]) => optionText(word, option));
-    const cells: string[] = words.map(code);
+    const groups: string[] = [];
+    let own = words;
     for (let index = 0; index < texts.length;) {
       const shared = earlier.map((command) => ({
         name: command.name, count: countShared(texts.slice(index), command.texts),
       })).find(({ count }) => count >= SHARED_OPTIONS_MIN);
       const [first = '', last = ''] = [texts[index], texts[index + (shared?.count ?? 1) - 1]];
-      cells.push(shared === undefined ? code(first)
-        : `${code(optionName(first))} to ${code(optionName(last))} of ${code(shared.name)}`);
+      if (shared === undefined) {
+        own.push(first);
+      } else {
+        groups.push(code(own.join(' ')),
+          `${code(optionName(first))} to ${code(optionName(last))} of ${code(shared.name)}`);
+        own = [];
+      }
       index += shared?.count ?? 1;
     }
+    groups.push(code(own.join(' ')));
     earlier.push({ name, texts });
-    return `| \`${name}\` | ${cells.join(' ')} | ${summary} |`;
+    return `| \`${name}\` | ${groups.filter((text) => text !== '').join(', ')} | ${summary} |`;
   });
 }
 
@@ -127,7 +134,7 @@ function optionText(name: string, option: OptionSpec): string {
 }
 
 function code(text: string): string {
-  return `\`${text.replaceAll('|', '\\|')}\``;
+  return text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 }
 
 /** The endpoints for tokens that are bound to webhooks, by scope. */

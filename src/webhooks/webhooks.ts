@@ -188,8 +188,8 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
-      records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs, keys, searches,
-      findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
+      records: resources.outgoing, webhooks: directories, health: health.outgoing, jobs, keys,
+      searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
     }),
     ...emitRoutes(context, events, deliveries, keys),
     ...requestRoutes(requests, directories.incoming, keys, searches),
@@ -200,7 +200,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     findSeenRecords: createSeenRecordsFinder(store, findVisibility), listHostWaits,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
-    describeWebhook: (identifier) => describeWebhook(directories, identifier),
+    describeWebhook: (identifier) => describeWebhook(indexes, identifier),
     emit: async (name, payload) => [...(await events.emitValue(name, payload)).deliveries],
     tellBackupFailed: (failure) => tellBackupFailed(context, systemEvents, failure),
     start() {
@@ -225,9 +225,7 @@ function createOutgoingEndpoints(
   { store }: RelayContext, { sender, deliveries, keptEvents }: ReturnType<typeof composeOutgoing>,
   parts: {
     readonly records: WebhookResources['outgoing'];
-    readonly webhooks: {
-      readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
-    };
+    readonly webhooks: Pick<Indexes, WebhookDirection>;
     readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys | null;
     readonly searches: Searches; readonly findVisibility: FindVisibility;
     readonly inFlightPerHookMax: number;
@@ -237,8 +235,8 @@ function createOutgoingEndpoints(
   const { inFlightPerHookMax } = parts;
   const routes = [
     ...outgoingRoutes({
-      records, webhooks: webhooks.outgoing, health, findVisibility,
-      inFlightPerHookMax, send: (...input) => sender.sendText(...input),
+      records, webhooks: webhooks.outgoing, health, findVisibility, inFlightPerHookMax,
+      send: (...input) => sender.sendText(...input),
     }),
     ...bindRoutes(receiverRows, webhooks.outgoing),
     ...deliveryRoutes(deliveries, findVisibility, webhooks, keys, searches),
@@ -327,10 +325,7 @@ function createRequestLookup(
 }
 
 function describeWebhook(
-  { incoming, outgoing }: {
-    readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
-  },
-  identifier: string,
+  { incoming, outgoing }: Indexes, identifier: string,
 ): ReturnType<Webhooks['describeWebhook']> {
   const { name, targetUrl } = outgoing.find(identifier) ?? {};
   return {
@@ -347,11 +342,15 @@ function findStoredKey({ identifier, name = '', targetUrl }: SendingWebhook): st
   return identifier ?? (targetUrl === undefined ? name : '');
 }
 
-function openIndexes(context: RelayContext, { incoming, onOutcome }: WebhooksOptions): {
+type Indexes = {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingWebhookIndex;
   readonly incoming: IncomingWebhookIndex;
-} {
+};
+
+function openIndexes(
+  context: RelayContext, { incoming, onOutcome }: WebhooksOptions,
+): Indexes {
   return {
     configurations: new ConfigurationIndex(context.store),
     outgoing: new OutgoingWebhookIndex(context.store),
@@ -359,12 +358,7 @@ function openIndexes(context: RelayContext, { incoming, onOutcome }: WebhooksOpt
   };
 }
 
-function createMonitors(
-  context: RelayContext,
-  { incoming, outgoing }: {
-    readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
-  },
-): HealthMonitors {
+function createMonitors(context: RelayContext, { incoming, outgoing }: Indexes): HealthMonitors {
   return {
     incoming: new HealthMonitor(context, {
       direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,

@@ -6,8 +6,9 @@ import { sleep } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { HttpRequest } from '../../src/client/http-client.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
-import { callApiAnyStatus } from '../../src/server/local/api-call.ts';
-import type { ApiCall, ApiResponse, ApiTarget } from '../../src/server/local/api-call.ts';
+import {
+  callApiAnyStatus, type ApiCall, type ApiResponse, type ApiTarget,
+} from '../../src/server/local/api-call.ts';
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';

@@ -1,12 +1,10 @@
 /** The relay behind a real listener, on a store in memory, with every log line kept. */
 import assert from 'node:assert/strict';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { MemoryBudget } from '../../src/base/memory-budget.ts';
-import { createHttpClient } from '../../src/client/http-client.ts';
-import type { HttpClientOptions } from '../../src/client/http-client.ts';
+import { createHttpClient, type HttpClientOptions } from '../../src/client/http-client.ts';
 import { createTargetCheck } from '../../src/client/policy/deny-list.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';

@@ -1,11 +1,10 @@
 /** The plan of an apply: what it changes, as it is shown before anything is done. Pure. */
-import { isJsonObject } from '../../base/fields.ts';
+import { isJsonObject, mapMembers } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
 import { maskSecrets } from '../members/mask-secrets.ts';
 import { findValidPrevious } from '../members/rotate-secret.ts';
 import type { PlannedChange } from './document-schema.ts';
-import { sortFreeJson } from './free-json.ts';
 import type { RecordKind } from './record-kinds.ts';
 
 /** Stands among the changed members in place of `secret` when there will be none. */
@@ -91,4 +90,23 @@ function formatJson(value: JsonValue): string {
   const members = Object.entries(value).map(([name, member]) =>
     `${encodeJson(name)}: ${formatJson(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+/**
+ * The members of a record; those that hold free JSON have their own members sorted by name, so that
+ * equal values have equal text.
+ */
+export function sortFreeJson({ members }: ObjectSchema, record: JsonObject): JsonObject {
+  return mapMembers(record, (value, name) => {
+    const { schema } = members[name] ?? {};
+    if (schema?.kind === 'json') return sortMembers(value);
+    return schema?.kind === 'object' && isJsonObject(value) ? sortFreeJson(schema, value) : value;
+  });
+}
+
+function sortMembers(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sortMembers(value[name] ?? null)]));
 }

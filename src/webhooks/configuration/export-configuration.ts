@@ -8,7 +8,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { takeUniqueName } from '../../base/text/unique-name.ts';
 import { replaceSecrets } from '../members/mask-secrets.ts';
-import { sortFreeJson } from './free-json.ts';
+import { sortFreeJson } from './configuration-plan.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
 

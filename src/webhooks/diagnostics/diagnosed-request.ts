@@ -7,7 +7,7 @@ import { parseTime } from '../../base/time.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { StoredRequest } from '../incoming/stored-request.ts';
 import type { RequestService } from '../inbox/request-service.ts';
-import type { RecordedVerdict } from '../senders/diagnosis/recorded-verdict.ts';
+import type { RecordedVerdict } from '../senders/diagnosis/diagnose.ts';
 import { createRequestReader, type RawRequest } from '../senders/request/request-reader.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 import { joinHeaders } from '../incoming/join-headers.ts';

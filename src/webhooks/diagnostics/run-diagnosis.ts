@@ -8,12 +8,11 @@ import type { Diagnosis } from '../senders/diagnosis/diagnosis-report.ts';
 import { decodeBody, isDecoded } from '../senders/request/plain-body.ts';
 import { createRequestReader, type RawRequest } from '../senders/request/request-reader.ts';
 import { isChallengeAttempt } from '../senders/verification/challenge.ts';
-import type { Verifier } from '../senders/verification/verify.ts';
 import { explainUnparsed } from '../incoming/body-format.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
-import { listSecrets } from '../senders/verification/webhook-secrets.ts';
+import { listSecrets, type Verifier } from '../senders/verification/verify.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { createSenderVerifier } from '../incoming/verification-member.ts';
 import {

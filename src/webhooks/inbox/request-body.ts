@@ -10,7 +10,10 @@ import { AppError } from '../../base/errors.ts';
 import { redactText } from '../../base/log.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { InlineBody, StoredRequestHead } from '../incoming/stored-request.ts';
+import type { FindRecord } from '../../store/store-port.ts';
+import {
+  requestBodyCollection, type InlineBody, type StoredRequestHead,
+} from '../incoming/stored-request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
 /** Control characters take six bytes each in JSON. Above this growth base64 is used. */
@@ -52,11 +55,6 @@ function appendBody(record: ByteWriter, body: Buffer): void {
     record.cut(before);
   }
   record.addText(`"body":"${body.toString('base64')}"`);
-}
-
-/** Decodes a record of `request-bodies`. */
-function decodeBodyRecord(bytes: Buffer): Buffer {
-  return decodeBody(bytes.subarray(bytes.indexOf(BODY_MARK) + 1, bytes.length - 1));
 }
 
 /** Decodes the last member of a record, which is the body. */
@@ -113,17 +111,16 @@ function findStartEnd(text: string, isJson: boolean): number {
 }
 
 /**
- * Returns the body of a request. `findBodyRecord` looks up its record of its own. Throws `damaged`
- * when a body that should have a record has none.
+ * Returns the body of a request. Throws `damaged` when `find` does not find the record that a body
+ * should have of its own.
  */
 export function getRequestBody(
-  request: Pick<StoredRequestHead, 'id' | 'inlineBody'>, findBodyRecord: () => Buffer | undefined,
+  { id, inlineBody }: Pick<StoredRequestHead, 'id' | 'inlineBody'>, find: FindRecord,
 ): Buffer {
-  const { inlineBody } = request;
   if (inlineBody !== null) {
     return inlineBody.isEncoded ? decodeBody(inlineBody.bytes) : inlineBody.bytes;
   }
-  const bodyRecord = findBodyRecord();
-  if (bodyRecord !== undefined) return decodeBodyRecord(bodyRecord);
-  throw new AppError('damaged', `the body of request ${request.id} is gone`);
+  const record = find(requestBodyCollection.name, id);
+  if (record === undefined) throw new AppError('damaged', `the body of request ${id} is gone`);
+  return decodeBody(record.subarray(record.indexOf(BODY_MARK) + 1, record.length - 1));
 }

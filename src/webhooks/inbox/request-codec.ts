@@ -29,8 +29,7 @@ import {
 } from '../deliveries/delivery.ts';
 import { createPuts, decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
-import { findCommitted } from '../../store/find-record.ts';
-import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
+import type { CollectionSpec, FindRecord } from '../../store/store-port.ts';
 import {
   combineStatuses, computeStatus, type StoredRequest, type StoredRequestHead, type StoredStatus,
   type StoredVerdict,
@@ -95,11 +94,8 @@ export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
   return { ...head, deliveries, updatedAt, status: computeStatus(deliveries) };
 }
 
-/** Finds a committed request with its deliveries. */
-export function findCommittedRequest(
-  store: Pick<Store, 'collection'>, id: string,
-): StoredRequest | undefined {
-  const find = findCommitted(store);
+/** Finds a stored request with its deliveries. */
+export function findRequest(find: FindRecord, id: string): StoredRequest | undefined {
   const bytes = find(requestCollection.name, id);
   return bytes === undefined ? undefined : decodeRequest(bytes, find);
 }

@@ -14,9 +14,8 @@ import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { bindRoutes } from '../../server/http-route.ts';
-import type {
-  ResponseSpec, Exchange, ParameterSpec, HttpRoute, RouteRow,
+import {
+  bindRoutes, type ResponseSpec, type Exchange, type ParameterSpec, type HttpRoute, type RouteRow,
 } from '../../server/http-route.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { refuseChained } from '../members/refuse-chained.ts';

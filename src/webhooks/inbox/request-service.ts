@@ -6,20 +6,24 @@ import type { Precondition } from '../../resources/repository.ts';
 import { RemovedRecords, RemovingTransaction } from '../../resources/removed-records.ts';
 import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { Transaction } from '../../store/store-port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import { changeItem, removeItems } from '../work/change-items.ts';
+import { findOrphans, reportProblems } from '../work/queue-reconciliation.ts';
+import { visitInSteps } from '../records/stepped-scan.ts';
 import { addAccepted, readRemovals, stageRemovals } from '../records/removals.ts';
 import type { WebhookDirectory } from '../members/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { SearchWalk } from '../records/searches.ts';
 import { getRequestBody, readBodyStart } from './request-body.ts';
 import {
-  decodeRequestHead, decodeRequest, findCommittedRequest, requestCollection,
+  countWrittenDeliveries, decodeRequestHead, findRequest, hasBodyRecord, listDeliveryRecords,
+  requestCollection,
 } from './request-codec.ts';
 import type { RequestFilter } from './request-fields.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import { RequestList } from './request-list.ts';
-import { reconcileRequests } from './request-reconciliation.ts';
 import {
   toPublicRequest, type PublicRequest, type RequestReconciliation,
 } from './request-schema.ts';
@@ -96,16 +100,16 @@ export class RequestService {
 
   /** Finds a stored or a rejected request. */
   find(id: string): StoredRequest | undefined {
-    return findCommittedRequest(this.#context.store, id) ?? this.#parts.rejected.find(id)?.request;
+    return findRequest(findCommitted(this.#context.store), id)
+      ?? this.#parts.rejected.find(id)?.request;
   }
 
   /** Returns what was kept of the body; null when there is no such request. */
   findBody(id: string): Buffer | null {
-    const { store } = this.#context;
-    const bytes = store.collection(requestCollection.name).findBytes(id);
-    if (bytes === undefined) return this.#parts.rejected.find(id)?.body ?? null;
-    const bodies = store.collection(requestBodyCollection.name);
-    return getRequestBody(decodeRequestHead(bytes), () => bodies.findBytes(id));
+    const find = findCommitted(this.#context.store);
+    const bytes = find(requestCollection.name, id);
+    return bytes === undefined ? this.#parts.rejected.find(id)?.body ?? null
+      : getRequestBody(decodeRequestHead(bytes), find);
   }
 
   /**
@@ -143,7 +147,7 @@ export class RequestService {
   async restore(id: string): Promise<StoredRequest> {
     const removedRecords = this.#removedRecords.get(id);
     const { rejected, reserveRoom } = this.#parts;
-    const restored = await this.#context.store.transact((transaction) => {
+    const request = await this.#context.store.transact((transaction) => {
       const hasRecord = (record: (typeof removedRecords)[number]): boolean =>
         transaction.find(record.collection, record.id) !== undefined;
       if (removedRecords.some(hasRecord)) {
@@ -153,12 +157,12 @@ export class RequestService {
         transaction.put(collection, recordId, bytes);
       }
       stageRemovals(transaction, requestSpec.noun, 'deleted', -1);
-      const request = getStaged(transaction, id, rejected);
-      reserveRoom(transaction, request);
-      return request;
+      const restoredRequest = getStaged(transaction, id, rejected);
+      reserveRoom(transaction, restoredRequest);
+      return restoredRequest;
     });
     this.#removedRecords.forget(id);
-    return restored;
+    return request;
   }
 
   /**
@@ -202,8 +206,18 @@ export class RequestService {
     return copy;
   }
 
-  reconcile(): Promise<RequestReconciliation> {
-    return reconcileRequests(this.#context.store, () => this.totals());
+  /** Checks that each stored request has its body and deliveries, and each of these its request. */
+  async reconcile(): Promise<RequestReconciliation> {
+    const { store } = this.#context;
+    const problems = [
+      ...await findOrphans(store, requestBodyCollection, requestCollection, (id) =>
+        `body ${id} belongs to no request`),
+      ...await findOrphans(store, deliveryCollection, requestCollection, (id) =>
+        `delivery ${id} belongs to no request`,
+        (id) => isRouteDeliveryId(id) ? parseRequestId(id) : null),
+      ...await findIncompleteRequests(store),
+    ];
+    return reportProblems(this.totals(), problems);
   }
 
   totals(): RequestTotals {
@@ -248,12 +262,11 @@ type ReplaySource = {
 function getReplaySource(
   transaction: Transaction, id: string, rejected: RejectedRing,
 ): ReplaySource {
-  const bytes = transaction.find(requestCollection.name, id);
-  if (bytes !== undefined) {
-    const request = decodeRequest(bytes, findStaged(transaction));
-    const body = (): Buffer =>
-      getRequestBody(request, () => transaction.find(requestBodyCollection.name, id));
-    return { request, body, isStored: true };
+  const find = findStaged(transaction);
+  const storedRequest = findRequest(find, id);
+  if (storedRequest !== undefined) {
+    const body = (): Buffer => getRequestBody(storedRequest, find);
+    return { request: storedRequest, body, isStored: true };
   }
   const rejectedRequest = rejected.find(id);
   if (rejectedRequest === undefined) throw notFoundError(requestResource.noun, id);
@@ -266,8 +279,8 @@ function getReplaySource(
 function getStaged(
   transaction: Transaction, id: string, rejected: RejectedRing,
 ): StoredRequest {
-  const bytes = transaction.find(requestCollection.name, id);
-  if (bytes !== undefined) return decodeRequest(bytes, findStaged(transaction));
+  const request = findRequest(findStaged(transaction), id);
+  if (request !== undefined) return request;
   if (rejected.find(id) === undefined) throw notFoundError(requestResource.noun, id);
   throw new AppError('conflict', `request ${id} was rejected: it is in memory alone, and goes by `
     + 'itself');
@@ -276,4 +289,23 @@ function getStaged(
 function stillPendingError(id: string): AppError {
   return new AppError('conflict', `request ${id} is pending: it was accepted and will be done; `
     + 'delete it once it is done or has failed');
+}
+
+/** Finds the requests that have lost their body or a delivery. */
+async function findIncompleteRequests(store: Store): Promise<string[]> {
+  const records = store.collection(requestCollection.name);
+  const bodies = store.collection(requestBodyCollection.name);
+  const find = findCommitted(store);
+  const problems: string[] = [];
+  await visitInSteps(records, (bytes, slot) => {
+    const id = records.idAt(slot) ?? '';
+    if (hasBodyRecord(bytes) && bodies.findSlot(id) === -1) {
+      problems.push(`request ${id} has lost its body`);
+    }
+    if (listDeliveryRecords(id, find).length < countWrittenDeliveries(bytes)) {
+      problems.push(`request ${id} has lost deliveries`);
+    }
+    return 'searched';
+  });
+  return problems;
 }

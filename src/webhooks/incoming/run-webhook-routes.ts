@@ -13,8 +13,9 @@ import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult, type ActionOptions } from '../actions/action.ts';
 import { EMIT_EVENT } from '../actions/emit-event-action.ts';
 import type { ActionCall } from '../actions/action-registry.ts';
-import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
-import type { ConfiguredActions } from '../actions/run-action.ts';
+import {
+  FAILED_MESSAGE, encodeData, runAction, type ConfiguredActions,
+} from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import type { Facts } from '../members/filters/facts.ts';
 import type { ReadyWebhookRoute } from './routes-member.ts';

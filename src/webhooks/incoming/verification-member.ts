@@ -9,7 +9,7 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import type { SecretShape, SecretShapeChoice } from '../members/new-secret.ts';
+import type { SecretShape, SecretShapeChoice } from '../members/secret-members.ts';
 import { isTargetUrl } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
@@ -18,8 +18,9 @@ import {
 } from '../senders/presets/preset-table.ts';
 import { NEEDS, usesOrigins, type Need } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
-import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
-import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
+import {
+  createVerifier, listSecrets, type SecretMembers, type Verifier,
+} from '../senders/verification/verify.ts';
 
 /** The preset of webhooks that have a secret and no `verification`. */
 export const X_SIGNATURE_PRESET = 'hookshelf';
@@ -195,7 +196,7 @@ export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoi
   if (preset === undefined) {
     return { problem: `is needed: ${explainUnknownPreset(String(name))}` };
   }
-  const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret;
+  const shape = preset.scheme === null ? findKeyShape(scheme) : preset.newSecret ?? null;
   if (shape !== null) return { shape };
   return {
     problem: `is needed: only the sender (${preset.sender}) can make it, and shows it here: `

@@ -21,9 +21,10 @@ import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { BoundRule, Exchange, HttpRoute } from '../../server/http-route.ts';
 import { keepSecrets, showRecord } from './mask-secrets.ts';
-import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
-import type { SecretShapeChoice } from './new-secret.ts';
-import { secretMembers, secretSchema } from './secret-members.ts';
+import {
+  createSecretBytes, encodeSecret, secretMembers, secretSchema, type SecretShape,
+  type SecretShapeChoice,
+} from './secret-members.ts';
 
 const OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;

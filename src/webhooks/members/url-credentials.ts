@@ -2,8 +2,7 @@
  * Hides and restores credentials in a URL: user and password, and the values of secret-like
  * parameters. No other byte of the URL changes. Pure.
  */
-import { MASK, decodePercent, findSecretParameters } from '../../base/log.ts';
-import type { TextParameter } from '../../base/log.ts';
+import { MASK, decodePercent, findSecretParameters, type TextParameter } from '../../base/log.ts';
 
 const SCHEME = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 const CREDENTIALS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;

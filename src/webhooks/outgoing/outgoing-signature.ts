@@ -5,8 +5,10 @@
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { PreviousSecret } from '../members/rotate-secret.ts';
 import { SEED_PREFIX } from '../senders/signing/signing-key.ts';
-import { isPublicKeyText, normalizeStandardSecret } from '../senders/standard-secret.ts';
 import { decodeBytes } from '../senders/verification/encoding.ts';
+import {
+  isPublicKeyText, normalizeStandardSecret,
+} from '../senders/verification/verification-key.ts';
 import { signBody, createSignatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;

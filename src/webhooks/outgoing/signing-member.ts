@@ -13,7 +13,7 @@ import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
-import type { SecretShapeChoice } from '../members/new-secret.ts';
+import type { SecretShapeChoice } from '../members/secret-members.ts';
 import { findAuthorizationProblems, findHeaderProblems } from '../members/target-rules.ts';
 import {
   findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,

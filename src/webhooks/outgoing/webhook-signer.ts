@@ -10,7 +10,7 @@ import { findEventHeader } from '../senders/scheme/placement.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
-import { listSecrets } from '../senders/verification/webhook-secrets.ts';
+import { listSecrets } from '../senders/verification/verify.ts';
 import type { StoredOutgoingWebhook } from './outgoing-webhook.ts';
 import { getDialect } from './signing-member.ts';
 

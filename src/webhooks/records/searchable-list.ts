@@ -18,8 +18,9 @@ import { problemResponses } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, parseQuery, readParameters } from '../../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec, Pull } from '../../server/http-route.ts';
 import type { FactSource } from '../members/filters/facts.ts';
-import { describeQueryParameters, listParameterNames, parseFilter } from './fields.ts';
-import type { RecordFields } from './fields.ts';
+import {
+  describeQueryParameters, listParameterNames, parseFilter, type RecordFields,
+} from './fields.ts';
 import {
   SEARCH_PARAMETERS, parseSearchQuery, splitSearchParameters, type SearchParameters,
 } from './search-query.ts';

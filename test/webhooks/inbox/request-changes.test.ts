@@ -6,7 +6,7 @@ import {
 } from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestSpec } from '../../../src/webhooks/inbox/request-changes.ts';
-import { findCommittedRequest } from '../../../src/webhooks/inbox/request-codec.ts';
+import { findRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
 import { readRemovals } from '../../../src/webhooks/records/removals.ts';
@@ -80,7 +80,7 @@ test('each member that a change may touch is written, also together with a deliv
     await store.transact((transaction) => addRequest(transaction, request, Buffer.from('{}')));
     await store.transact((transaction) => changeItem(requestSpec, transaction, request.id,
       (before) => ({ ...done(before), [name]: value })));
-    const stored = findCommittedRequest(store, request.id);
+    const stored = findRequest(findCommitted(store), request.id);
     assert.deepEqual([stored?.status, Object(stored)[name]], ['done', value]);
   }
 });

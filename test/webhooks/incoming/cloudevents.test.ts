@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
-import { startRelayWithHook, type Answer, type Headers, type Relay } from '../relay.ts';
-import type { RelayOptions } from '../relay.ts';
+import {
+  startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
+} from '../relay.ts';
 
 const SECRET = 'a-bearer-token';
 const AUTHORIZED = { Authorization: `Bearer ${SECRET}` };

@@ -1,8 +1,7 @@
 /** The responses that a webhook has of its own in place of our JSON. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { prepareResponses } from
   '../../../src/webhooks/incoming/receiving/send-custom-response.ts';
 import { until } from '../../support/until.ts';

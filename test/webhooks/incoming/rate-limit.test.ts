@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenBucket } from '../../../src/webhooks/incoming/receiving/webhook-traffic.ts';
+import {
+  Rejections, WebhookTraffic,
+} from '../../../src/webhooks/incoming/receiving/webhook-traffic.ts';
+import { createContext } from '../context.ts';
 import { startRelayFor } from '../relay.ts';
 
 test('a rate limit counts on when its webhook is edited or moved', async (context) => {
@@ -24,9 +27,10 @@ test('a rate limit counts on when its webhook is edited or moved', async (contex
 });
 
 test('a bucket holds the tokens of one second, however long nobody calls', () => {
-  const bucket = new TokenBucket(2, 0);
-  const hourMs = 3_600_000;
-  assert.deepEqual([bucket.take(hourMs), bucket.take(hourMs), bucket.take(hourMs)], [0, 0, 1]);
+  const traffic = new WebhookTraffic(new Rejections(null, createContext({}), () => {}));
+  traffic.limitRate(2, 0);
+  const take = (): number | undefined => traffic.bucket?.take(3_600_000);
+  assert.deepEqual([take(), take(), take()], [0, 0, 1]);
 });
 
 test('requests beyond the rate limit do not make a webhook rejecting', async (context) => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
-import type { RawRequest } from '../../../src/webhooks/senders/request/request-reader.ts';
+import {
+  RequestReader, type RawRequest,
+} from '../../../src/webhooks/senders/request/request-reader.ts';
 import { createVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
 
 /** Test vectors that the senders publish, or that their own libraries accept. */

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
   createSecretBytes, encodeSecret, type SecretShapeChoice,
-} from '../../../webhooks/members/new-secret.ts';
+} from '../../../webhooks/members/secret-members.ts';
 import { createRotationSchema } from '../../../webhooks/members/rotate-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';

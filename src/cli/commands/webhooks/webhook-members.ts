@@ -11,7 +11,7 @@ import { listPemBlocks } from '../../../base/text/pem.ts';
 import { verificationSchema } from '../../../webhooks/incoming/verification-member.ts';
 import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/members/target-rules.ts';
 import { isJsonType } from '../../../webhooks/members/templates/content-type.ts';
-import { parseTemplateJson } from '../../../webhooks/members/templates/json-template.ts';
+import { parseTemplateJson } from '../../../webhooks/members/templates/body-template.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
   readJsonOption, readObjectOption, readPlainOption, readTextOption, readUrlOption,

@@ -8,16 +8,16 @@ import { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
+import { findCommitted } from '../../../store/find-record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { deliveryCollection, routeNameOf } from '../../deliveries/delivery.ts';
 import { parseRequestId } from '../../deliveries/route-delivery-id.ts';
-import { findCommittedRequest, requestCollection } from '../request-codec.ts';
+import { findRequest, requestCollection } from '../request-codec.ts';
 import { eventIdCollection, findEventId } from '../event-ids.ts';
 import type { StoredRequest } from '../../incoming/stored-request.ts';
 import { setRequestId, type WebhookResponse } from '../../incoming/receiving/webhook-response.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
-import { EventMemory } from './event-memory.ts';
 import { Claim, SenderEvent } from './sender-event.ts';
 
 /** The event of a request that another request had before. */
@@ -151,11 +151,6 @@ export class Duplicates {
     }
   }
 
-  /** Whether an earlier request had the event. */
-  isKnown(event: SenderEvent): boolean {
-    return this.#findPrevious(event) !== undefined;
-  }
-
   /** A finished event whose request is not stored; null: none, or only with another body. */
   findRemembered(event: SenderEvent): DuplicateEvent | null {
     const finishedEvent = this.#memory.find(event.key, this.#clock.now());
@@ -182,7 +177,7 @@ export class Duplicates {
     const record = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
     if (record === undefined) return undefined;
     const { bodySha256, request: requestId } = record;
-    const request = findCommittedRequest(this.#store, requestId) ?? null;
+    const request = findRequest(findCommitted(this.#store), requestId) ?? null;
     return { bodySha256, requestId, request, dataJson: '{}' };
   }
 
@@ -253,4 +248,60 @@ function getWaitMs({ webhook: { sender } }: AdmittedRequest): number {
 
 function createBusyError(): AppError {
   return new AppError('unavailable', 'the same event is under way', { retryAfterS: BUSY_RETRY_S });
+}
+
+/** `dataJson` is the data of the response to a duplicate. */
+type FinishedEvent = {
+  readonly expiresAtMs: number; readonly bodySha256: string | null; readonly dataJson: string;
+};
+
+const COUNT_MAX = 50_000;
+const BYTES_MAX = 16 << 20;
+/** Longer data is not kept: a duplicate is then answered without data. */
+const DATA_LENGTH_MAX = 1024;
+/** An estimate for an entry with its key and its hash. */
+const ENTRY_BYTES = 250;
+const NO_DATA = '{}';
+
+/**
+ * Remembers finished events whose requests are not stored, in memory, by their keys
+ * (`SenderEvent.key`). The oldest are forgotten first.
+ */
+class EventMemory {
+  readonly #events = new Map<string, FinishedEvent>();
+  // One iterator for ever: a new one would walk over the gaps that forgotten entries leave.
+  readonly #keysByAge = this.#events.keys();
+  #bytes = 0;
+
+  add(key: string, { dataJson, ...event }: FinishedEvent): void {
+    this.#forget(key);
+    // Equal texts share the constant, so that an entry without data holds no text of its own.
+    const hasData = dataJson !== NO_DATA && dataJson.length <= DATA_LENGTH_MAX;
+    const storedJson = hasData ? dataJson : NO_DATA;
+    this.#events.set(key, { ...event, dataJson: storedJson });
+    this.#bytes += estimateBytes(storedJson);
+    while (this.#events.size > COUNT_MAX || this.#bytes > BYTES_MAX) {
+      const { value: oldestKey } = this.#keysByAge.next();
+      if (oldestKey === undefined) return;
+      this.#forget(oldestKey);
+    }
+  }
+
+  find(key: string, nowMs: number): FinishedEvent | undefined {
+    const event = this.#events.get(key);
+    if (event === undefined || event.expiresAtMs > nowMs) return event;
+    this.#forget(key);
+    return undefined;
+  }
+
+  #forget(key: string): void {
+    const event = this.#events.get(key);
+    if (event === undefined) return;
+    this.#events.delete(key);
+    this.#bytes -= estimateBytes(event.dataJson);
+  }
+}
+
+function estimateBytes(dataJson: string): number {
+  return ENTRY_BYTES + (dataJson === NO_DATA ? 0 : dataJson.length * 2);
 }

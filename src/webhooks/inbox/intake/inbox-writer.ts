@@ -59,8 +59,7 @@ export class InboxWriter {
 
   /**
    * Stores a request whose run failed, and resolves with its id; null: it could not be stored. The
-   * sender is told of the failed run in either case, and may send the request again. Room is
-   * reserved here for a request that has no id yet.
+   * sender is told of the failed run in either case, and may send the request again.
    */
   addFailed(
     request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
@@ -83,31 +82,27 @@ export class InboxWriter {
   async #writeIfPossible(
     storedRequest: StoredRequest, request: AdmittedRequest, end: RequestEnd,
   ): Promise<string | null> {
-    const { exchange, webhook } = request;
-    const write = (): Promise<void> => this.#write(storedRequest, request, end);
-    const isRoomReserved = typeof end.id === 'string';
     try {
-      await (isRoomReserved ? write()
-        : this.#services.capacity.reserveWhile(estimateRequestBytes(request), write));
+      await this.#write(storedRequest, request, end);
       return storedRequest.id;
     } catch (error) {
-      this.#failureLog.warning(exchange, 'a request could not be kept', {
-        ...webhook.labels, status: storedRequest.status, error,
+      this.#failureLog.warning(request.exchange, 'a request could not be kept', {
+        ...request.webhook.labels, status: storedRequest.status, error,
       });
       return null;
     }
   }
 
   #write(
-    storedRequest: StoredRequest, { body: { received } }: AdmittedRequest,
-    { event = null }: RequestEnd,
+    storedRequest: StoredRequest, request: AdmittedRequest, { id = null, event = null }: RequestEnd,
   ): Promise<void> {
     const { store, clock, makeId } = this.#context;
-    const { systemEvents, health } = this.#services;
+    const { capacity, systemEvents, health } = this.#services;
     const inputs = storedRequest.status === 'failed'
       ? { nowMs: clock.now(), seed: makeId() } : null;
     return store.transact((transaction) => {
-      addRequest(transaction, storedRequest, received);
+      if (id === null) capacity.reserve(transaction, estimateRequestBytes(request));
+      addRequest(transaction, storedRequest, request.body.received);
       health.stage(transaction, storedRequest.hook);
       if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
       if (event !== null) putEventId(transaction, event, storedRequest.id);

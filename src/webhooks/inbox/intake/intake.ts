@@ -23,7 +23,6 @@
  * follows the deliveries of requests to their routes and has `RequestRunner` run them.
  */
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
-import type { Transaction } from '../../../store/store-port.ts';
 import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../../incoming/receiving/webhook-response.ts';
@@ -187,14 +186,8 @@ export class Intake {
       request, senderEvent, id: makeId(), nowMs: clock.now(),
       routes: routes.map(({ name }) => name),
     };
-    const commit = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
-      store.transact((transaction) =>
-        stageAccepted(transaction, arrival, recentRequests, reserveRoom));
-    if (senderEvent === null || !this.#duplicates.isKnown(senderEvent)) {
-      return capacity.reserveWhile(bytes, () => commit());
-    }
-    // A repetition needs no room, unless the transaction finds that its event is new after all.
-    return commit((transaction) => capacity.reserve(transaction, bytes));
+    return store.transact((transaction) => stageAccepted(transaction, arrival, recentRequests,
+      () => capacity.reserve(transaction, bytes)));
   }
 }
 

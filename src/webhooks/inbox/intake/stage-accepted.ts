@@ -42,17 +42,17 @@ export type Acceptance = {
 };
 
 /**
- * `reserveRoom` throws when there is no room for a new request; absent: it is reserved already. A
- * first request that runs again needs none: the inbox has its bytes already.
+ * `reserveRoom` throws when there is no room for a new request. A first request that runs again
+ * needs none: the inbox has its bytes already.
  */
 export function stageAccepted(
   transaction: Transaction, arrival: Arrival, recentRequests: RecentRequests,
-  reserveRoom?: (transaction: Transaction) => void,
+  reserveRoom: () => void,
 ): Acceptance {
   const { event, originalId } = arrival.senderEvent === null ? NO_EVENT
     : matchEvent(transaction, arrival.senderEvent, arrival.nowMs);
   if (originalId === null) {
-    reserveRoom?.(transaction);
+    reserveRoom();
     const stored = stageNew(transaction, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run. The transaction may run again or fail, which does no

@@ -5,12 +5,13 @@
  */
 import { parseTimestamp } from '../../../base/clock.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
+import { findCommitted } from '../../../store/find-record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import type { Delivery } from '../../deliveries/delivery.ts';
 import { parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../request-body.ts';
-import { findCommittedRequest } from '../request-codec.ts';
-import { requestBodyCollection, type StoredRequest } from '../../incoming/stored-request.ts';
+import { findRequest } from '../request-codec.ts';
+import type { StoredRequest } from '../../incoming/stored-request.ts';
 import type { RecentRequests } from '../intake/recent-requests.ts';
 import { createStoredFacts } from '../intake/stored-facts.ts';
 import type { LastBody } from '../../incoming/receiving/incoming-body.ts';
@@ -44,21 +45,20 @@ export function findRouteLane(
     webhook?.routes.find(({ name }) => name === route) ?? {};
   if (order === 'strict') return { name: routeName, key: null };
   if (webhook === undefined || readKey === null) return null;
-  const found = findRequest(source, parseRequestId(identifier));
-  if (found === undefined) return null;
-  const { request, body } = found;
+  const requestWithBody = findWithBody(source, parseRequestId(identifier));
+  if (requestWithBody === undefined) return null;
+  const { request, body } = requestWithBody;
   const key = readKey(createStoredFacts(request, body, webhook.bodyReading, source.lastBody), null);
   // Names of routes have no spaces.
   return key === null ? null : { name: `${routeName} ${encodeJson(key)}`, key };
 }
 
-function findRequest(
+function findWithBody(
   { store, recentRequests }: RequestSource, requestId: string,
 ): { readonly request: StoredRequest; readonly body: Buffer } | undefined {
   const recent = recentRequests.get(requestId);
   if (recent !== undefined) return { request: recent.stored.item, body: recent.body };
-  const request = findCommittedRequest(store, requestId);
-  if (request === undefined) return undefined;
-  const bodies = store.collection(requestBodyCollection.name);
-  return { request, body: getRequestBody(request, () => bodies.findBytes(requestId)) };
+  const find = findCommitted(store);
+  const request = findRequest(find, requestId);
+  return request && { request, body: getRequestBody(request, find) };
 }

@@ -23,7 +23,7 @@ import { parseRequestId, parseRouteIndex } from '../../deliveries/route-delivery
 import { getRequestBody } from '../request-body.ts';
 import { decodeRequest, listDeliveryRecords, requestCollection } from '../request-codec.ts';
 import type { Delivery, RunAttempt, RunOutcome } from '../../deliveries/delivery.ts';
-import { requestBodyCollection, type StoredRequest } from '../../incoming/stored-request.ts';
+import type { StoredRequest } from '../../incoming/stored-request.ts';
 import type { StoredItem } from '../../work/item-spec.ts';
 import type { AttemptResult, Parking } from '../../work/queue-worker.ts';
 import { placeOf } from './route-order.ts';
@@ -89,8 +89,10 @@ export function runPendingRoute(
   const webhookRoute = webhook.routes.find(({ name }) => name === delivery.route);
   if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, terms);
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
-  const createBody = (): IncomingBody => createIncomingBody(
-    recentRequest?.body ?? findBody(context, request), headers, webhook.bodyReading);
+  const createBody = (): IncomingBody => {
+    const received = recentRequest?.body ?? getRequestBody(request, findCommitted(context.store));
+    return createIncomingBody(received, headers, webhook.bodyReading);
+  };
   const body = webhook.hasRoutes
     ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
   const runBytes = body.weighRun(1);
@@ -186,13 +188,8 @@ function findPendingRoute(context: RouteRunContext, deliveryId: string): Pending
 function findStoredRequest(
   { store }: RouteRunContext, id: string,
 ): StoredItem<StoredRequest> | null {
-  const bytes = store.collection(requestCollection.name).findBytes(id);
-  if (bytes === undefined) return null;
   const find = findCommitted(store);
-  return { bytes, item: decodeRequest(bytes, find), partBytes: listDeliveryRecords(id, find) };
-}
-
-function findBody({ store }: RouteRunContext, request: StoredRequest): Buffer {
-  const bodies = store.collection(requestBodyCollection.name);
-  return getRequestBody(request, () => bodies.findBytes(request.id));
+  const bytes = find(requestCollection.name, id);
+  return bytes === undefined ? null
+    : { bytes, item: decodeRequest(bytes, find), partBytes: listDeliveryRecords(id, find) };
 }

@@ -1,7 +1,6 @@
 /**
  * An index of incoming webhooks by path segment, compiled for requests: O(1), nothing is parsed.
  */
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
@@ -17,11 +16,10 @@ import {
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../routes-member.ts';
 import type { ReadyResponses } from './webhook-response.ts';
-import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
-import { Rejections, type RejectionCheck } from './rejections.ts';
+import { Rejections, WebhookTraffic, type RejectionCheck } from './webhook-traffic.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
-import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
+import { listSecrets } from '../../senders/verification/verify.ts';
 import { createSignatureKey } from '../../senders/x-signature.ts';
 import {
   OTHER_WEBHOOKS_LABEL, createWebhookFields, formatWebhookLabel, type WebhookFields,
@@ -119,12 +117,13 @@ export class IncomingWebhookIndex {
 
   /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
   countRejections(): readonly RejectionCount[] {
-    return countRejectionsByWebhook(this.all());
+    return countByLabel(this.all(), ({ rejections }) => rejections.counts);
   }
 
   /** Requests that no payload could be made of, by webhook, within the same limit. */
   countUnparsed(): readonly UnparsedCount[] {
-    return countUnparsedByWebhook(this.all());
+    return countByLabel(this.all(), ({ unparsedCount }) =>
+      unparsedCount === 0 ? [] : [[null, unparsedCount]]);
   }
 
   close(): void {
@@ -146,20 +145,15 @@ export class IncomingWebhookIndex {
       return;
     }
     const options = this.#options;
-    const stored = decodeIncomingWebhook(after);
+    const record = decodeIncomingWebhook(after);
     const traffic = previous?.traffic ?? new WebhookTraffic(
       new Rejections(id, this.#context, options.onOutcome));
-    updateBucket(traffic, stored.rateLimit ?? options.rateLimit, this.#context.clock);
-    const webhook = toReadyWebhook(stored, options, traffic);
+    traffic.limitRate(
+      record.rateLimit ?? options.rateLimit, this.#context.clock.monotonicMs());
+    const webhook = toReadyWebhook(record, options, traffic);
     this.#byIdentifier.set(id, webhook);
     this.#byPath.set(webhook.pathSegment, webhook);
   }
-}
-
-/** As long as the rate limit stays the same, changes of the webhook leave the tokens alone. */
-function updateBucket(traffic: WebhookTraffic, rateLimit: number, clock: Clock): void {
-  if ((traffic.bucket?.ratePerS ?? 0) === rateLimit) return;
-  traffic.bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
 }
 
 function toReadyWebhook(
@@ -200,37 +194,25 @@ function parseAddresses(addresses: readonly string[]): AddressSet {
 
 const COUNTED_WEBHOOKS_MAX = 1000;
 
-function countRejectionsByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): RejectionCount[] {
-  const counts: RejectionCount[] = [];
-  const others = new Map<RejectionCheck, number>();
+/** The counts of each webhook; those of webhooks beyond the limit under one label. */
+function countByLabel<Reason>(
+  webhooks: Iterable<ReadyIncomingWebhook>,
+  read: (traffic: WebhookTraffic) => Iterable<readonly [Reason, number]>,
+): { readonly hook: string; readonly reason: Reason; readonly count: number }[] {
+  const counts: { hook: string; reason: Reason; count: number }[] = [];
+  const others = new Map<Reason, number>();
   let webhookCount = 0;
   for (const webhook of webhooks) {
-    const { rejections } = webhook.traffic;
-    if (rejections.counts.size === 0) continue;
-    webhookCount += 1;
-    const hook = formatWebhookLabel(webhook);
-    for (const [check, count] of rejections.counts) {
-      if (webhookCount <= COUNTED_WEBHOOKS_MAX) counts.push({ hook, reason: check, count });
-      else others.set(check, (others.get(check) ?? 0) + count);
+    const entries = [...read(webhook.traffic)];
+    if (entries.length > 0) webhookCount += 1;
+    for (const [reason, count] of entries) {
+      if (webhookCount <= COUNTED_WEBHOOKS_MAX) {
+        counts.push({ hook: formatWebhookLabel(webhook), reason, count });
+      } else others.set(reason, (others.get(reason) ?? 0) + count);
     }
   }
-  for (const [check, count] of others) {
-    counts.push({ hook: OTHER_WEBHOOKS_LABEL, reason: check, count });
-  }
+  for (const [reason, count] of others) counts.push({ hook: OTHER_WEBHOOKS_LABEL, reason, count });
   return counts;
-}
-
-function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): UnparsedCount[] {
-  const counts: UnparsedCount[] = [];
-  let others = 0;
-  for (const webhook of webhooks) {
-    const { unparsedCount: count } = webhook.traffic;
-    if (count === 0) continue;
-    if (counts.length < COUNTED_WEBHOOKS_MAX) {
-      counts.push({ hook: formatWebhookLabel(webhook), count });
-    } else others += count;
-  }
-  return others === 0 ? counts : [...counts, { hook: OTHER_WEBHOOKS_LABEL, count: others }];
 }
 
 const UNUSABLE_LISTED_MAX = 10;

@@ -23,7 +23,7 @@ import {
   describeRateExcess, describeUnknownPath, describeUnreadBody, describeUnstored,
   describeUnverified, describeWrongAddress, describeWrongMethod,
 } from './rejection-reasons.ts';
-import type { Rejection } from './rejections.ts';
+import type { Rejection } from './webhook-traffic.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { storeAwaitedSecret } from '../awaited-secret.ts';

@@ -9,7 +9,7 @@ import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
 import type { SenderRejection } from '../../senders/verification/verdict.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
-import type { Rejection } from './rejections.ts';
+import type { Rejection } from './webhook-traffic.ts';
 
 // Running actions end within moments, not minutes.
 const BUSY_RETRY_S = 1;

@@ -8,8 +8,7 @@ import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { Exchange, HeaderText } from '../../../server/http-route.ts';
 import { createEmptyPayload } from '../../actions/action-payload.ts';
-import type { BodyTemplate } from '../../members/templates/body-template.ts';
-import type { ReadValue } from '../../members/templates/placeholder.ts';
+import type { BodyTemplate, ReadValue } from '../../members/templates/body-template.ts';
 import {
   getContentType, parseBody, type CustomResponse, type ResponseOutcome,
 } from '../custom-response.ts';

@@ -7,7 +7,7 @@ import { formatTimestampOrNull } from '../../../base/clock.ts';
 import {
   buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
 } from '../../senders/verification/challenge.ts';
-import { RequestReader } from '../../senders/request/request-reader.ts';
+import { createRequestReader, type RequestReader } from '../../senders/request/request-reader.ts';
 import { createRejection, type SenderRejection } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
 import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
@@ -84,7 +84,6 @@ export function createReader(
   plainBytesMax: number,
 ): RequestReader {
   const { method = '', headers, rawHeaders } = request;
-  const { payload } = sender?.verifier.scheme ?? {};
-  const formField = typeof payload === 'object' ? payload.formField : null;
-  return new RequestReader({ method, headers, rawHeaders, search, body, plainBytesMax }, formField);
+  return createRequestReader(sender?.verifier.scheme ?? {},
+    { method, headers, rawHeaders, search, body, plainBytesMax });
 }

@@ -21,7 +21,6 @@ const CHAIN_REFUSED_HEADERS = formatHeaders(
 const EMPTY_SUCCESS = '{"success":true,"message":"","data":{}}';
 
 const NO_DATA = '{}';
-const DUPLICATE = 'Duplicate';
 
 /** The messages that replace those of an error, as the caller may be anybody. */
 const PUBLIC_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -117,13 +116,23 @@ export function buildResultResponse(
   result: ActionResult, source: { readonly log: Logger },
 ): ResultResponse {
   const dataJson = encodeData(result.data, source);
-  return dataJson === null ? encodeResult(ActionResult.fail(FAILED_MESSAGE), NO_DATA)
-    : encodeResult(result, dataJson);
+  return dataJson !== null ? buildOutcomeResponse({ result, dataJson })
+    : buildOutcomeResponse({ result: ActionResult.fail(FAILED_MESSAGE), dataJson: NO_DATA });
 }
 
 /** The response of a webhook with an `actionConfiguration`. */
-export function buildOutcomeResponse({ result, dataJson }: RouteOutcome): WebhookResponse {
-  return encodeResult(result, dataJson);
+export function buildOutcomeResponse(
+  { result, dataJson }: Pick<RouteOutcome, 'result' | 'dataJson'>,
+): ResultResponse {
+  const { success } = result;
+  const message = result.message ?? '';
+  const status = success ? 200 : 400;
+  const outcome = success ? 'accepted' : 'failed';
+  const isChainRefused = result instanceof ChainRefusal;
+  const isEmpty = success && result.message === null && dataJson === NO_DATA;
+  const body = isEmpty ? EMPTY_SUCCESS
+    : `{"success":${success},"message":${JSON.stringify(message)},"data":${dataJson}}`;
+  return { status, outcome, body, message, result, dataJson, requestId: null, isChainRefused };
 }
 
 /**
@@ -133,7 +142,7 @@ export function buildOutcomeResponse({ result, dataJson }: RouteOutcome): Webhoo
 export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookResponse {
   const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
   const failure = outcomes.find(({ result }) => !result.success);
-  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA, 'unmatched');
+  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA);
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
   const dataJson = `{"routes":{${routes.join(',')}}}`;
   if (failure !== undefined) {
@@ -150,39 +159,26 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
 const OUTCOMES_BY_MESSAGE = {
   '': 'accepted', Filtered: 'unmatched', Duplicate: 'duplicate',
 } as const;
+type SuccessMessage = keyof typeof OUTCOMES_BY_MESSAGE;
 
 /** The response to a request that is on disk. */
-export function buildAcceptedResponse(
-  id: string, message: '' | 'Filtered' | 'Duplicate',
-): WebhookResponse {
-  return buildSuccess(message, `{"request":"${id}"}`, OUTCOMES_BY_MESSAGE[message], id);
+export function buildAcceptedResponse(id: string, message: SuccessMessage): WebhookResponse {
+  return buildSuccess(message, `{"request":"${id}"}`, id);
 }
 
 /** The response to a duplicate; `dataJson` is the data of the first response. */
 export function buildDuplicateResponse(
   { dataJson, requestId }: { readonly dataJson: string; readonly requestId: string | null },
 ): WebhookResponse {
-  return buildSuccess(DUPLICATE, dataJson, 'duplicate', requestId);
+  return buildSuccess('Duplicate', dataJson, requestId);
 }
 
 function buildSuccess(
-  message: string, dataJson: string, outcome: WebhookResponse['outcome'] = 'accepted',
-  requestId: string | null = null,
+  message: SuccessMessage, dataJson: string, requestId: string | null = null,
 ): WebhookResponse {
-  const body = `{"success":true,"message":${JSON.stringify(message)},"data":${dataJson}}`;
+  const outcome = OUTCOMES_BY_MESSAGE[message];
+  const body = `{"success":true,"message":"${message}","data":${dataJson}}`;
   return { status: 200, outcome, body, message, dataJson, requestId };
-}
-
-function encodeResult(result: ActionResult, dataJson: string): ResultResponse {
-  const { success } = result;
-  const message = result.message ?? '';
-  const status = success ? 200 : 400;
-  const outcome = success ? 'accepted' : 'failed';
-  const isChainRefused = result instanceof ChainRefusal;
-  const isEmpty = success && result.message === null && dataJson === NO_DATA;
-  const body = isEmpty ? EMPTY_SUCCESS
-    : `{"success":${success},"message":${JSON.stringify(message)},"data":${dataJson}}`;
-  return { status, outcome, body, message, result, dataJson, requestId: null, isChainRefused };
 }
 
 function encodeFailure(message: string): string {

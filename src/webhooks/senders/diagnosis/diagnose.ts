@@ -12,11 +12,8 @@ import { listCoveredParts, toSourceList, type Scheme, type ValueSource } from '.
 import {
   buildChallengeResponse, findChallenge, isChallengeAttempt,
 } from '../verification/challenge.ts';
-import { describeSources, type SenderVerdict } from '../verification/verdict.ts';
+import { createRejection, describeSources, type SenderVerdict } from '../verification/verdict.ts';
 import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
-import {
-  reportRecordedVerdict, reportRecordedAge, toSenderVerdict, type RecordedVerdict,
-} from './recorded-verdict.ts';
 import { findNearMiss } from './near-misses.ts';
 import { DiagnosisReport, SIGNATURE_CHECKS, type Diagnosis } from './diagnosis-report.ts';
 
@@ -39,6 +36,16 @@ type DiagnosisInput = {
   /** An oddity of the body, whether or not it is signed; null: there is none. */
   readonly bodyHint: string | null;
   readonly nowMs: number;
+};
+
+/** The verdict of the time when a request came, for one that cannot be judged again. */
+export type RecordedVerdict = {
+  readonly accepted: boolean;
+  /** The failed check, which is not always one of a diagnosis. */
+  readonly failedCheck: string | null;
+  readonly secret: 'current' | 'previous' | null;
+  /** The part that was not stored, as a clause. */
+  readonly missingEvidence: string;
 };
 
 /** The result of the check whether the request is a duplicate. */
@@ -298,4 +305,36 @@ function assessCoverage(scheme: Scheme): readonly [status: 'ok' | 'hint', findin
 function joinNames(names: readonly string[]): string {
   const last = names.at(-1) ?? 'nothing';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** null: the request is complete, and is verified again. */
+function toSenderVerdict(recordedVerdict: RecordedVerdict | null): SenderVerdict | null {
+  if (recordedVerdict === null) return null;
+  const { accepted, failedCheck, secret, missingEvidence } = recordedVerdict;
+  if (accepted) return { isGenuine: true, secret: secret ?? 'current', signedAtMs: null };
+  const check = SIGNATURE_CHECKS.find((name) => name === failedCheck);
+  return createRejection(check ?? 'parts', missingEvidence);
+}
+
+function reportRecordedVerdict(
+  report: DiagnosisReport, { failedCheck: failedCheckName, missingEvidence }: RecordedVerdict,
+  verdict: SenderVerdict,
+): void {
+  const failedCheck = SIGNATURE_CHECKS.find((check) => check === failedCheckName);
+  if (verdict.isGenuine) {
+    return report.skipTo('near_miss', `${missingEvidence}; it passed when it came`);
+  }
+  if (failedCheck === undefined) {
+    return report.skipTo('near_miss', `${missingEvidence}, so that it cannot be checked again`);
+  }
+  report.skipTo(failedCheck, 'it passed when it came');
+  report.fail(failedCheck, `so it was found when it came; ${missingEvidence}`);
+  return report.skipTo('near_miss', 'the signature cannot be checked');
+}
+
+function reportRecordedAge(
+  report: DiagnosisReport, { failedCheck, missingEvidence }: RecordedVerdict,
+): void {
+  if (failedCheck !== 'stale') return report.note('stale', 'skipped', missingEvidence);
+  return report.fail('stale', `so it was found when it came; ${missingEvidence}`);
 }

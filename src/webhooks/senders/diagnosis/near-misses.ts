@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/preset-table.ts';
-import { RequestReader, type RawRequest } from '../request/request-reader.ts';
+import { createRequestReader, type RawRequest } from '../request/request-reader.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { createVerifier, verify, type Quirk, type VerifierSecret } from '../verification/verify.ts';
 
@@ -174,8 +174,7 @@ function unescapeNonAscii(text: string): string {
 function isGenuine(
   { scheme, quirk, settings, secrets, request, nowMs }: FailedVerification,
 ): boolean {
-  const formField = typeof scheme.payload === 'object' ? scheme.payload.formField : null;
   const verifier = createVerifier({ scheme, settings, secrets, quirk, toleranceS: null });
-  const reader = new RequestReader(request, formField);
+  const reader = createRequestReader(scheme, request);
   return verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs).isGenuine;
 }

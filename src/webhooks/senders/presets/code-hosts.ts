@@ -3,8 +3,7 @@
  * custom scheme that a user sends; they stand only where the sender documents them. Of an array of
  * places (`id`, `event`, `signature.from`) the first that the request has counts.
  */
-import type { Preset } from './preset.ts';
-import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
+import { hubSignature, jsonSample, standardWebhooks, type Preset } from './preset.ts';
 import { giteaQuirk } from './quirks.ts';
 
 const PUSH = '{"ref":"refs/heads/main","repository":{"full_name":"octo/shelf"}}';
@@ -34,13 +33,10 @@ function gitea(
     onFailure: 'not sent again by itself; by hand',
     documentation,
     newSecret: 'hex',
-    sample: {
-      body: PUSH, contentType: JSON_TYPE,
-      headers: {
-        [`X-${title}-Event`]: 'push',
-        [`X-${title}-Delivery`]: 'f6266f16-1bf3-46a5-9ea4-602e06ead473',
-      },
-    },
+    sample: jsonSample(PUSH, {
+      [`X-${title}-Event`]: 'push',
+      [`X-${title}-Delivery`]: 'f6266f16-1bf3-46a5-9ea4-602e06ead473',
+    }),
     unconfirmed: 'that nothing is sent again by itself',
   };
 }
@@ -63,12 +59,9 @@ export const CODE_HOSTS: readonly Preset[] = [
     onFailure: 'not sent again by itself; by hand for 3 days',
     documentation: 'https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries',
     newSecret: 'hex',
-    sample: {
-      body: '{"zen":"Keep it logically awesome.","hook_id":1}', contentType: JSON_TYPE,
-      headers: {
-        'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-      },
-    },
+    sample: jsonSample(
+      '{"zen":"Keep it logically awesome.","hook_id":1}',
+      { 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958' }),
   },
   {
     name: 'gitlab', sender: 'GitLab 19 and later (signed)',
@@ -84,10 +77,9 @@ export const CODE_HOSTS: readonly Preset[] = [
     onFailure: 'sent again under the same Idempotency-Key; a webhook that keeps failing is paused',
     documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
     newSecret: 'whsec',
-    sample: {
-      body: '{"object_kind":"push","ref":"refs/heads/main"}', contentType: JSON_TYPE,
-      headers: { 'X-Gitlab-Event': 'Push Hook' },
-    },
+    sample: jsonSample(
+      '{"object_kind":"push","ref":"refs/heads/main"}',
+      { 'X-Gitlab-Event': 'Push Hook' }),
   },
   {
     name: 'gitlab-token', sender: 'GitLab (secret token)',
@@ -106,12 +98,9 @@ export const CODE_HOSTS: readonly Preset[] = [
     onFailure: 'sent again under the same Idempotency-Key; a webhook that keeps failing is paused',
     documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
     newSecret: 'hex',
-    sample: {
-      body: '{"object_kind":"push","ref":"refs/heads/main"}', contentType: JSON_TYPE,
-      headers: {
-        'X-Gitlab-Event': 'Push Hook', 'Idempotency-Key': 'f5e5f430-f57b-4e6e-9fac-d9128cd7232f',
-      },
-    },
+    sample: jsonSample(
+      '{"object_kind":"push","ref":"refs/heads/main"}',
+      { 'X-Gitlab-Event': 'Push Hook', 'Idempotency-Key': 'f5e5f430-f57b-4e6e-9fac-d9128cd7232f' }),
   },
   {
     name: 'bitbucket', sender: 'Bitbucket',
@@ -128,13 +117,9 @@ export const CODE_HOSTS: readonly Preset[] = [
     onFailure: 'up to 2 more times, after a 5xx only',
     documentation: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
     newSecret: 'hex',
-    sample: {
-      body: '{"push":{"changes":[]},"repository":{"full_name":"octo/shelf"}}',
-      contentType: JSON_TYPE,
-      headers: {
-        'X-Event-Key': 'repo:push', 'X-Request-UUID': '0d2c1d62-0d2c-4b9a-9b0e-6c5f0a7f6d11',
-      },
-    },
+    sample: jsonSample(
+      '{"push":{"changes":[]},"repository":{"full_name":"octo/shelf"}}',
+      { 'X-Event-Key': 'repo:push', 'X-Request-UUID': '0d2c1d62-0d2c-4b9a-9b0e-6c5f0a7f6d11' }),
   },
   gitea('gitea', 'Gitea', 'https://docs.gitea.com/usage/webhooks'),
   gitea('forgejo', 'Forgejo', 'https://forgejo.org/docs/latest/user/webhooks/'),
@@ -157,15 +142,10 @@ export const CODE_HOSTS: readonly Preset[] = [
     },
     onFailure: '3 more times: after 1 minute, 1 hour and 6 hours; only 200 counts as success',
     documentation: 'https://linear.app/developers/webhooks',
-    newSecret: null,
-    sample: {
-      body: '{"type":"Issue","action":"create","data":{"title":"A book"},'
+    sample: jsonSample(
+      '{"type":"Issue","action":"create","data":{"title":"A book"},'
         + '"webhookTimestamp":{timestamp}}',
-      contentType: JSON_TYPE,
-      headers: {
-        'Linear-Event': 'Issue', 'Linear-Delivery': '234d1a4e-b617-4388-90fe-adc3633d6b72',
-      },
-    },
+      { 'Linear-Event': 'Issue', 'Linear-Delivery': '234d1a4e-b617-4388-90fe-adc3633d6b72' }),
   },
 ];
 

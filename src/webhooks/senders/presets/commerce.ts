@@ -1,6 +1,5 @@
 /** Presets of payment services and shops. */
-import type { Preset } from './preset.ts';
-import { JSON_TYPE } from './preset.ts';
+import { jsonSample, type Preset } from './preset.ts';
 
 export const COMMERCE: readonly Preset[] = [
   {
@@ -24,7 +23,6 @@ export const COMMERCE: readonly Preset[] = [
     },
     onFailure: 'again and again for 3 days, with a new time each',
     documentation: 'https://docs.stripe.com/webhooks/signature',
-    newSecret: null,
     sample: {
       body: '{"id":"evt_1","object":"event","type":"charge.succeeded",'
         + '"data":{"object":{"id":"ch_1","amount":1999}}}',
@@ -51,15 +49,10 @@ export const COMMERCE: readonly Preset[] = [
     },
     onFailure: '8 more times in 4 hours; then a subscription that was made over the API is removed',
     documentation: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
-    newSecret: null,
-    sample: {
-      body: '{"id":1,"email":"reader@example.com","total_price":"19.99"}',
-      contentType: JSON_TYPE,
-      headers: {
-        'X-Shopify-Topic': 'orders/create',
-        'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
-      },
-    },
+    sample: jsonSample('{"id":1,"email":"reader@example.com","total_price":"19.99"}', {
+      'X-Shopify-Topic': 'orders/create',
+      'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+    }),
   },
   {
     name: 'paypal', sender: 'PayPal',
@@ -83,11 +76,8 @@ export const COMMERCE: readonly Preset[] = [
     },
     onFailure: 'up to 25 more times in 3 days',
     documentation: 'https://developer.paypal.com/api/rest/webhooks/rest/',
-    newSecret: null,
-    sample: {
-      body: '{"id":"WH-1","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"1"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"id":"WH-1","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"1"}}'),
   },
   {
     name: 'square', sender: 'Square',
@@ -107,12 +97,9 @@ export const COMMERCE: readonly Preset[] = [
     },
     onFailure: 'again and again for 24 hours',
     documentation: 'https://developer.squareup.com/docs/webhooks/step3validate',
-    newSecret: null,
-    sample: {
-      body: '{"event_id":"6a8f5f28-54a1-4eb0-a98a-3111513fd4fc","type":"payment.created",'
-        + '"data":{"type":"payment","id":"1"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"event_id":"6a8f5f28-54a1-4eb0-a98a-3111513fd4fc","type":"payment.created",'
+        + '"data":{"type":"payment","id":"1"}}'),
     unconfirmed: 'answer within 10 s, for how long it is sent again: its pages differ',
   },
   {
@@ -135,12 +122,9 @@ export const COMMERCE: readonly Preset[] = [
     },
     onFailure: 'up to 60 more times in 3 days; of a sandbox 3 more times in 15 minutes',
     documentation: 'https://developer.paddle.com/webhooks/about/signature-verification',
-    newSecret: null,
-    sample: {
-      body: '{"event_id":"evt_01hv8x2acma2gz7he8kg2s0hna","event_type":"transaction.completed",'
-        + '"data":{"id":"txn_1"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"event_id":"evt_01hv8x2acma2gz7he8kg2s0hna","event_type":"transaction.completed",'
+        + '"data":{"id":"txn_1"}}'),
     unconfirmed: 'the 300 s (its libraries allow 5), the sandbox\'s retries',
   },
 ];

@@ -26,7 +26,7 @@ export function describePresets(): readonly PresetDescription[] {
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
       signingObstacle: findPresetObstacle(preset),
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
-      secretFrom: preset.newSecret === null ? 'sender' : 'here',
+      secretFrom: preset.newSecret === undefined ? 'sender' : 'here',
       formResponse: describeResponse(preset),
     };
   });

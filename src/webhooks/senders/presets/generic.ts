@@ -1,10 +1,9 @@
 /** Presets that belong to no one sender: our own, standards, and HTTP authentication. */
-import type { Preset } from './preset.ts';
+import { hubSignature, jsonSample, standardWebhooks, type Preset } from './preset.ts';
 import { cloudEventsQuirk } from './quirks.ts';
-import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
 
 const HELLO = '{"message":"Hello, World!"}';
-const SAMPLE = { body: HELLO, contentType: JSON_TYPE };
+const SAMPLE = jsonSample(HELLO);
 const ANYWHERE = { url: 'where the sender asks for a URL', secret: 'where the sender asks for it' };
 
 export const GENERIC: readonly Preset[] = [
@@ -27,7 +26,7 @@ export const GENERIC: readonly Preset[] = [
     onFailure: 'advised: again and again for 3 days, with a new time each',
     documentation: 'https://github.com/standard-webhooks/standard-webhooks',
     newSecret: 'whsec',
-    sample: { body: '{"type":"message.created","data":{"id":1}}', contentType: JSON_TYPE },
+    sample: jsonSample('{"type":"message.created","data":{"id":1}}'),
   },
   {
     name: 'svix', sender: 'Svix and who sends through it (Clerk, Resend, …)',
@@ -38,8 +37,7 @@ export const GENERIC: readonly Preset[] = [
     },
     onFailure: '7 more times in 28 hours; after 5 days of failures the endpoint is switched off',
     documentation: 'https://docs.svix.com/receiving/verifying-payloads/how-manual',
-    newSecret: null,
-    sample: { body: '{"type":"message.created","data":{"id":1}}', contentType: JSON_TYPE },
+    sample: jsonSample('{"type":"message.created","data":{"id":1}}'),
   },
   {
     name: 'basic', sender: 'anyone who sends user and password (HTTP Basic)',
@@ -94,19 +92,16 @@ export const GENERIC: readonly Preset[] = [
     },
     documentation: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md',
     newSecret: 'hex',
-    sample: {
-      body: HELLO, contentType: JSON_TYPE, headers: {
-        'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:hookshelf:test',
-        'ce-type': 'com.example.hello',
-      },
-    },
+    sample: jsonSample(HELLO, {
+      'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:hookshelf:test',
+      'ce-type': 'com.example.hello',
+    }),
   },
   {
     name: 'custom', sender: 'anyone else: described by verification.scheme',
     scheme: null,
     setup: ANYWHERE,
     documentation: 'https://www.rfc-editor.org/rfc/rfc2104',
-    newSecret: null,
     sample: SAMPLE,
   },
 ];

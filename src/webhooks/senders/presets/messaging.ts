@@ -1,7 +1,6 @@
 /** Presets of mail, telephone, chat and support services. */
-import type { Preset } from './preset.ts';
+import { JSON_TYPE, jsonSample, type Preset } from './preset.ts';
 import { FORM_TYPE } from '../../../base/text/parse-form.ts';
-import { JSON_TYPE } from './preset.ts';
 import { twilioQuirk } from './quirks.ts';
 
 /** TwiML that has Twilio do nothing: what it is to do, a webhook's own response says. */
@@ -43,12 +42,9 @@ export const MESSAGING: readonly Preset[] = [
       },
     },
     documentation: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
-    newSecret: null,
-    sample: {
-      body: '{"type":"event_callback","event_id":"Ev0PV52K25",'
-        + '"event":{"type":"app_mention","text":"a book"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"type":"event_callback","event_id":"Ev0PV52K25",'
+        + '"event":{"type":"app_mention","text":"a book"}}'),
   },
   {
     name: 'twilio', sender: 'Twilio',
@@ -68,7 +64,6 @@ export const MESSAGING: readonly Preset[] = [
     onFailure: 'once more when it cannot connect; else as the fragment of the URL says',
     responses: { accepted: NO_INSTRUCTIONS, duplicate: NO_INSTRUCTIONS },
     documentation: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
-    newSecret: null,
     sample: {
       body: 'Body=a+book&From=%2B14158675309&SmsStatus=received&To=%2B18005551212',
       contentType: FORM_TYPE,
@@ -94,11 +89,8 @@ export const MESSAGING: readonly Preset[] = [
     onFailure: 'again and again for 24 hours',
     documentation: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/'
       + 'getting-started-event-webhook-security-features',
-    newSecret: null,
-    sample: {
-      body: '[{"email":"reader@example.com","event":"delivered","sg_event_id":"1"}]\r\n',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '[{"email":"reader@example.com","event":"delivered","sg_event_id":"1"}]\r\n'),
   },
   {
     name: 'mailgun', sender: 'Mailgun',
@@ -118,12 +110,9 @@ export const MESSAGING: readonly Preset[] = [
     onFailure: 'again and again for 8 hours; 406 stops it',
     documentation: 'https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/'
       + 'securing-webhooks',
-    newSecret: null,
-    sample: {
-      body: '{"signature":{"timestamp":"{timestamp}","token":"{id}","signature":"{signature}"},'
-        + '"event-data":{"event":"delivered","recipient":"reader@example.com"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"signature":{"timestamp":"{timestamp}","token":"{id}","signature":"{signature}"},'
+        + '"event-data":{"event":"delivered","recipient":"reader@example.com"}}'),
     unconfirmed: 'for how long it is sent again: its pages differ',
   },
   {
@@ -144,12 +133,9 @@ export const MESSAGING: readonly Preset[] = [
     },
     onFailure: 'again after some statuses; paused while most requests fail',
     documentation: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
-    newSecret: null,
-    sample: {
-      body: '{"type":"zen:event-type:ticket.created","detail":{"id":"1"}}',
-      contentType: JSON_TYPE,
-      headers: { 'X-Zendesk-Webhook-Invocation-Id': '01GNHZPNTYXXXXXXXXXXXXXXXX' },
-    },
+    sample: jsonSample(
+      '{"type":"zen:event-type:ticket.created","detail":{"id":"1"}}',
+      { 'X-Zendesk-Webhook-Invocation-Id': '01GNHZPNTYXXXXXXXXXXXXXXXX' }),
     unconfirmed: 'answer within 10 s',
   },
   {
@@ -182,8 +168,7 @@ export const MESSAGING: readonly Preset[] = [
     },
     onFailure: 'events for 10 minutes; interactions not',
     documentation: 'https://discord.com/developers/docs/interactions/overview',
-    newSecret: null,
-    sample: { body: '{"id":"1","type":2,"data":{"name":"shelf"}}', contentType: JSON_TYPE },
+    sample: jsonSample('{"id":"1","type":2,"data":{"name":"shelf"}}'),
   },
   {
     name: 'zoom', sender: 'Zoom',
@@ -212,10 +197,7 @@ export const MESSAGING: readonly Preset[] = [
     },
     onFailure: '3 more times: after 5, 20 and 60 minutes',
     documentation: 'https://developers.zoom.us/docs/api/webhooks/',
-    newSecret: null,
-    sample: {
-      body: '{"event":"meeting.started","event_ts":1700000000000,"payload":{"object":{"id":"1"}}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"event":"meeting.started","event_ts":1700000000000,"payload":{"object":{"id":"1"}}}'),
   },
 ];

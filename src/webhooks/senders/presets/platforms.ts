@@ -1,6 +1,5 @@
 /** Presets of platforms that begin with a handshake. See code-hosts.ts for the seconds. */
-import type { Preset } from './preset.ts';
-import { JSON_TYPE, hubSignature } from './preset.ts';
+import { JSON_TYPE, hubSignature, jsonSample, type Preset } from './preset.ts';
 
 export const PLATFORMS: readonly Preset[] = [
   {
@@ -23,9 +22,7 @@ export const PLATFORMS: readonly Preset[] = [
     },
     onFailure: 'again and again for 36 hours',
     documentation: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
-    newSecret: null,
-    sample: { body: '{"object":"page","entry":[{"id":"1","time":1700000000}]}',
-      contentType: JSON_TYPE },
+    sample: jsonSample('{"object":"page","entry":[{"id":"1","time":1700000000}]}'),
     unconfirmed: 'for how long it is sent again',
   },
   {
@@ -46,11 +43,7 @@ export const PLATFORMS: readonly Preset[] = [
     },
     onFailure: 'again and again for about 10 minutes',
     documentation: 'https://www.dropbox.com/developers/reference/webhooks',
-    newSecret: null,
-    sample: {
-      body: '{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample('{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]}}'),
   },
   {
     name: 'microsoft-graph', sender: 'Microsoft Graph',
@@ -74,11 +67,9 @@ export const PLATFORMS: readonly Preset[] = [
     onFailure: 'again and again for 4 hours',
     documentation: 'https://learn.microsoft.com/graph/change-notifications-delivery-webhooks',
     newSecret: 'hex',
-    sample: {
-      body: '{"value":[{"id":"1","changeType":"created","clientState":"{signature}",'
-        + '"resource":"me/messages/1"}]}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"value":[{"id":"1","changeType":"created","clientState":"{signature}",'
+        + '"resource":"me/messages/1"}]}'),
   },
   {
     name: 'x', sender: 'X (Account Activity)',
@@ -102,9 +93,7 @@ export const PLATFORMS: readonly Preset[] = [
       secret: 'developer.x.com, the project\'s app, Keys and tokens: API key secret',
     },
     documentation: 'https://docs.x.com/x-api/webhooks/introduction',
-    newSecret: null,
-    sample: { body: '{"for_user_id":"1","tweet_create_events":[{"id_str":"1"}]}',
-      contentType: JSON_TYPE },
+    sample: jsonSample('{"for_user_id":"1","tweet_create_events":[{"id_str":"1"}]}'),
   },
   {
     name: 'trello', sender: 'Trello',
@@ -125,12 +114,9 @@ export const PLATFORMS: readonly Preset[] = [
     },
     onFailure: '3 more times: after 30, 60 and 120 seconds',
     documentation: 'https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/',
-    newSecret: null,
-    sample: {
-      body: '{"action":{"id":"51f9424bcd6e040f3c002412","type":"updateCard"},'
-        + '"model":{"id":"4d5ea62fd76aa1136000000c"}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"action":{"id":"51f9424bcd6e040f3c002412","type":"updateCard"},'
+        + '"model":{"id":"4d5ea62fd76aa1136000000c"}}'),
     unconfirmed: 'how often it is sent again',
   },
   {
@@ -156,12 +142,9 @@ export const PLATFORMS: readonly Preset[] = [
     },
     onFailure: 'again and again for 24 hours',
     documentation: 'https://developers.asana.com/docs/webhooks-guide',
-    newSecret: null,
-    sample: {
-      body: '{"events":[{"action":"changed","resource":{"gid":"1","resource_type":"task"},'
-        + '"created_at":"2024-01-01T00:00:00.000Z"}]}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"events":[{"action":"changed","resource":{"gid":"1","resource_type":"task"},'
+        + '"created_at":"2024-01-01T00:00:00.000Z"}]}'),
   },
   {
     name: 'okta', sender: 'Okta (event hooks)',
@@ -187,11 +170,9 @@ export const PLATFORMS: readonly Preset[] = [
     onFailure: 'once more',
     documentation: 'https://developer.okta.com/docs/concepts/event-hooks/',
     newSecret: 'hex',
-    sample: {
-      body: '{"eventType":"com.okta.event_hook","eventId":"b5a188b9-5ece-4636-b041-482ffda96311",'
-        + '"data":{"events":[{"eventType":"user.session.start"}]}}',
-      contentType: JSON_TYPE,
-    },
+    sample: jsonSample(
+      '{"eventType":"com.okta.event_hook","eventId":"b5a188b9-5ece-4636-b041-482ffda96311",'
+        + '"data":{"events":[{"eventType":"user.session.start"}]}}'),
     unconfirmed: 'answer within 3 s, how often it is sent again',
   },
 ];

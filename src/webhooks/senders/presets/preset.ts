@@ -25,8 +25,8 @@ export type Preset = {
   readonly responses?: PresetResponses;
   /** The sender's own documentation. */
   readonly documentation: string;
-  /** The form of a new secret; null: only the sender can make one. */
-  readonly newSecret: 'hex' | 'whsec' | 'user:password' | null;
+  /** The form of a new secret; absent: only the sender can make one. */
+  readonly newSecret?: 'hex' | 'whsec' | 'user:password';
   /** A request as the sender would make it, for tests. */
   readonly sample: {
     readonly body: string;
@@ -46,6 +46,12 @@ type PresetResponses = Readonly<Partial<Record<'accepted' | 'duplicate', {
 }>>>;
 
 export const JSON_TYPE = 'application/json';
+
+export function jsonSample(
+  body: string, headers: Readonly<Record<string, string>> = {},
+): Preset['sample'] {
+  return { body, contentType: JSON_TYPE, headers };
+}
 
 /**
  * HMAC-SHA256 of the body in hex after `sha256=`, which many senders have taken over from GitHub.

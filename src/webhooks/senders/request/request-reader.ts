@@ -14,7 +14,9 @@ import {
 import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
 import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
 import { PLAIN_BYTES_MAX, decodeBody, isDecoded, type PlainBody } from './plain-body.ts';
-import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
+import {
+  toSourceList, type Scheme, type ValueSource, type ValueSources,
+} from '../scheme/scheme.ts';
 import { sortForm } from './sort-form.ts';
 
 export type RawRequest = {
@@ -30,7 +32,9 @@ export type RawRequest = {
 };
 
 /** Creates the reader of a request whose sender follows the scheme. */
-export function createRequestReader({ payload }: Scheme, request: RawRequest): RequestReader {
+export function createRequestReader(
+  { payload }: Pick<Scheme, 'payload'>, request: RawRequest,
+): RequestReader {
   return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
 }
 
@@ -76,14 +80,11 @@ export class RequestReader {
 
   /** The text of the first source that has one; numbers and booleans as in JSON. null: none has. */
   read(sources: ValueSources): string | null {
-    if (isList(sources)) {
-      for (const source of sources) {
-        const text = this.#readOne(source);
-        if (text !== null) return text;
-      }
-      return null;
+    for (const source of toSourceList(sources)) {
+      const text = this.#readOne(source);
+      if (text !== null) return text;
     }
-    return this.#readOne(sources);
+    return null;
   }
 
   /** The text of every element of a path with `[]`; null for an element that lacks it. */
@@ -222,10 +223,6 @@ function compileSource(source: ValueSource): CompiledSource {
   if ('cloudEvent' in source) return { kind: 'cloudEvent', name: source.cloudEvent, steps: [] };
   const kind = source.json.includes('[]') ? 'every' : 'json';
   return { kind, name: source.json, steps: source.json.split('.', STEPS_MAX + 1) };
-}
-
-function isList(sources: ValueSources): sources is readonly ValueSource[] {
-  return Array.isArray(sources);
 }
 
 /** Values beyond a limit count as absent, so that they cannot count as right. */

@@ -10,10 +10,9 @@ import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
 import { isPublicKey, type KeyForm, type Scheme } from '../scheme/scheme.ts';
-import { normalizeStandardSecret } from '../standard-secret.ts';
 import { decodeBytes } from '../verification/encoding.ts';
 import {
-  createVerificationKey, isKeyForAlgorithm, STANDARD_ED25519_PREFIX,
+  createVerificationKey, isKeyForAlgorithm, normalizeStandardSecret, STANDARD_ED25519_PREFIX,
 } from '../verification/verification-key.ts';
 
 export type SigningKey = {

@@ -9,8 +9,7 @@ import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { SECRET_BYTES_MAX } from '../../members/secret-members.ts';
 import { createVerificationKey } from './verification-key.ts';
-import { createRejection } from './verdict.ts';
-import type { SenderRejection } from './verdict.ts';
+import { createRejection, type SenderRejection } from './verdict.ts';
 import type { Verifier } from './verify.ts';
 
 export type ChallengeResponse = {

@@ -2,8 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { getDecoded } from '../request/plain-body.ts';
 import type { RequestReader } from '../request/request-reader.ts';
-import { PLACEHOLDERS } from '../scheme/scheme.ts';
-import type { Placeholder } from '../scheme/scheme.ts';
+import { PLACEHOLDERS, type Placeholder } from '../scheme/scheme.ts';
 
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string } | { readonly kind: Placeholder };

@@ -5,7 +5,6 @@
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { createHmacKey, type HmacHash, type HmacKey } from '../hmac.ts';
-import { isPublicKeyText, normalizeStandardSecret } from '../standard-secret.ts';
 import { decodeBytes } from './encoding.ts';
 import { isPublicKey, type Algorithm, type KeyForm, type Scheme } from '../scheme/scheme.ts';
 
@@ -44,9 +43,27 @@ export function createVerificationKey(
   if (isBasicToken(scheme) && !secret.includes(':')) return 'is not user:password';
   const bytes = decodeSecret(form, secret);
   if (typeof bytes === 'string') return bytes;
-  const hash = findHmacHash(algorithm);
-  const hmac = hash === null ? null : createHmacKey(hash, bytes);
+  const hash = HMAC_HASHES[algorithm];
+  const hmac = hash === undefined ? null : createHmacKey(hash, bytes);
   return { algorithm, key: loadCrypto().createSecretKey(bytes), hmac, prefix };
+}
+
+// Forms of Standard Webhooks (standard-webhooks/spec, "Signature scheme"), as people copy them.
+// `v1,` stands before some in the pages of senders, such as Supabase's.
+const STANDARD_FORM = /^\s*(?:v1a?[,\s]\s*)?(whsec|whpk|whsk)[_:-]/i;
+const PUBLIC_FORM =
+  /^\s*(?:(?:v1a?[,\s]\s*)?whpk[_:-]|-----BEGIN (?:PUBLIC KEY|CERTIFICATE)-)/i;
+
+/** `whsec_…`, `whpk_…` or `whsk_…` where that is meant, as by `v1,whsec_…` and `whsec-…`. */
+export function normalizeStandardSecret(secret: string): string {
+  const [start = '', prefix] = STANDARD_FORM.exec(secret) ?? [];
+  return prefix === undefined
+    ? secret : `${prefix.toLowerCase()}_${secret.slice(start.length).trimEnd()}`;
+}
+
+/** Whether it is a public key or a certificate: what anybody may know is no secret. */
+export function isPublicKeyText(secret: string): boolean {
+  return PUBLIC_FORM.test(secret);
 }
 
 /** Whether the signature is the user and the password of HTTP Basic (RFC 7617). */
@@ -54,14 +71,9 @@ function isBasicToken({ algorithm, signature: { prefix = '', encoding } }: Schem
   return algorithm === 'token' && encoding === 'base64' && prefix.trim().toLowerCase() === 'basic';
 }
 
-function findHmacHash(algorithm: Algorithm): HmacHash | null {
-  switch (algorithm) {
-    case 'hmac-sha1': return 'sha1';
-    case 'hmac-sha256': return 'sha256';
-    case 'hmac-sha512': return 'sha512';
-    default: return null;
-  }
-}
+const HMAC_HASHES: Readonly<Partial<Record<Algorithm, HmacHash>>> = {
+  'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512',
+};
 
 function decodeSecret(form: KeyForm, secret: string): Buffer | string {
   if (form === 'base64' || form === 'hex') {

@@ -21,7 +21,7 @@ export const TABLE_HEADS = {
   settings: '| setting | default | meaning |',
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
-  customers: '| request of a customer | scope | what it does |',
+  customers: '| scope | requests of a customer |',
   senders: '| preset | signature | covers | answer within | when it fails | where to paste |',
   metrics: '| metric | type | labels | what it is |',
 } as const;
@@ -137,16 +137,17 @@ function code(text: string): string {
   return text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 }
 
-/** The endpoints for tokens that are bound to webhooks, by scope. */
+/** The endpoints for tokens that are bound to webhooks: a row for each scope. */
 export function customerRows(paths: Paths): TableRows {
-  const rows = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, { summary, description }]) => {
-      const [, scope] = /bound to webhooks: `(\w+)`/.exec(description ?? '') ?? [];
-      const row = `| \`${method.toUpperCase()} ${path}\` | ${scope} | ${summary} |`;
-      return scope === undefined ? [] : [{ scope, row }];
-    }));
-  return BOUND_SCOPES.flatMap((name) =>
-    rows.filter(({ scope }) => scope === name).map(({ row }) => row));
+  const requests = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { description }]) => ({
+      scope: /bound to webhooks: `(\w+)`/.exec(description ?? '')?.[1],
+      request: code(`${method.toUpperCase()} ${path}`),
+    })));
+  return BOUND_SCOPES.map((name) => {
+    const named = requests.filter(({ scope }) => scope === name);
+    return `| \`${name}\` | ${named.map(({ request }) => request).join(', ')} |`;
+  });
 }
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -47,27 +47,27 @@ import { isFannedOut, putFanOut } from './fan-out.ts';
 
 export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
 
-/** Says which webhooks hear an event at this moment, and what becomes of one that nobody hears. */
+/**
+ * Finds the webhooks that hear an event now, and says what becomes of an event that nobody hears.
+ */
 export interface AudienceFinder {
-  /** The identifiers of the webhooks that hear an event of that name. */
   findAudience(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
   readonly keepsUnheard: boolean;
 }
 
-/** An event that has not begun. */
 export type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
 
 const QUEUE_KEY = 'delayed events';
 /**
- * Two at once, not one: a limit of one means strict order, and one event that cannot begin would
- * hold back all later ones.
+ * Two at once: a limit of one means strict order, and one event that cannot begin would hold back
+ * all later ones.
  */
 export const DELAYED_EVENT_LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
-/** The pause after a transaction that failed for a temporary reason (`isTemporary`). */
+/** The pause after a temporary failure of a transaction (`isTemporary`). */
 const PAUSE_MS = 1000;
 
-/** Stages an event that begins later. The caller has checked that there is room. */
+/** The caller has checked that there is room. */
 export function stageDelayedEvent(
   transaction: Transaction, event: EventHead & { readonly deliverAt: string }, payloadJson: string,
 ): void {
@@ -77,14 +77,14 @@ export function stageDelayedEvent(
     JSON.stringify({ identifier, deliverAt }));
 }
 
-/** Stages the end of an event that has not begun. False: it has begun, or is gone. */
+/** Returns false for an event that has begun or is gone. */
 export function stageCancelOfDelayed(transaction: Transaction, id: string): boolean {
   if (!transaction.delete(delayedEventCollection.name, id)) return false;
   deleteEvent(transaction, id);
   return true;
 }
 
-/** Stages the beginning of an event. Does nothing to one that has begun or was cancelled. */
+/** Does nothing for an event that has begun or was cancelled. */
 function stageBegin(
   transaction: Transaction, audienceFinder: AudienceFinder, id: string,
   { seed, nowMs }: Pick<TransactionInputs, 'seed' | 'nowMs'>,
@@ -107,7 +107,8 @@ function stageBegin(
   }
   const createdAt = formatTimestamp(nowMs);
   const { deliverAt } = decodeDelayedEvent(delayedRecord);
-  // Its place is its time, even if it begins later. The clock may have been set back since.
+  // The place is the time of the event, even if it begins later. The clock may have been set back
+  // since.
   const queuedAt = formatTimestamp(Math.min(parseTimestamp(deliverAt), nowMs));
   const deliveryIds = deriveDeliveryIds(seed, webhookIds);
   if (isFannedOut(webhookIds.length)) {
@@ -121,15 +122,15 @@ function stageBegin(
         { identifier, hook, event: name, eventId: id, queuedAt }, createdAt));
     }
   }
-  // Not derived from the event's identifier: deliveries are listed in the order of their ids.
+  // The ids are not derived from that of the event: deliveries are listed in the order of their
+  // ids.
   addLateDeliveries(transaction, id, deliveryIds, webhookIds);
-  // `QueueCapacity` counts the waiting event as one delivery already: the others are reserved.
+  // `QueueCapacity` counts the waiting event as one delivery: the other deliveries are reserved.
   transaction.reserve(WAITING, webhookIds.length - 1);
-  // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
+  // After the deliveries, so that the event never looks unused to a listener of `EventUse`.
   transaction.delete(delayedEventCollection.name, id);
 }
 
-/** Begins each event when its time comes. All of them are in one queue. */
 export class DelayedEvents implements Attempter<DelayedEvent, string> {
   readonly noun = 'the beginning of a delayed event';
   readonly records: TaskRecords<DelayedEvent>;
@@ -137,15 +138,14 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   readonly #context: RelayContext;
   readonly #audienceFinder: AudienceFinder;
   readonly #scheduler: Scheduler;
-  /** The ids of the events that hold back all attempts: see the head of this file. */
+  /** Events that hold back all attempts: see the head of this file. */
   readonly #untriedOverdueIds = new Set<string>();
   readonly #overdueEndListeners: (() => void)[] = [];
   #unfollow: () => void = () => {};
-  /** Whether an event may have come due while none could begin. */
+  /** Whether an event may have come due in an outage. */
   #mayBeOverdue = true;
   /** Whether one of the last transactions failed for a temporary reason. */
   #isFailing = false;
-  /** The pause of all events after that. */
   #pause: Timer | null = null;
 
   constructor(context: RelayContext, scheduler: Scheduler, audienceFinder: AudienceFinder) {
@@ -160,13 +160,12 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     };
   }
 
-  /** Returns whether events are overdue that were not tried since. */
+  /** Whether events are overdue and not tried since. */
   hasOverdue(): boolean {
     this.#collectOverdue();
     return this.#untriedOverdueIds.size > 0;
   }
 
-  /** Calls `listener` when no event is overdue any more. */
   onOverdueEnd(listener: () => void): void {
     this.#overdueEndListeners.push(listener);
   }
@@ -184,13 +183,13 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     this.#pause?.cancel();
   }
 
-  /** Of several nodes the maintainer begins them; another one does when it takes its place. */
+  /** With several nodes the maintainer begins events. */
   mayBegin(): boolean {
     this.#noteOutage();
     return this.#pause === null && this.#context.ownership.isMaintainer();
   }
 
-  // Nothing is tried: the transaction in `writeResult` begins the event.
+  // The transaction in `writeResult` begins the event.
   runAttempt(id: string): { readonly result: string } {
     return { result: id };
   }
@@ -205,10 +204,11 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     try {
       await store.transact((transaction) =>
         stageBegin(transaction, this.#audienceFinder, id, inputs));
-      // One that needs no room may begin beside one that has none.
+      // An event that needs no room may begin beside an event that has none.
       if (this.#pause === null) this.#isFailing = false;
     } catch (thrown) {
-      // As if written: the record is still there, so the worker makes the event due at its place.
+      // Returns as if written: the record is still there, so the worker makes the event due at its
+      // place.
       if (isTemporary(thrown)) return this.#pauseAll(thrown);
       this.#endOverdue(id);
       throw thrown;
@@ -233,13 +233,13 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     return { key, target: key, mayStart: true };
   }
 
-  /** Called whenever an event is due: the worker asks `mayBegin` then, also in an outage. */
+  /** The worker calls this whenever an event is due, also in an outage. */
   #noteOutage(): void {
     const { store, ownership } = this.#context;
     if (!ownership.isMaintainer() || store.failure !== null) this.#mayBeOverdue = true;
   }
 
-  /** Makes all events overdue whose time came in an outage. Only the maintainer may have any. */
+  /** Collects the events whose time came in an outage. Only the maintainer may have any. */
   #collectOverdue(): void {
     if (!this.#mayBeOverdue || !this.#context.ownership.isMaintainer()) return;
     this.#mayBeOverdue = false;
@@ -263,7 +263,8 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     const { store, clock, log } = this.#context;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
     this.#isFailing = true;
-    // It is tried again before the later ones, so if it alone let attempts go, these never would.
+    // The event is tried again before the later ones: if it alone let attempts start, these never
+    // would.
     if (store.failure === null) this.#endAllOverdue();
     else this.#mayBeOverdue = true;
     this.#pause ??= clock.startTimer(PAUSE_MS, () => {

@@ -17,7 +17,6 @@ export function encodeBodyRecord(delivery: string, text: string): string {
   return `{"identifier":"${delivery}","bodyText":${JSON.stringify(text)}}`;
 }
 
-/** Finds the body that was made for a delivery; null when none was. */
 export function findMadeBody(
   find: FindRecord, { identifier, isPayload }: Delivery,
 ): Buffer | null {

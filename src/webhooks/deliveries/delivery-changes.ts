@@ -16,15 +16,15 @@ import { deleteEvent, eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
- * The resource of which transactions reserve one for each delivery or event that is to wait, and
- * give one back for each delivery that ends: see queue-capacity.ts.
+ * Transactions reserve one for each delivery or event that is to wait, and give one back for each
+ * delivery that ends: see queue-capacity.ts.
  */
 export const WAITING = 'waiting deliveries';
 
-/** Events whose deliveries are not all written yet: see fan-out.ts. */
+/** See fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-/** A delivery leaves in one way: nobody can delete one, and that of a cancelled event ages out. */
+/** A delivery only ages out: nobody can delete it, and that of a cancelled event ages out too. */
 export type DeliveryTotals =
   { readonly [Name in OutgoingStatus | Exclude<Removal, 'deleted'> | 'accepted']: number };
 
@@ -38,7 +38,10 @@ export const deliverySpec: ItemSpec<Delivery> = {
   stageRemoval,
 };
 
-/** Does as `followRecords` for the deliveries of this queue. Those of routes follow requests. */
+/**
+ * Follows the deliveries of this queue as `followRecords` does. Deliveries to routes follow
+ * requests.
+ */
 export function followDeliveries(
   store: Pick<Store, 'collection'>, apply: (change: Change) => void,
 ): () => void {
@@ -48,9 +51,9 @@ export function followDeliveries(
 }
 
 /**
- * Stages a new event, or a queued forward, and the pending deliveries that it implies; returns
- * these. `json` is its record. The caller has reserved their room. Once they are committed,
- * work/queue-worker.ts learns of them, as it follows the collection.
+ * Stages a new event or a queued forward with the pending deliveries that it implies, and returns
+ * these. `json` is its record. The caller has reserved room. QueueWorker learns of the deliveries
+ * once they are committed, as it follows the collection.
  */
 export function stageEventWithDeliveries(
   transaction: Transaction, event: DeliveredEvent, json: string,
@@ -63,8 +66,8 @@ export function stageEventWithDeliveries(
 }
 
 /**
- * Stages a change. The place of a delivery that ends is free at once, for the event that tells of
- * the end in the same transaction.
+ * The place of a delivery that ends is free at once, for the event that tells of the end in the
+ * same transaction.
  */
 function stageChange(transaction: Transaction, delivery: Delivery, before: Delivery): void {
   if (before.status === 'pending' && delivery.status !== 'pending') {
@@ -73,7 +76,7 @@ function stageChange(transaction: Transaction, delivery: Delivery, before: Deliv
   stageDelivery(transaction, delivery);
 }
 
-/** Returns the record. `isImplied` is that of `Transaction.put`. */
+/** `isImplied`: see `Transaction.put`. Returns the record. */
 export function stageDelivery(
   transaction: Transaction, delivery: Delivery, isImplied = false,
 ): Buffer {
@@ -81,7 +84,7 @@ export function stageDelivery(
     deliveryCollection.name, delivery.identifier, encodeDelivery(delivery), isImplied).bytes;
 }
 
-/** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */
+/** The event stays, unless it is what a queued forward sends. */
 function stageRemoval(transaction: Transaction, id: string, bytes: Buffer): void {
   transaction.delete(deliveryCollection.name, id);
   transaction.delete(deliveryBodyCollection.name, id);

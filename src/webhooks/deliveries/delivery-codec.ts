@@ -42,7 +42,6 @@ export const deliveryHead = new RecordHead(deliveryCollection, DELIVERY_STATUSES
 /** The head of a delivery to a webhook, and of a forward: neither is ever coalesced. */
 export const outgoingHead = new RecordHead(deliveryCollection, OUTGOING_STATUSES);
 
-/** The deliveries whose ids `isTask` names, as the tasks of a worker. */
 export function createTaskRecords(
   store: Pick<Store, 'collection'>, isTask: (id: string) => boolean,
 ): TaskRecords<Delivery> {
@@ -55,14 +54,13 @@ export function createTaskRecords(
   };
 }
 
-/** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
   // The data of runs may hold numbers that keep their digits. All else is parsed faster.
   const parse = isToRoute(bytes) ? parseJsonText : JSON.parse;
   const record = decodeRecordAs<DeliveryRecord>(bytes, isDeliveryRecord, parse);
   const { identifier, status, updatedAt, createdAt = updatedAt, hook = null } = record;
   const { route = null, attempts = [] } = record;
-  // Member by member: a spread of the record costs as much as parsing it.
+  // Not by a spread of the record, which costs as much as parsing it.
   return {
     identifier, kind: kindOf(hook, route), createdAt, updatedAt, status, hook,
     event: record.event ?? null,
@@ -107,9 +105,9 @@ function isDeliveryRecord(
 }
 
 /**
- * Encodes a delivery as one line, with the members in a fixed order. What follows from other
- * members is left out, so that a hundred thousand pending deliveries fit in memory. The text is
- * made member by member, because an object for JSON.stringify takes twice as long.
+ * Encodes a delivery as one line, its members in a fixed order. Members that follow from others are
+ * left out, so that a hundred thousand pending deliveries fit in memory. The text is made member by
+ * member: an object for JSON.stringify takes twice as long.
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId, route } = delivery;
@@ -136,7 +134,6 @@ export function encodeDelivery(delivery: Delivery): string {
   return `${json},"attempts":${attemptsJson}}`;
 }
 
-/** Creates the puts of new deliveries, for a record that implies them. */
 export function createPuts(deliveries: readonly Delivery[]): Operation[] {
   return deliveries.map((delivery) => ({
     collection: deliveryCollection.name, id: delivery.identifier,
@@ -156,12 +153,12 @@ const LETTER_R = 0x72;
 const ROUTE_LETTER_AT = ',"'.length;
 const EVENT_ID_MARK_LENGTH = ',"message":"'.length;
 
-/** Whether a record is of a delivery to a route, without parsing. */
+// These three read a record without parsing it.
+
 function isToRoute(bytes: Buffer): boolean {
   return bytes[deliveryHead.findEnd(bytes) + ROUTE_LETTER_AT] === LETTER_R;
 }
 
-/** Reads the id of the event of a delivery to a webhook, or of a forward, without parsing. */
 export function readEventId(bytes: Buffer): string {
   const start = deliveryHead.findEnd(bytes) + EVENT_ID_MARK_LENGTH;
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
@@ -169,7 +166,7 @@ export function readEventId(bytes: Buffer): string {
 
 const WEBHOOK_MARK = Buffer.from(',"hook":"');
 
-/** Reads the webhook of a delivery, without parsing; null for a forward, and for a route. */
+/** null for a forward, and for a route. */
 export function readWebhookId(bytes: Buffer): string | null {
   if (isToRoute(bytes)) return null;
   // An unescaped quote is never inside a string, and no other member has one of that name.

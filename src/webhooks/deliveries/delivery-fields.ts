@@ -11,26 +11,25 @@ import {
 } from './delivery.ts';
 
 export type DeliveryFilter = {
-  /** One kind, or those of which `isOutgoingKind` holds; null: every kind. */
+  /** One kind, or the kinds for which a function holds; null: every kind. */
   readonly kind: DeliveryKind | typeof isOutgoingKind | null;
-  /** The identifier of a webhook, or those for which a function holds. */
+  /** The identifier of a webhook, or a test of identifiers. */
   readonly hook: TextCriterion | null;
   readonly status: DeliveryStatus | null;
   readonly event: string | null;
   readonly time: TimeSpan | null;
 };
 
-/** Whether a delivery of that kind goes to an outgoing webhook, or is a forward. */
+/** Holds for deliveries to outgoing webhooks, and for forwards. */
 export const isOutgoingKind = (kind: string): boolean => kind !== 'route';
 
-/** Every delivery of a webhook, and every forward. */
 export const ALL_OUTGOING: DeliveryFilter = {
   kind: isOutgoingKind, hook: null, status: null, event: null, time: null,
 };
 
 /**
- * Leaves of a filter what a caller sees whose token is bound to webhooks; the filter names one by
- * its identifier, or none. `isSearch`: it looks into payloads as well.
+ * Restricts a filter, which names a webhook by its identifier or none, to what the holder of a
+ * bound token sees. `isSearch`: the filter looks into payloads as well.
  */
 export function restrictDeliveries(
   filter: DeliveryFilter, visibility: Visibility, isSearch: boolean,
@@ -44,17 +43,17 @@ export function restrictDeliveries(
   };
 }
 
-/** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
+/** What deliveries to routes show of their requests and incoming webhooks. */
 export type RequestLookup = {
-  /** Finds the name that the sender of a request gives to its event; null: it gives none. */
+  /** The sender's name of the event; null: it gives none. */
   readonly findEvent: (requestId: string) => string | null;
-  /** For searches of deliveries: what they see of a request; null: it is gone. */
+  /** What a search of deliveries sees of a request; null: the request is gone. */
   readonly findSearched: (requestId: string) => SearchedRecord<unknown> | null;
   readonly findWebhook: (identifier: string) =>
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
 };
 
-/** The event of a delivery to a route is that of its request, so no column has it. */
+/** The event of a delivery to a route is that of its request: no column has it. */
 export function createDeliveryFields(
   findRequestEvent: RequestLookup['findEvent'],
 ): RecordFields<Delivery, DeliveryFilter> {
@@ -81,7 +80,7 @@ export function createDeliveryFields(
   };
 }
 
-/** Whether a filter names what no column has. */
+/** Whether the filter reads a value that no column has. */
 export function needsRecords({ kind, event }: DeliveryFilter): boolean {
   return event !== null && (kind === null || kind === 'route');
 }

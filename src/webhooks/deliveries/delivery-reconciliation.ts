@@ -17,7 +17,7 @@ import { decodeEventDeliveries, decodeEventHead, eventCollection } from './event
 import type { DeliveryTotals } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
-/** `otherProblems` are those of records that other rooms keep beside deliveries. */
+/** `otherProblems` are of records that other rooms keep beside deliveries. */
 export async function reconcileDeliveries(
   store: Store, countTotals: () => DeliveryTotals, nowMs: number, otherProblems: readonly string[],
 ): Promise<DeliveryReconciliation> {
@@ -35,7 +35,6 @@ export async function reconcileDeliveries(
   return reportProblems(countTotals(), problems);
 }
 
-/** Finds deliveries that wait for nothing, as their event is gone. */
 async function findLostPayloads(store: Store): Promise<string[]> {
   const records = store.collection(deliveryCollection.name);
   const events = store.collection(eventCollection.name);
@@ -52,8 +51,8 @@ async function findLostPayloads(store: Store): Promise<string[]> {
 }
 
 /**
- * Finds what was to be forwarded by a delivery that is gone, and delayed events that nothing will
- * begin. Any other event may stay alone.
+ * Finds forwards whose delivery is gone, and delayed events that nothing will begin. Any other
+ * event may be without deliveries.
  */
 async function findEventProblems(store: Store, nowMs: number): Promise<string[]> {
   const events = store.collection(eventCollection.name);
@@ -77,8 +76,8 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
 }
 
 /**
- * Whether a delayed event will begin, or has begun by a clock that was ahead of ours. If its time
- * has passed, nobody can tell one that nobody heard from one that did not begin.
+ * Whether a delayed event will begin, or has begun by a clock ahead of ours. Once its time has
+ * passed, an event that nobody heard looks like one that did not begin.
  */
 function mayBegin(find: FindRecord, id: string): boolean {
   return find(delayedEventCollection.name, id) !== undefined

@@ -39,8 +39,8 @@ export const deliveryResource: ListedResource = {
 };
 
 /**
- * Formats the status of the last attempt, or why it got none; null before the first attempt. After
- * a 401 both may be there: see `AuthorizedResponse`.
+ * The status or the error of the last attempt; null before the first. After a 401 both may be
+ * there: see `AuthorizedResponse`.
  */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
@@ -49,9 +49,9 @@ function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   return [statusCode, error].filter((one) => one !== null && one !== undefined).join(': ') || null;
 }
 
-/** Formats the time of the next attempt, or what that waits for; null for a finished delivery. */
+/** The time of the next attempt, or what it waits for; null for a finished delivery. */
 export function formatNextAttempt({ nextAttemptAt, waitsFor }: JsonObject): string | null {
-  // The time is mostly long past, and would mislead.
+  // The time would mislead: it is mostly long past.
   if (waitsFor === 'webhook') return 'waits: its webhook is off';
   return typeof nextAttemptAt === 'string' ? nextAttemptAt : null;
 }

@@ -10,7 +10,7 @@ const END_KINDS = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
 } as const satisfies Record<OutgoingStatus, unknown>;
 
-/** Makes the rules. The queue's own limits bound pending and failed ones: see queue-capacity.ts. */
+/** The queue's own limits bound pending and failed deliveries: see queue-capacity.ts. */
 export function deliveryRetention(limits: {
   readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;

@@ -54,7 +54,7 @@ type DeliveryRowServices = {
   readonly service: DeliveryService; readonly findVisibility: FindVisibility;
 };
 
-/** Without services, so that `route-options.ts` reads them; the other two need more than these. */
+/** `route-options.ts` reads these rows; the other two routes need more services. */
 export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
@@ -149,13 +149,13 @@ function listRoute(
           restrictDeliveries(resolveHookOfKind(webhooks, filter), visibility, isSearch),
       };
     },
-    // Conditions may read more of the request of a delivery to a route than of an event.
+    // A delivery to a route lets conditions read its request, which has more facts than an event.
     listSources: ({ kind }) => kind === 'route' || kind === null ? SOURCES : EVENT_FACT_SOURCES,
     idOf: ({ identifier }) => identifier, toPublic: (delivery) => service.toPublic(delivery),
   }, searches);
 }
 
-/** Without a kind, a name that webhooks of both kinds have means the outgoing one. */
+/** Without a kind, a name that webhooks of both kinds have means the outgoing webhook. */
 function resolveHookOfKind(
   { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
 ): DeliveryFilter {
@@ -167,8 +167,8 @@ function resolveHookOfKind(
 }
 
 /**
- * Sends it without `Last-Modified`: the name, target and state of its webhook are in it, which
- * change without the delivery.
+ * Without `Last-Modified`: the name, target and state of the webhook, which the body shows, change
+ * without the delivery.
  */
 function sendDelivery(
   exchange: Exchange, updatedAt: string, body: AnswerOf<typeof sentDeliverySchema>,

@@ -59,7 +59,6 @@ const nullable = [
 
 export const deliverySchema = objectSchema('Delivery', members, { nullable });
 
-/** A single delivery that is shown. `sent` is the request that went out last. */
 export const sentDeliverySchema = objectSchema('DeliveryWithRequest',
   { ...members, sent: sentSchema }, { nullable: [...nullable, 'sent'] });
 
@@ -91,7 +90,7 @@ export type PublicDelivery = AnswerOf<typeof deliverySchema>;
 export type PublicSentRequest = AnswerOf<typeof sentSchema>;
 export type DeliveryReconciliation = AnswerOf<typeof reconciliationSchema>;
 
-/** Returns the delivery as callers see it. It waits for its webhook while that is off. */
+/** A delivery waits for its webhook while that is off. */
 export function toPublicDelivery(
   delivery: Delivery,
   { event, hookName, target }: Pick<PublicDelivery, 'event' | 'hookName' | 'target'>,

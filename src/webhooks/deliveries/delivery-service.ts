@@ -67,7 +67,7 @@ export class DeliveryService {
       { fields: this.fields, needsRecords, decode: decodeDelivery });
   }
 
-  /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
+  /** `after` is the id before the first delivery of the list. */
   async list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst = false,
   ): Promise<Delivery[]> {
@@ -75,7 +75,7 @@ export class DeliveryService {
     return this.#list.page(filter, { after, limit, isNewestFirst, decode: decodeDelivery });
   }
 
-  /** Opens a search through the deliveries that match, from behind the id `before`. */
+  /** `before` is the id before the first delivery that is searched. */
   async openSearch(filter: DeliveryFilter, before: string | null): Promise<SearchWalk<Delivery>> {
     await this.#parts.fanOuts.whenWritten();
     const matches = await this.#list.select(filter, before, true);
@@ -83,7 +83,6 @@ export class DeliveryService {
     return walkDeliveries(this.#context.store, this.#parts.requests, matches, hidesOthers);
   }
 
-  /** Counts the deliveries that match, on all pages. */
   async count(filter: DeliveryFilter): Promise<number> {
     const { fanOuts, capacity } = this.#parts;
     await fanOuts.whenWritten();
@@ -96,14 +95,13 @@ export class DeliveryService {
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   }
 
-  /** Returns the delivery as callers see it, with the present state of its webhook. */
   toPublic(delivery: Delivery): PublicDelivery {
     const { webhooks, requests } = this.#parts;
     return delivery.request === null ? toPublicSend(this.#context.store, webhooks, delivery)
       : toPublicRoute(requests, delivery, delivery.request);
   }
 
-  /** Finds a delivery together with the request that it sent last; one to a route sends none. */
+  /** A delivery with the request that it sent last; a delivery to a route sends none. */
   findSentRequest(
     identifier: string,
   ): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } | undefined {
@@ -113,10 +111,7 @@ export class DeliveryService {
     return { delivery, sent: findSentRequest(this.#context.store, { bytes, item: delivery }) };
   }
 
-  /**
-   * Makes a delivery due now: see `stageRetry`. Throws what it throws, and `conflict` if it was
-   * delivered or cancelled.
-   */
+  /** See `stageRetry`. Throws `conflict` also for a delivered or cancelled delivery. */
   retry(identifier: string, share: QueueShare = 'whole'): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
@@ -126,8 +121,8 @@ export class DeliveryService {
   }
 
   /**
-   * Makes all failed deliveries due now, or those that the caller sees, a chunk in each
-   * transaction, and returns how many.
+   * Makes the failed deliveries that the caller sees due now, a chunk in each transaction, and
+   * returns how many.
    */
   async retryFailed(visibility: Visibility | null = null): Promise<number> {
     const { store, clock } = this.#context;
@@ -151,7 +146,7 @@ export class DeliveryService {
     }
   }
 
-  /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
+  /** See `stageResend`. What `onStaged` stages is committed with it. */
   resend(
     identifier: string, mode: ResendMode,
     { share = 'whole', onStaged }: {
@@ -167,7 +162,7 @@ export class DeliveryService {
     });
   }
 
-  /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
+  /** Like `resend`, in the caller's transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>, share: QueueShare = 'whole',
@@ -176,9 +171,7 @@ export class DeliveryService {
     return stageResend(transaction, identifier, mode, inputs, capacity);
   }
 
-  /**
-   * Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed.
-   */
+  /** Throws `not_found`, and `conflict` for a delivered or failed delivery. */
   cancel(identifier: string): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
@@ -194,7 +187,7 @@ export class DeliveryService {
   }
 
   /**
-   * Cancels an event that has not begun: a delayed one, or a delayed send to one webhook, which has
+   * Cancels an event that has not begun, a delayed one or a delayed send to one webhook, which has
    * its delivery already (durable-send.ts). Nothing is left of it. Throws `not_found`, and
    * `conflict` once it has begun.
    */
@@ -204,7 +197,6 @@ export class DeliveryService {
     return store.transact((transaction) => stageCancelOfEvent(transaction, identifier, nowMs));
   }
 
-  /** Sends to one webhook: see `sendDurably` (durable-send.ts). */
   sendDurably(send: DurableSend, onStaged: OnStaged): Promise<Delivery> {
     const { webhooks, capacity } = this.#parts;
     return sendDurably(this.#context, webhooks, capacity, send, onStaged);
@@ -231,7 +223,6 @@ export class DeliveryService {
   }
 }
 
-/** Returns a delivery to a webhook, or a forward, as callers see it. */
 function toPublicSend(
   store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, delivery: Delivery,
 ): PublicDelivery {
@@ -242,7 +233,6 @@ function toPublicSend(
     webhook?.enabled === false);
 }
 
-/** Returns the delivery of a request to a route as callers see it. */
 function toPublicRoute(
   { findEvent, findWebhook }: RequestLookup, delivery: Delivery, request: string,
 ): PublicDelivery {
@@ -256,7 +246,7 @@ function isByStatusAlone({ kind, hook, event, time }: DeliveryFilter): boolean {
   return kind === isOutgoingKind && hook === null && event === null && time === null;
 }
 
-/** Counts the written deliveries of a status; null stands for all of them. */
+/** null stands for all statuses. */
 function countByStatus(
   { writtenCounts }: Pick<QueueCapacity, 'writtenCounts'>, status: DeliveryStatus | null,
 ): number {
@@ -264,7 +254,7 @@ function countByStatus(
     status === null || counted === status ? sum + writtenCounts[counted] : sum, 0);
 }
 
-/** Finds the target. A finished delivery has the one it went to, even if the webhook changed. */
+/** A finished delivery has the target it went to, even if the webhook changed. */
 function findTarget(
   store: Store, delivery: Delivery, webhook: StoredOutgoingWebhook | undefined,
 ): string | null {
@@ -283,7 +273,7 @@ function shareCapacity(capacity: QueueCapacity, share: QueueShare): ResendCapaci
   };
 }
 
-/** Makes failed deliveries due now, but those of removed webhooks. Resolves with how many. */
+/** Makes failed deliveries due now, but not those of removed webhooks. Resolves with how many. */
 function retryChunk(
   store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: ResendCapacity,
 ): Promise<number> {
@@ -309,7 +299,6 @@ function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number)
   deleteEvent(transaction, id);
 }
 
-/** Whether the first attempt of a delivery is still to come. */
 function hasNotBegun(transaction: Transaction, id: string, nowMs: number): boolean {
   const bytes = transaction.find(deliveryCollection.name, id);
   if (bytes === undefined) return false;

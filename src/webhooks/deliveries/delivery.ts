@@ -25,31 +25,26 @@ import {
 } from '../work/retry-time.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 
-/** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */
+/** The kind of its target: an outgoing webhook, the URL of a queued forward, or a route. */
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
 
-/** The statuses of a delivery to a webhook, and of a forward. */
 export const OUTGOING_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
 export type OutgoingStatus = (typeof OUTGOING_STATUSES)[number];
 
-/**
- * `coalesced`, of a delivery to a route alone: one run of its action, for a newer request,
- * counted for both.
- */
+/** `coalesced`, only of a delivery to a route: the run of a newer request counted for both. */
 export type DeliveryStatus = OutgoingStatus | 'coalesced';
 
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [...OUTGOING_STATUSES, 'coalesced'];
 
 type AttemptTime = { readonly at: string; readonly durationMs: number };
 
-/** One sending of a request. */
 type SendAttempt = AttemptTime & {
   readonly statusCode: number | null;
   /**
-   * The error code, if there was no response, or why there was no access token; never a target or a
+   * The error code without a response, or why there was no access token; never a target or a
    * credential.
    */
   readonly error: string | null;
@@ -57,26 +52,25 @@ type SendAttempt = AttemptTime & {
   readonly response: string | null;
 };
 
-/** One run of the action of a route. */
 export type RunAttempt = AttemptTime & {
   readonly success: boolean;
   readonly message: string | null;
   /**
-   * The data of the action's result, of a command with the end of its output; null if an action
-   * gave more than `ATTEMPT_DATA_BYTES_MAX` of JSON.
+   * The data of the result, of a command with the end of its output; null above
+   * `ATTEMPT_DATA_BYTES_MAX` of JSON.
    */
   readonly data: object | null;
 };
 
-/** A run if `success` is there, else a sending. */
+/** With `success` a run, else a sending. */
 export type Attempt = AttemptTime & Partial<SendAttempt & RunAttempt>;
 
-/** The head of a request that was sent, with its secrets masked. */
+/** The head of a sent request, with its secrets masked. */
 export type SentHead = {
   readonly method: string;
   /** Without credentials. */
   readonly url: string;
-  /** Names and values in turn; values that may be secret are `***`. */
+  /** Names and values in turn; a value that may be secret is `***`. */
   readonly headers: readonly string[];
 };
 
@@ -86,47 +80,43 @@ export type Delivery = {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: DeliveryStatus;
-  /** The outgoing webhook, or that of the route, which is an incoming one; null for a forward. */
+  /** The outgoing webhook, or the incoming one of the route; null for a forward. */
   readonly hook: string | null;
-  /** The name of the event; null for a forward or a route. */
   readonly event: string | null;
-  /** The record of `events` that has what is sent; null for a route. */
+  /** The record of `events` that is sent; null for a route. */
   readonly eventId: string | null;
-  /** The request that is delivered to a route, and the name of the route; null for another kind. */
+  /** The request, and the name of the route; null for another kind. */
   readonly request: string | null;
   readonly route: string | null;
-  /** The time of its place in the queue; null: that of its creation. */
+  /** The time of its place in the queue; null: `createdAt`. */
   readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
   /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
   /** How often in a row the target was not asked: see `AttemptOutcome.end`. */
   readonly notAskedCount: number;
-  /** The delivery that an operator sent again as this one. */
+  /** The delivery that an operator resent as this one. */
   readonly resendOf: string | null;
-  /** Whether the payload itself was sent last, so that every retry sends it. */
+  /** Whether the payload itself was sent last: then every retry sends it. */
   readonly isPayload: boolean;
-  /** The head of the last request; null before the first, and for a queued forward. */
+  /** The head of the last request; null before it, and for a queued forward. */
   readonly sent: SentHead | null;
-  /** The newest `ATTEMPTS_MAX` attempts. */
   readonly attempts: readonly Attempt[];
-  /** The number of all attempts so far. */
   readonly attemptCount: number;
 };
 
 export type StoredDelivery = StoredItem<Delivery>;
 
-/** The outcome of one attempt. */
 type AttemptOutcome = {
   /**
-   * `gone`: the target answered 410, so that it wants no more. `notAsked`: the target was not, as
+   * `gone`: the target answered 410 and wants no more. `notAsked`: the target was not reached, as
    * the proxy failed or our client was busy. `coalesced`: a route succeeded without a run.
    */
   readonly end: 'delivered' | 'coalesced' | 'failed' | 'gone' | 'notAsked';
   readonly attempt: Attempt;
-  /** The wait that the response's Retry-After asks for; absent or 0 without one. */
+  /** The wait that Retry-After asks for. */
   readonly retryAfterMs?: number;
-  /** True if a later hop refused the chain. That was logged where the chain ended. */
+  /** A later hop refused the chain, and logged that. */
   readonly isChainRefused?: boolean;
 };
 
@@ -138,11 +128,11 @@ export type RunOutcome = AttemptOutcome & {
 export type SendOutcome = AttemptOutcome & {
   readonly end: 'delivered' | 'failed' | 'gone' | 'notAsked';
   readonly attempt: SendAttempt;
-  /** What the dialect of another sender made of the head; absent or null: nothing. */
+  /** The parts of the head that the dialect of another sender made. */
   readonly shown?: Pick<SentHead, 'url' | 'headers'> | null;
-  /** True if nothing was sent: the action or the template failed, or there was no token. */
+  /** Nothing was sent: the action or the template failed, or there was no token. */
   readonly isUnsent?: boolean;
-  /** True if no connection was to be had: refused, without a name, or without TLS. */
+  /** There was no connection: refused, without a name, or without TLS. */
   readonly isUnreachable?: boolean;
 };
 
@@ -151,7 +141,6 @@ export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'id
 export const RESPONSE_BYTES_MAX = 1024;
 export const ATTEMPT_DATA_BYTES_MAX = 1024;
 
-/** Most attempts kept of one delivery. */
 const ATTEMPTS_MAX = 50;
 const NOT_ASKED_DELAY_MS_BASE = 5000;
 const NOT_ASKED_DELAY_MS_MAX = 300_000;
@@ -171,19 +160,17 @@ export function createDelivery(
   };
 }
 
-/** What the deliveries follow from that are made with an event or a queued forward. */
+/** The data that imply the deliveries of a new event or queued forward. */
 export type DeliveredEvent = {
   readonly identifier: string;
   readonly createdAt: string;
-  /** null for a queued forward. */
   readonly name: string | null;
-  /** When its deliveries begin, if later than it was made. */
+  /** When the deliveries begin, if later than `createdAt`. */
   readonly deliverAt?: string | undefined;
-  /** The webhooks of the deliveries made with it; null for that of a queued forward. */
+  /** [null] for the delivery of a queued forward. */
   readonly webhookIds: readonly (string | null)[];
 };
 
-/** Makes the deliveries of a new event or queued forward, as they are before the first attempt. */
 export function createEventDeliveries(
   { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
 ): Delivery[] {
@@ -193,7 +180,10 @@ export function createEventDeliveries(
   }, createdAt));
 }
 
-/** Derives ids, which sort after `seed`. That is the event's own id if they are made with it. */
+/**
+ * Derives ids, which sort after `seed`: that is the event's own id if the deliveries are made with
+ * the event.
+ */
 export function deriveDeliveryIds(
   seed: string, webhookIds: DeliveredEvent['webhookIds'],
 ): readonly string[] {
@@ -201,7 +191,6 @@ export function deriveDeliveryIds(
   return webhookIds.map(() => nextId());
 }
 
-/** Makes the delivery of a request to its route with that number, which is due at once. */
 export function createRouteDelivery(
   request: { readonly id: string; readonly hook: string }, index: number, route: string, at: string,
   queuedAt: string | null = null,
@@ -211,10 +200,9 @@ export function createRouteDelivery(
     { identifier: createRouteDeliveryId(id, index), hook, request: id, route, queuedAt }, at);
 }
 
-/** The name of the route of a webhook that names none. */
+/** The route of a webhook that names none. */
 export const DEFAULT_ROUTE = 'default';
 
-/** Makes the deliveries of a new request to its routes of these names, all due at once. */
 export function createRouteDeliveries(
   request: { readonly id: string; readonly hook: string }, names: readonly string[], at: string,
 ): Delivery[] {
@@ -226,17 +214,15 @@ export function kindOf(hook: string | null, route: string | null): DeliveryKind 
   return hook === null ? 'forward' : 'webhook';
 }
 
-/** The name of the route that a request is delivered to. */
 export function routeNameOf({ identifier, route }: Delivery): string {
   assert(route !== null, `delivery ${identifier} is to no route`);
   return route;
 }
 
-/** When a delivery is tried again that has failed. */
 type RetryTerms = {
-  /** The seconds between attempts; an empty one lets no other follow. */
+  /** The seconds between attempts; an empty list lets no attempt follow. */
   readonly schedule: readonly number[];
-  /** After which statuses; absent: after each. */
+  /** The statuses that are retried; absent: every status. */
   readonly retryOn?: RetryOn | undefined;
 };
 
@@ -258,7 +244,7 @@ export function afterAttempt(
     delivery, { updatedAt, status, nextAttemptAt, failures, notAskedCount: 0, attempt });
 }
 
-/** Returns the delivery after an attempt that no other follows, unless the target was not asked. */
+/** The delivery after an attempt that no other follows, unless the target was not asked. */
 export function afterLastAttempt(
   delivery: Delivery, outcome: AttemptOutcome, nowMs: number, updatedAt?: string,
 ): Delivery {
@@ -273,19 +259,18 @@ export function afterProbe(
     : afterLastAttempt(delivery, outcome, nowMs);
 }
 
-/** Whether another attempt may follow, if the schedule has one. */
 function mayTryAgain(
   { end, attempt: { statusCode = null, error = null }, isChainRefused = false }: AttemptOutcome,
   retryOn: RetryOn | undefined,
 ): boolean {
   // A chain that is too long once is too long in every retry.
   if (end !== 'failed' || isChainRefused) return false;
-  // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
-  // and a 2xx of a response that `successWhen` takes for a failure.
+  // Beside an error, a 401 tells of a token server that may be well at the next attempt, and a 2xx
+  // of a response that `successWhen` takes for a failure.
   return isRetriedStatus(retryOn, error === null ? statusCode : null);
 }
 
-/** Such an attempt is one during which the delivery was cancelled, or failed with its webhook. */
+/** For example, the delivery was cancelled, or failed with its webhook, during the attempt. */
 export function afterAttemptOffSchedule(
   delivery: Delivery, { attempt, end }: AttemptOutcome, nowMs: number,
   updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
@@ -321,8 +306,8 @@ export function endIfPending(
 }
 
 /**
- * Makes the delivery due now, with the whole schedule ahead. One that waits keeps its place in the
- * queue; any other goes to the end.
+ * Makes the delivery due now, with the whole schedule ahead. A waiting delivery keeps its place in
+ * the queue; any other goes to the end.
  */
 export function resetForRetry(
   delivery: Delivery, nowMs: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
@@ -337,13 +322,12 @@ export function resetForRetry(
 type DeliveryChange = Pick<Delivery, 'updatedAt'>
   & Partial<Pick<Delivery, 'status' | 'queuedAt' | 'nextAttemptAt' | 'failures' | 'notAskedCount'>>
   & {
-    /** The attempt that is added; above the limit the oldest one is dropped. */
     readonly attempt?: Attempt;
   };
 
 /**
- * Returns the delivery with other members. Each member is named, as every accepted request comes
- * here: a spread took a tenth of the time of a request.
+ * Each member is named, as every accepted request comes here: a spread took a tenth of the time of
+ * a request.
  */
 function change(delivery: Delivery, changes: DeliveryChange): Delivery {
   const { identifier, kind, createdAt, hook, event, eventId, request, route } = delivery;
@@ -363,14 +347,16 @@ function addAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly At
   return attempts.length === 0 ? [attempt] : [...attempts, attempt].slice(-ATTEMPTS_MAX);
 }
 
-/** Computes when a pending delivery is due, by a clock that shows `nowMs`: see `computeDueMs`. */
+/** See `computeDueMs`. */
 export function computeDeliveryDueMs(
   { nextAttemptAt, updatedAt }: Delivery, nowMs: number,
 ): number {
   return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }
 
-/** Whether it counts towards the queue: it is pending, or has failed and may be retried by hand. */
+/**
+ * A delivery counts towards the queue while it is pending, or failed and may be retried by hand.
+ */
 export function countsAsQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }

@@ -19,12 +19,11 @@ import type { EventOrigin, EventTerms } from './event-publisher.ts';
 import { encodeEvent, type StoredEventHead } from './event-record.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
-/** The name of an event that is sent without one. */
+/** The event of a send without a name. */
 export const SENT_EVENT_NAME = 'send';
-/** Stands for the name of an event towards others in what is sent by hand. */
+/** The name that others see of an event sent by hand. */
 export const SENT_BY_HAND = 'hookshelf.send';
 
-/** The name of a delivery's event for others. */
 export function nameSentEvent(
   { event }: Pick<Delivery, 'event'>, { to }: Pick<StoredEventHead, 'to'>,
 ): string {
@@ -33,18 +32,16 @@ export function nameSentEvent(
 }
 
 export type DurableSend = EventOrigin & EventTerms & {
-  /** The identifier or name of the webhook. */
+  /** An identifier or a name. */
   readonly webhook: string;
-  /** The name of the event. */
   readonly name: string;
-  /** JSON that is sent byte for byte. */
+  /** Sent byte for byte. */
   readonly payloadJson: string;
 };
 
 /**
- * Accepts a payload for one webhook and resolves with its delivery. What `onStaged` stages is
- * committed with it. Throws `not_found`; `invalid` for a bad name or a chain that is too long;
- * `unavailable` when the queue is full.
+ * Resolves with the delivery. What `onStaged` stages is committed with it. Throws `not_found`;
+ * `invalid` for a bad name or a chain that is too long; `unavailable` when the queue is full.
  */
 export async function sendDurably(
   { store, clock, makeId }: RelayContext, webhooks: Pick<OutgoingWebhookIndex, 'getNamed'>,

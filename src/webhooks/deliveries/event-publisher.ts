@@ -30,37 +30,33 @@ import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
 export type EmittedEvent = {
-  /** null: it was not kept, as no webhook hears it. */
+  /** null: the event was not kept, as no webhook hears it. */
   readonly eventId: string | null;
-  /** The identifiers of its deliveries. */
   readonly deliveries: readonly string[];
 };
 
-/** Where an event comes from. */
 export type EventOrigin = {
   readonly source: EventSource;
-  /** The length of the chain that led to it. */
+  /** The length of the chain that led to the event. */
   readonly hops: number;
-  /** The trace that it belongs to; absent: none. */
   readonly trace?: TraceContext | null | undefined;
 };
 
-/** What a caller may say of an event beside its name and payload. */
+/** The members of an event beside its name and payload. */
 export type EventTerms = {
   readonly key?: string | undefined;
   /** When it begins, if later than now. */
   readonly deliverAt?: string | undefined;
 };
 
-/** The options of an event that is staged beside its cause. Such an event cannot be delayed. */
+/** Options of an event that is staged beside its cause. Such an event cannot be delayed. */
 type StageOptions = Pick<EventOrigin, 'source' | 'trace'> & {
-  /** The identifier of a webhook that does not get the event. */
+  /** A webhook that does not get the event. */
   readonly except?: string | null;
-  /** Whether it is a system event, which a webhook for `*` does not get. */
+  /** A webhook for `*` does not get system events. */
   readonly isSystem?: boolean;
 };
 
-/** An event that is to be staged. */
 type Emission = StageOptions & EventTerms & {
   readonly inputs: TransactionInputs;
   readonly name: string;
@@ -88,9 +84,8 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Stages an event and its deliveries. Throws `invalid` for a bad name or a chain that is too
-   * long, and `unavailable` when the queue is full. `payloadJson` is JSON that is sent byte for
-   * byte.
+   * Throws `invalid` for a bad name or a chain that is too long, and `unavailable` when the queue
+   * is full. `payloadJson` is sent byte for byte.
    */
   stageEvent(
     transaction: Transaction, inputs: TransactionInputs, name: string, payloadJson: string,
@@ -100,8 +95,8 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Whether an event of that name may be kept: a webhook is triggered by it, or all events are
-   * kept. If not, the caller need make no payload.
+   * Whether an event of that name may be kept: it triggers a webhook, or all events are kept. If
+   * not, the caller need make no payload.
    */
   mayKeep(name: string, kind?: EventKind): boolean {
     return this.#webhooks.findTriggered(name, kind).length > 0 || this.keepsUnheard;
@@ -109,8 +104,8 @@ export class EventPublisher implements AudienceFinder {
 
   /**
    * Refuses a request before a part of its events, of `bytes` each, is emitted. Counts one delivery
-   * for each event that is surely heard. Throws `unavailable` without room for them; where they
-   * begin `later` they can wait for it, and so only `NeverFitsError`.
+   * for each event that is surely heard. Throws `unavailable` without room; events that begin
+   * `later` can wait for room, so that they cause only `NeverFitsError`.
    */
   assertRoom(names: readonly string[], bytes: number, begin: 'now' | 'later'): void {
     // A webhook without `when` takes any payload.
@@ -123,8 +118,8 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Emits an event. What `onStaged` stages is committed with it. Throws like `stageEvent`;
-   * `invalid` also for the name of a system event.
+   * Throws like `stageEvent`, and `invalid` for the name of a system event. What `onStaged` stages
+   * is committed with the event.
    */
   async emitJson(
     name: string, payloadJson: string, origin: EventOrigin & EventTerms,
@@ -135,27 +130,24 @@ export class EventPublisher implements AudienceFinder {
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const { source, trace, hops, key, deliverAt } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    // Not by a spread: every event passes here, and to spread ten members takes a microsecond.
+    // Not by a spread, which takes a microsecond for ten members.
     const emission: Emission = { source, trace, key, deliverAt, inputs, name, payloadJson };
     const event = await store.transact((transaction) => {
       const staged = this.#stage(transaction, emission);
       onStaged?.(transaction, staged);
       return staged;
     });
-    // The fan-out is on disk, but the caller may look for the deliveries.
+    // The fan-out is on disk, and the caller may look for the deliveries.
     if (isFannedOut(event.deliveries.length)) await this.#fanOuts.whenWritten();
     return event;
   }
 
-  /**
-   * Emits an event with a JavaScript value, as a caller of the API. Throws `invalid` also if it
-   * cannot be JSON.
-   */
+  /** Emits an event as a caller of the API. Throws `invalid` also if the value cannot be JSON. */
   async emitValue(name: string, payload: unknown): Promise<EmittedEvent> {
     return this.emitJson(name, encodePayload(payload), { source: 'api', hops: 0 });
   }
 
-  /** Accepts a request that is to be sent durably. Returns the identifier of its delivery. */
+  /** Returns the identifier of the delivery. */
   async queueForward(forward: Forward): Promise<string> {
     const { store, clock, makeId } = this.#context;
     const origin = { identifier: makeId(), createdAt: formatTimestamp(clock.now()) };
@@ -179,13 +171,12 @@ export class EventPublisher implements AudienceFinder {
     const matchingIds = this.#webhooks.findMatching(name, readPayload, options);
     const webhookIds = typeof except === 'string'
       ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
-    // The index has the committed webhooks, and one of them may be removed by a staged transaction.
-    // Very many are not looked up: the delivery to a removed webhook is cancelled later.
+    // The index has committed webhooks, and a staged transaction may remove one. Very many webhooks
+    // are not looked up: the delivery to a removed webhook is cancelled later.
     return isFannedOut(webhookIds.length) ? webhookIds : webhookIds.filter((webhookId) =>
       transaction.find(outgoingCollection.name, webhookId) !== undefined);
   }
 
-  /** If it throws, nothing is staged. */
   #stage(transaction: Transaction, emission: Emission): EmittedEvent {
     const { inputs, name, payloadJson, deliverAt } = emission;
     if (!isEventName(name)) {
@@ -193,7 +184,7 @@ export class EventPublisher implements AudienceFinder {
     }
     const findAudience = (): readonly string[] =>
       this.findAudience(transaction, name, payloadJson, emission);
-    // This throws when the chain is too long, whether or not a webhook hears the event.
+    // Throws when the chain is too long, whether or not a webhook hears the event.
     const hops = nextHop(inputs.hops, () => describeAudience(this.#webhooks, name, findAudience()));
     // Which webhooks hear a delayed event is decided when it begins.
     const webhookIds = deliverAt === undefined ? findAudience() : [];
@@ -201,7 +192,7 @@ export class EventPublisher implements AudienceFinder {
       : this.#stageWithoutDeliveries(transaction, emission, hops);
   }
 
-  /** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
+  /** Stages a delayed event, or an event that no webhook hears, if such events are kept. */
   #stageWithoutDeliveries(
     transaction: Transaction, emission: Emission, hops: number,
   ): EmittedEvent {
@@ -238,8 +229,8 @@ export class EventPublisher implements AudienceFinder {
 }
 
 /**
- * Creates the head of an event's record. An event sorts before its deliveries, whose identifiers
- * follow from its own alone: see fan-out.ts.
+ * An event sorts before its deliveries, whose identifiers follow from its own alone: see
+ * fan-out.ts.
  */
 function createHead(
   { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
@@ -251,7 +242,7 @@ function createHead(
   return { identifier, createdAt, name, source, key, hops, trace, webhookIds };
 }
 
-/** Describes for the log an event and where it would have gone. */
+/** Describes for the log an event and its would-be receivers. */
 function describeAudience(
   webhooks: Pick<OutgoingWebhookIndex, 'find'>, name: string, webhookIds: readonly string[],
 ): string {

@@ -47,7 +47,7 @@ import {
 export const eventCollection: CollectionSpec = {
   name: 'events', key: 'identifier',
   imply(record) {
-    // Not by spreads: a start takes this for each event of the journal (2.4 and 6.2 µs).
+    // Not by spreads: a start does this for each event of the journal (2.4 and 6.2 µs).
     const { identifier, createdAt, name, deliverAt, hooks: webhookIds } = parseWithList(record);
     const event = { identifier, createdAt, name, deliverAt, webhookIds };
     return createPuts(createEventDeliveries(event));
@@ -55,32 +55,30 @@ export const eventCollection: CollectionSpec = {
 };
 
 /**
- * Who made an event: a change of the catalog, a caller of the API, a command on this machine, an
- * action, or hookshelf itself.
+ * The maker of an event: a change of the catalog, a caller of the API, a command on this machine,
+ * an action, or hookshelf itself.
  */
 export type EventSource = typeof EVENT_SOURCE_NAMES[number];
 
 export const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'] as const;
 
-/** An event without its payload. */
 export type EventHead = DeliveredEvent & {
   readonly name: string;
   readonly source: EventSource;
   readonly key?: string | undefined;
-  /** The only webhook that it is for. */
   readonly to?: string | undefined;
   readonly trace?: TraceContext | null | undefined;
   readonly hops: number;
 };
 
-/** What the head of a record says of an event or a queued forward. No webhook hears a forward. */
+/** The head of the record of an event or a queued forward. No webhook hears a forward. */
 export type StoredEventHead = Pick<EventHead, 'identifier' | 'createdAt' | 'source' | 'hops'> & {
   /** null for a queued forward. */
   readonly name: string | null;
   readonly key: string | null;
   readonly deliverAt: string | null;
   readonly to: string | null;
-  /** Where a queued forward goes to; null for an event. */
+  /** The target of a queued forward; null for an event. */
   readonly url: string | null;
   readonly trace: TraceContext | null;
 };
@@ -102,12 +100,12 @@ const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
 const QUOTE = 0x22;
 
-/** Whether the record is that of an event. Queued forwards are none. */
+/** Whether the record is of an event, not of a queued forward. */
 export function isEvent(record: Buffer): boolean {
   return decodeEventHead(record).name !== null;
 }
 
-/** Whether an event has or had a delivery: one that was made with it, or later. */
+/** Whether an event has or had a delivery, made with it or later. */
 export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
   const listsWebhooks = event[event.indexOf(LIST_MARK) + LIST_MARK.length] === QUOTE;
   return listsWebhooks || find(lateDeliveryCollection.name, id) !== undefined;
@@ -125,25 +123,24 @@ export function readReceivers(find: FindRecord, id: string, event: Buffer): stri
   return made === '' || late === '' ? `${made}${late}` : `${made},${late}`;
 }
 
-/** The identifiers of the webhooks that an event has or had deliveries to. */
 export function readReceiverIds(find: FindRecord, id: string, event: Buffer): readonly string[] {
   return parseReceivers(readReceivers(find, id, event));
 }
 
-/** Parses the text of `readReceivers`, which has identifiers in quotes, and null of a forward. */
+/** The text of `readReceivers` has identifiers in quotes, and null of a forward. */
 export function parseReceivers(receivers: string): readonly string[] {
   return receivers === '' ? [] : receivers.split(',').map((text) => text.slice(1, -1));
 }
 
-/** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
+/** The deliveries of the event are the caller's. */
 export function deleteEvent(transaction: Transaction, id: string): void {
   transaction.delete(eventCollection.name, id);
   deleteLateDeliveries(transaction, id);
 }
 
 /**
- * Encodes an event or a queued forward. `payloadJson` is valid JSON, whose bytes are preserved. The
- * text is made member by member: JSON.stringify takes twice as long (0.6 and 1.4 µs).
+ * Encodes an event or a queued forward; the bytes of `payloadJson` are preserved. The text is made
+ * member by member: JSON.stringify takes twice as long (0.6 and 1.4 µs).
  */
 export function encodeEvent(
   event: Omit<EventHead, 'name'> & { readonly name: string | null; readonly url?: string },
@@ -168,7 +165,7 @@ export function encodeEvent(
     : `${json},"payloadText":${JSON.stringify(payloadJson)}}`;
 }
 
-/** Encodes what the delivery of a queued forward sends. Its hops and trace are in its headers. */
+/** The hops and the trace of a forward are in its headers. */
 export function encodeForward(
   event: Pick<EventHead, 'identifier' | 'createdAt'>, { url, body, ...forward }: Forward,
 ): string {
@@ -181,7 +178,6 @@ export function encodeForward(
   }, JSON.stringify({ ...forward, encoding, text }));
 }
 
-/** Decodes the head of an event or a queued forward. */
 export function decodeEventHead(record: Buffer): StoredEventHead {
   const json = `${record.toString('utf8', 0, record.indexOf(LIST_MARK))}}`;
   const head = decodeRecordAs<HeadRecord>(json, ({ identifier, createdAt, source }) =>
@@ -196,7 +192,7 @@ export function decodeEventHead(record: Buffer): StoredEventHead {
   };
 }
 
-/** Decodes the list of the webhooks of the deliveries that were made with an event. */
+/** Decodes the deliveries that were made with an event, and their webhooks. */
 export function decodeEventDeliveries(record: Buffer): {
   readonly deliveries: readonly string[]; readonly webhookIds: EventHead['webhookIds'];
 } {
@@ -204,7 +200,7 @@ export function decodeEventDeliveries(record: Buffer): {
   return { deliveries: deriveDeliveryIds(identifier, hooks), webhookIds: hooks };
 }
 
-/** Parses all of a record but the payload. */
+/** Parses all but the payload. */
 function parseWithList(record: Buffer): RecordWithList {
   const json = `${record.toString('utf8', 0, findPayload(record).markAt)}]}`;
   return decodeRecordAs<RecordWithList>(json, ({ identifier, createdAt, hooks }) =>
@@ -212,7 +208,7 @@ function parseWithList(record: Buffer): RecordWithList {
   JSON.parse);
 }
 
-/** Reads an event's payload, mostly as a slice of its record. */
+/** The payload, mostly as a slice of the record. */
 export function readPayloadBytes(record: Buffer): Buffer {
   const { markAt, isText } = findPayload(record);
   const mark = isText ? PAYLOAD_TEXT_MARK : PAYLOAD_MARK;
@@ -228,7 +224,6 @@ function findPayload(record: Buffer): { readonly markAt: number; readonly isText
   return { markAt: textMarkAt, isText: true };
 }
 
-/** Decodes the request that a queued forward sends. */
 export function decodeForward(record: Buffer): Forward {
   const { url } = decodeEventHead(record);
   assert(url !== null, 'a queued forward has a URL');
@@ -237,20 +232,19 @@ export function decodeForward(record: Buffer): Forward {
   return { ...forward, url, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
-/** Finds the record that has a delivery's event; undefined when it is gone, and for a route. */
+/** undefined when the event is gone, and for a route. */
 export function findEventRecord(
   find: FindRecord, { eventId }: Pick<Delivery, 'eventId'>,
 ): Buffer | undefined {
   return eventId === null ? undefined : find(eventCollection.name, eventId);
 }
 
-/** Finds the head of a delivery's event; null when it is gone. */
 export function findEventHead(find: FindRecord, delivery: Delivery): StoredEventHead | null {
   const record = findEventRecord(find, delivery);
   return record === undefined ? null : decodeEventHead(record);
 }
 
-/** Finds the host and path that a queued forward goes to; null when its event is gone. */
+/** The host and path of a queued forward's target; null when its event is gone. */
 export function findForwardTarget(find: FindRecord, delivery: Delivery): string | null {
   const url = findEventHead(find, delivery)?.url ?? null;
   return url === null ? null : formatTargetLabel(url);

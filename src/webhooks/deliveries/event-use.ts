@@ -25,14 +25,14 @@ import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection } from './event-record.ts';
 
 /**
- * How many deliveries of an event are kept, and how many of them are queued. A delayed event counts
- * as one more that is both.
+ * The deliveries of an event that are kept, and those among them that are queued. A delayed event
+ * counts as one more in both.
  */
 type UseCounts = { readonly keptCount: number; readonly queuedCount: number };
 type UseKind = 'queued' | 'finished' | 'unused';
 type BodyUseKind = Exclude<UseKind, 'unused'>;
 
-// Compared by identity: a change between the same two changes nothing.
+// Compared by identity: a change from one to itself changes nothing.
 const NO_USE: UseCounts = { keptCount: 0, queuedCount: 0 };
 const FINISHED_USE: UseCounts = { keptCount: 1, queuedCount: 0 };
 const QUEUED_USE: UseCounts = { keptCount: 1, queuedCount: 1 };
@@ -45,7 +45,7 @@ export class EventUse {
   readonly #unfollow: readonly (() => void)[];
   readonly #eventBytes = { queued: 0, finished: 0, unused: 0 };
   readonly #bodyBytes = { queued: 0, finished: 0 };
-  /** Of deliveries whose event is not applied yet, or is gone. */
+  /** The counts of events that are not applied yet, or are gone. */
   readonly #countsWithoutEvent = new Map<string, UseCounts>();
   readonly #unusedListeners: ((eventId: string) => void)[] = [];
   #keptBySlot = new Uint32Array(CAPACITY_MIN);
@@ -65,33 +65,28 @@ export class EventUse {
     ];
   }
 
-  /** The bytes of queued events and bodies. */
   get queuedBytes(): number {
     return this.#eventBytes.queued + this.#bodyBytes.queued;
   }
 
-  /** The bytes of finished events and bodies. */
   get finishedBytes(): number {
     return this.#eventBytes.finished + this.#bodyBytes.finished;
   }
 
-  /** The bytes of unused events. */
   get unusedBytes(): number {
     return this.#eventBytes.unused;
   }
 
-  /** Whether a delivery of an event is queued, or the event is delayed. */
   isQueued(eventId: string): boolean {
     const slot = this.#events.findSlot(eventId);
     return slot !== -1 && this.#countsAt(slot).queuedCount > 0;
   }
 
-  /** Whether nothing uses the event in a slot. */
   isUnused(slot: number): boolean {
     return this.#keptBySlot[slot] === 0;
   }
 
-  /** Computes the bytes of a delivery beside its record: of its body, and its part of its event. */
+  /** The bytes of a delivery beside its record: its body, and its part of its event. */
   computeBytesBeside(id: string, delivery: Buffer): number {
     const bodyBytes = this.#bodies.findBytes(id)?.length ?? 0;
     const slot = this.#events.findSlot(readEventId(delivery));
@@ -100,8 +95,9 @@ export class EventUse {
   }
 
   /**
-   * Calls `listener` with the id of each event whose last delivery has gone. It may be called
-   * within a transaction that adds another, or for an event that has gone: it must ask again.
+   * Calls `listener` with the id of each event whose last delivery has gone. As that may happen
+   * within a transaction that adds another, or for an event that has gone, the listener must ask
+   * again.
    */
   onUnused(listener: (eventId: string) => void): void {
     this.#unusedListeners.push(listener);
@@ -163,7 +159,7 @@ export class EventUse {
     };
   }
 
-  /** Sets the counts of an event, whose bytes were counted by its former ones as `countedBytes`. */
+  /** `countedBytes` is what the former counts of the event have counted. */
   #setCounts(slot: number, counts: UseCounts, countedBytes: number): void {
     this.#makeRoom(slot);
     this.#eventBytes[useKindOf(this.#countsAt(slot))] -= countedBytes;
@@ -186,7 +182,6 @@ function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
   return keptCount > 0 ? 'finished' : 'unused';
 }
 
-/** How a delivery counts for its event. */
 function useCountsOf(delivery: Buffer | null): UseCounts {
   if (delivery === null) return NO_USE;
   return countsAsQueued(deliveryHead.readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
@@ -196,7 +191,6 @@ function useCountsOfDelayed(delayedEvent: Buffer | null): UseCounts {
   return delayedEvent === null ? NO_USE : QUEUED_USE;
 }
 
-/** How the body of a delivery counts; null without a delivery. */
 function bodyUseKindOf(delivery: Buffer | null): BodyUseKind | null {
   if (delivery === null) return null;
   return countsAsQueued(deliveryHead.readStatus(delivery)) ? 'queued' : 'finished';

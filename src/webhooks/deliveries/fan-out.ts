@@ -23,36 +23,32 @@ import type { RelayContext } from '../relay-context.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {
-  /** The identifier of the event. */
   readonly identifier: string;
   /**
-   * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier, or another for a delayed event.
+   * The ids of the deliveries are derived from it, in the order of the webhooks. It is the event's
+   * own id, or another for a delayed event.
    */
   readonly seed: string;
-  /** When the deliveries were accepted: for a delayed event, later than the event. */
+  /** When the deliveries were accepted: later than a delayed event. */
   readonly createdAt: string;
-  /** The name of the event. */
   readonly event: string;
-  /** The identifiers of the webhooks. */
   readonly hooks: readonly string[];
-  /** The time of a delayed event: the place of its deliveries. */
+  /** The place of the deliveries of a delayed event: its time. */
   readonly queuedAt?: string;
 };
 
-/** `writtenCount` serves the count alone; `writeFanOutChunk` reads the progress record. */
+/** `writtenCount` only serves `unwrittenCount`: `writeFanOutChunk` reads the progress record. */
 type OpenFanOut = { readonly fanOut: FanOut; writtenCount: number };
 type Waiter = { readonly eventId: string; readonly resolve: () => void };
 
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
-/** Whether so many deliveries of one event are written by a fan-out. */
 export function isFannedOut(deliveryCount: number): boolean {
   return deliveryCount > CHUNK_ITEMS_MAX;
 }
 
-/** Stages the record of a fan-out alone: its event is stored, or staged before. */
+/** The event of the fan-out is stored, or staged before. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
 }
@@ -60,15 +56,14 @@ export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
 export class FanOuts {
   readonly #context: RelayContext;
   readonly #unfollow: () => void;
-  /** The fan-outs that are not written yet, by event, in the order of commit. */
+  /** By event, in the order of commit. */
   readonly #openFanOuts = new Map<string, OpenFanOut>();
   readonly #idleListeners: (() => void)[] = [];
   #waiters: Waiter[] = [];
   #running: Promise<void> | null = null;
-  /** Whether the last write failed, because the store takes no writes. */
+  /** Whether the last write failed, as the store takes no writes. */
   #isFailing = false;
   readonly #closing = new AbortController();
-  /** Whether the time to write while closing is over. */
   #isCutOff = false;
 
   constructor(context: RelayContext) {
@@ -77,7 +72,7 @@ export class FanOuts {
     this.#unfollow = followRecords(collection, (change) => this.#applyChange(change));
   }
 
-  /** The number of deliveries that are accepted and not written yet. */
+  /** The number of deliveries accepted and not written yet. */
   get unwrittenCount(): number {
     let count = 0;
     for (const { fanOut, writtenCount } of this.#openFanOuts.values()) {
@@ -86,7 +81,6 @@ export class FanOuts {
     return count;
   }
 
-  /** Calls `listener` whenever all deliveries are written. */
   onIdle(listener: () => void): void {
     this.#idleListeners.push(listener);
   }
@@ -101,7 +95,6 @@ export class FanOuts {
     return new Promise((resolve) => this.#waiters.push({ eventId, resolve }));
   }
 
-  /** Goes on writing for up to `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort();
     const timer = this.#context.clock.startTimer(graceMs, () => {
@@ -121,7 +114,7 @@ export class FanOuts {
       this.#end(id);
     } else {
       this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), writtenCount: 0 });
-      // Not at once: the rest of this transaction is applied after this.
+      // Not at once: the rest of this transaction is still to be applied.
       this.#running ??= Promise.resolve().then(() => this.#writeAll());
     }
   }
@@ -161,7 +154,7 @@ export class FanOuts {
     this.#resolveWaiters(() => true);
   }
 
-  /** Leaves a fan-out to the next start: after a bug those behind it must not wait for it. */
+  /** After a bug a fan-out is left to the next start: those behind it must not wait. */
   #leave(eventId: string, error: unknown): void {
     this.#context.log.error('the deliveries of an event cannot be written until the next start',
       { event: eventId, error });
@@ -177,9 +170,9 @@ export class FanOuts {
 }
 
 /**
- * Stages the next deliveries of a fan-out, and its progress. With several nodes each of them tries
- * each chunk: the progress record, as this transaction reads it, decides which chunk is next, so
- * none is written twice. Stages nothing when another node has written the last one.
+ * Stages the next deliveries of a fan-out, and its progress. Each of several nodes tries each
+ * chunk: the progress record, as this transaction reads it, decides which chunk is next, so none is
+ * written twice. Stages nothing when another node has written the last chunk.
  */
 function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   const { identifier: eventId, seed, createdAt, event, hooks: webhookIds, queuedAt } = fanOut;
@@ -203,13 +196,13 @@ function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
   }
 }
 
-/** Finds the webhooks of an event's fan-out; none if all its deliveries are written. */
+/** Empty if all deliveries of the event are written. */
 export function findFanOutWebhookIds(find: FindRecord, eventId: string): readonly string[] {
   const bytes = find(fanOutCollection.name, eventId);
   return bytes === undefined ? [] : decodeFanOut(bytes).hooks;
 }
 
-/** Decodes a record of a fan-out. Throws a TypeError for one that is not of the format. */
+/** Throws a TypeError for a record that is not of the format. */
 function decodeFanOut(bytes: Buffer): FanOut {
   return decodeRecordAs<FanOut>(bytes, ({ seed, createdAt, event, hooks }) =>
     typeof seed === 'string' && typeof createdAt === 'string' && typeof event === 'string'

@@ -15,7 +15,7 @@ export const lateDeliveryCollection: CollectionSpec = {
   name: 'event-receivers', key: 'identifier',
 };
 
-/** Deliveries of an event that were made later than it, and their webhooks in the same order. */
+/** Deliveries and their webhooks, in the same order. */
 type LateDeliveries = {
   readonly deliveries: readonly string[];
   readonly webhookIds: readonly string[];
@@ -26,7 +26,7 @@ type LateDeliveryRecord = {
   readonly hooks: readonly string[];
 };
 
-/** Stages that more deliveries of an event are made. Both lists are parallel. */
+/** Both lists are parallel. */
 export function addLateDeliveries(
   transaction: Transaction, eventId: string, deliveries: readonly string[],
   webhookIds: readonly string[],
@@ -38,7 +38,6 @@ export function addLateDeliveries(
   }));
 }
 
-/** Finds the deliveries that were made later than their event. */
 export function findLateDeliveries(
   transaction: Pick<Transaction, 'find'>, eventId: string,
 ): LateDeliveries {

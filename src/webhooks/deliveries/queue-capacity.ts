@@ -17,29 +17,25 @@ import { countsAsQueued, type OutgoingStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
 import type { FanOuts } from './fan-out.ts';
 
-/** The Retry-After of a response that says that the queue is full. */
+/** Retry-After while the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
-/** About the bytes that a delivery's record takes beside its payload. */
+/** About the bytes of a delivery's record beside its payload. */
 const RECORD_BYTES = 256;
-/** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
+/** Bodies of accepted payloads may pass the limit by this factor: else none could be sent. */
 const BODIES_FACTOR = 1.5;
-/** The resource of which transactions reserve the bytes of what they accept, with its records. */
+/** Transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
-/** A caller may fill the queue up to a share. */
 const SHARES = { whole: 1, half: 0.5 } as const;
 
 export type QueueShare = keyof typeof SHARES;
 
 type StatusCounts = { readonly [Status in OutgoingStatus]: number };
 
-/**
- * Whether there is room for the body made for a delivery: now, later when other deliveries have
- * left, or never.
- */
+/** Room for the body of a delivery: now, when other deliveries have left, or never. */
 type BodyRoom = 'free' | 'later' | 'never';
 
-/** Thrown for what would find no room in an empty queue either. */
+/** Thrown when an empty queue would have no room either. */
 export class NeverFitsError extends AppError {
   constructor(what: string) {
     super('unavailable', `Never fits into the queue of deliveries: ${what}`,
@@ -55,11 +51,9 @@ export class QueueCapacity {
   readonly #delayedEvents: Collection;
   readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
   readonly #unfollow: () => void;
-  /** By delivery, the bytes of a body that was made, found no room and was dropped. */
+  /** By delivery, the bytes of a body that found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
-  /** The bytes of the records of queued deliveries. */
   #recordBytes = 0;
-  /** The bytes of bodies that are being made or stored. */
   #bodyBytes = 0;
 
   constructor(
@@ -79,27 +73,25 @@ export class QueueCapacity {
     });
   }
 
-  /** Counts the deliveries of each status that are written. */
   get writtenCounts(): StatusCounts {
     return this.#counts;
   }
 
-  /** Counts the deliveries of each status, with those that are accepted and not written yet. */
+  /** Counts also deliveries that are accepted and not written yet. */
   countByStatus(): StatusCounts {
     return { ...this.#counts, pending: this.#counts.pending + this.#fanOuts.unwrittenCount };
   }
 
-  /** The bytes of the pending and the failed deliveries, with their events and bodies. */
+  /** The bytes of pending and failed deliveries, with their events and bodies. */
   get bytes(): number {
     return this.#recordBytes + this.#eventUse.queuedBytes;
   }
 
-  /** Whether the bytes of an event count already. */
   isEventQueued(eventId: string): boolean {
     return this.#eventUse.isQueued(eventId);
   }
 
-  /** Reserves the bytes of a body while `work` makes or stores it, whether or not there is room. */
+  /** Reserves the bytes of a body while `work` runs, whether or not there is room. */
   async reserveBodyWhile<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     this.#bodyBytes += bytes;
     try {
@@ -110,8 +102,8 @@ export class QueueCapacity {
   }
 
   /**
-   * Reserves `count` more deliveries, whose payloads take `bytes` in all, until the transaction is
-   * applied or discarded. Throws as `assertRoom` does. 0 bytes: their records are counted already.
+   * Reserves `count` deliveries, whose payloads take `bytes` in all, until the transaction is
+   * applied or discarded. 0 bytes: their records count already. Throws as `assertRoom` does.
    */
   reserve(
     transaction: Transaction, count: number, bytes: number, share: QueueShare = 'whole',
@@ -125,8 +117,7 @@ export class QueueCapacity {
 
   /**
    * Throws `unavailable` when `count` more deliveries, whose payloads take `bytes` in all, have no
-   * room beside what is pending, the events that have not begun, and what transactions have
-   * reserved.
+   * room beside pending ones, events that have not begun, and what transactions have reserved.
    */
   assertRoom(
     count: number, bytes: number, reserved = { count: 0, bytes: 0 }, share: QueueShare = 'whole',
@@ -146,19 +137,19 @@ export class QueueCapacity {
       + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
-  /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
+  /** Throws `NeverFitsError` when an empty queue would have no room. */
   assertFits(count: number, bytes: number): void {
     if (bytes === 0 || bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw new NeverFitsError(`${bytes} bytes at once are more than ${this.#bytesMax}, which is `
       + 'outgoing.maxPendingBytes or an eighth of --max-memory: raise that, or send less at once');
   }
 
-  /** Whether a body may be made now. One that found no room is not made before there is room. */
+  /** A body that found no room is not made before there is room. */
   mayMakeBody(delivery: string): boolean {
     return this.#isFree(this.#postponedBodyBytes.get(delivery) ?? 0);
   }
 
-  /** Checks whether a body of `bytes` can be stored beside its payload of `payloadBytes`. */
+  /** Checks the room for a body of `bytes` beside its payload. */
   checkBodyRoom(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
     this.#postponedBodyBytes.delete(delivery);
     if (bytes + payloadBytes > this.#bytesMax * BODIES_FACTOR) return 'never';
@@ -171,7 +162,6 @@ export class QueueCapacity {
     this.#unfollow();
   }
 
-  /** Counts a record, or ends to count it. */
   #count(delivery: Buffer, by: 1 | -1): OutgoingStatus {
     const status = outgoingHead.readStatus(delivery);
     this.#counts[status] += by;

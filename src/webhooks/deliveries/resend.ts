@@ -1,7 +1,7 @@
 /**
- * Resends a delivery by hand: either the same delivery, with its bytes and its
- * `webhook-id`, so that a receiver that has it may drop it; or a new delivery of the same event,
- * whose body is made anew.
+ * Resends a delivery by hand: either the same delivery, with its bytes and its `webhook-id`, so
+ * that a receiver that has it may drop it; or a new delivery of the same event, whose body is made
+ * anew.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -29,9 +29,9 @@ export type ResendCapacity = Pick<QueueCapacity, 'isEventQueued'> & {
 };
 
 /**
- * Stages the resend and returns the delivery that is due now. Throws `not_found`; `conflict` when
- * the event or the webhook is gone, for a delivery to a route, and for a new delivery of a pending
- * one; `unavailable` when the queue is full.
+ * Returns the delivery, due now. Throws `not_found`; `conflict` when the event or the webhook is
+ * gone, for a delivery to a route, and for a new delivery of a pending one; `unavailable` when the
+ * queue is full.
  */
 export function stageResend(
   transaction: Transaction, identifier: string, mode: ResendMode,
@@ -42,9 +42,9 @@ export function stageResend(
 }
 
 /**
- * Stages that a delivery is due now, if it has one of the `statuses`. It may still have to wait:
- * for those before it in a strict order, and for a backfill of its webhook, which holds what is
- * placed behind its begin. Throws what `stageResend` throws, and `conflict` for another status.
+ * Makes a delivery with one of the `statuses` due now. It may still wait for those before it in a
+ * strict order, and for a backfill, which holds what is placed behind its begin. Throws what
+ * `stageResend` throws, and `conflict` for another status.
  */
 export function stageRetry(
   transaction: Transaction, identifier: string, statuses: readonly DeliveryStatus[], nowMs: number,
@@ -64,8 +64,8 @@ export function stageRetry(
 }
 
 /**
- * Reserves a place, and the bytes by which a resend lengthens the queue beside the record of a new
- * delivery. An event that several resends share is reserved once.
+ * Reserves a place, and the bytes that a resend adds beside the record of a new delivery. An event
+ * that several resends share is reserved once.
  */
 function reserveRoom(
   transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
@@ -106,7 +106,7 @@ function checkWebhookExists(transaction: Transaction, delivery: Delivery): void 
   }
 }
 
-/** Returns the record that has the event of a delivery. Throws `conflict` if it is gone. */
+/** Throws `conflict` if the event is gone. */
 function getEventRecord(transaction: Transaction, stored: StoredDelivery): Buffer {
   const eventRecord = findEventRecord(findStaged(transaction), stored.item);
   if (eventRecord === undefined) {
@@ -116,14 +116,13 @@ function getEventRecord(transaction: Transaction, stored: StoredDelivery): Buffe
   return eventRecord;
 }
 
-/** Whether the outgoing webhook of a delivery was removed; false for a queued forward. */
+/** False for a queued forward. */
 export function isWebhookGone(
   transaction: Transaction, { hook: webhookId }: Pick<Delivery, 'hook'>,
 ): boolean {
   return webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined;
 }
 
-/** Stages a delivery that shares the event of the one that is resent. */
 function stageNewDelivery(
   transaction: Transaction, identifier: string, inputs: Omit<TransactionInputs, 'hops'>,
   capacity: ResendCapacity,
@@ -140,7 +139,7 @@ function stageNewDelivery(
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {
-    // The request of a forward is deleted with its delivery, so another delivery has its own.
+    // The request of a forward is deleted with its delivery: another delivery needs its own.
     const origin = { identifier: nextId(), createdAt };
     const [id = ''] = deriveDeliveryIds(origin.identifier, [hook]);
     const delivery = createDelivery({

@@ -6,24 +6,21 @@
  */
 const SEPARATOR = '.';
 const SEPARATOR_CODE = SEPARATOR.charCodeAt(0);
-/** The length of a request's id, which is a UUID. */
 const REQUEST_ID_LENGTH = 36;
 
 export function createRouteDeliveryId(request: string, index: number): string {
   return `${request}${SEPARATOR}${index}`;
 }
 
-/** Whether it is the id of a route's delivery. Those of other deliveries are UUIDs. */
+/** The ids of other deliveries are UUIDs. */
 export function isRouteDeliveryId(id: string): boolean {
   return id.charCodeAt(REQUEST_ID_LENGTH) === SEPARATOR_CODE;
 }
 
-/** Returns the id of the request that a route's delivery belongs to. */
 export function parseRequestId(deliveryId: string): string {
   return deliveryId.slice(0, REQUEST_ID_LENGTH);
 }
 
-/** Returns the number of the route within the request. */
 export function parseRouteIndex(deliveryId: string): number {
   return Number(deliveryId.slice(REQUEST_ID_LENGTH + 1));
 }

@@ -21,14 +21,11 @@ export type SentHttpRequest = SentHead & {
 };
 
 /**
- * The last members of the head that is stored for a signed request. A webhook may have headers of
- * these names of its own.
+ * The end of the stored head of a signed request. A webhook may have own headers of these names.
  */
 export const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 
-/**
- * Returns null if nothing was sent, or if the event is gone.
- */
+/** null: nothing was sent, or the event is gone. */
 export function findSentRequest(store: Store, delivery: StoredDelivery): SentHttpRequest | null {
   const eventRecord = findEventRecord(findCommitted(store), delivery.item);
   const { attempts, sent, hook } = delivery.item;
@@ -58,7 +55,6 @@ function findSentBody(
   return findMadeBody(findCommitted(store), item) ?? readPayloadBytes(eventRecord);
 }
 
-/** Builds the headers that follow from the delivery and its last attempt. */
 function buildDerivedHeaders({ item }: StoredDelivery, eventRecord: Buffer): string[] {
   const { identifier, event, attempts, sent } = item;
   const isSigned = sent !== null && endsWithSignatures(sent.headers);
@@ -73,7 +69,7 @@ function buildDerivedHeaders({ item }: StoredDelivery, eventRecord: Buffer): str
   ];
 }
 
-/** A webhook may have a trace of its own among its headers, which stays. */
+/** A trace among the webhook's own headers stays. */
 function listTraceHeaders(
   headers: readonly string[], trace: TraceContext | null,
 ): readonly string[] {

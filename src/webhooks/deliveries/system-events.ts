@@ -24,7 +24,7 @@ import type { WebhookDirectories } from '../members/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
 
-/** A stored request that has failed, with no attempt left. */
+/** A stored request that has failed for good. */
 type FailedRequest = {
   readonly id: string;
   readonly hook: string;
@@ -39,13 +39,12 @@ type DisabledWebhook = {
   readonly targetUrl: string;
   /** `gone`: the target answered 410. `failing`: all attempts failed for `disableAfterHours`. */
   readonly reason: 'gone' | 'failing';
-  /** The delivery whose attempt disabled the webhook. */
   readonly delivery: Pick<Delivery, 'identifier' | 'event'>;
 };
 
 const SYSTEM = { isSystem: true };
 
-/** Stages system events. `inputs.hops` is the length of the chain that led to the event. */
+/** `inputs.hops` is the length of the chain that led to the event. */
 export class SystemEvents {
   readonly #events: Pick<EventPublisher, 'stageEvent' | 'mayKeep'>;
   readonly #log: Logger;
@@ -67,7 +66,7 @@ export class SystemEvents {
     this.#stage(transaction, inputs, 'delivery.failed', data);
   }
 
-  /** Stages the event for every listener but the disabled webhook itself. */
+  /** The disabled webhook itself does not get the event. */
   webhookDisabled(
     transaction: Transaction, inputs: TransactionInputs,
     { identifier, targetUrl, reason, delivery }: DisabledWebhook,
@@ -92,8 +91,8 @@ export class SystemEvents {
   }
 
   /**
-   * Stages two events, each with its seed: the store took no writes since `sinceMs`, and it takes
-   * writes again.
+   * Stages two events, each with its seed: the store took no writes since `sinceMs`, and takes them
+   * again.
    */
   storeRecovered(
     transaction: Transaction, [first, second]: readonly [string, string], nowMs: number,
@@ -106,7 +105,6 @@ export class SystemEvents {
       { since, until: formatTimestamp(nowMs), reason });
   }
 
-  /** A backup that the server was to make by itself has failed. */
   backupFailed(
     transaction: Transaction, inputs: TransactionInputs,
     { at, to, reason }: { readonly at: string; readonly to: string; readonly reason: string },
@@ -114,7 +112,6 @@ export class SystemEvents {
     this.#stage(transaction, inputs, 'store.backup_failed', { at, to, reason });
   }
 
-  /** Whether the events about the store may be kept. */
   mayKeepStoreEvents(): boolean {
     return this.#events.mayKeep('store.unwritable', SYSTEM)
       || this.#events.mayKeep('store.recovered', SYSTEM);
@@ -139,7 +136,7 @@ export class SystemEvents {
   }
 }
 
-/** Whether it is a system event about that webhook, which does not get it itself. */
+/** A webhook does not get a system event about itself. */
 export function isAboutWebhook(
   event: string, payload: () => JsonValue, webhookId: string,
 ): boolean {

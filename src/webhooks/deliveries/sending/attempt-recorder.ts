@@ -23,19 +23,20 @@ import type { DeliveryContext } from './delivery-context.ts';
 /** An attempt that was made, with the delivery as it was before. */
 export type FinishedAttempt = {
   readonly outcome: SendOutcome;
-  /** The head of the request, to be stored; null if the target got no request. */
+  /** The head of the request, to be stored; null: the target got no request. */
   readonly sent: SentHead | null;
-  /** The URL of the request; null if there was none. */
   readonly targetUrl: string | null;
-  /** Whether the body of the request is the payload itself. */
+  /** Whether the body is the payload itself. */
   readonly isPayload: boolean;
-  /** Whether the webhook was probed when the attempt began; it may be on since, by hand. */
+  /**
+   * Whether the webhook was probed when the attempt began; somebody may have switched it on since.
+   */
   readonly isProbe: boolean;
   readonly storedDelivery: StoredDelivery;
   readonly lease: QueueLease;
 };
 
-/** Resolves with the delivery as written; undefined when it is gone, or `closing` came first. */
+/** Resolves with the delivery as written; undefined: it is gone, or `closing` aborted first. */
 export async function recordOutcome(
   context: DeliveryContext, attempt: FinishedAttempt, worker: AttemptWorker,
 ): Promise<Delivery | undefined> {
@@ -66,7 +67,9 @@ async function writeOutcome(
   return (await writeAttempt(context.store, deliverySpec, write))?.after;
 }
 
-/** Says what the result of an attempt changes: the delivery, the health, and system events. */
+/**
+ * The changes that the result of an attempt makes: to the delivery, the health, and system events.
+ */
 function createWrite(
   context: DeliveryContext, attempt: FinishedAttempt, webhook: ReadyOutgoingWebhook | undefined,
   nowMs: number,
@@ -74,8 +77,7 @@ function createWrite(
   const { outcome, sent, targetUrl, isPayload, storedDelivery: stored, lease } = attempt;
   const { hook: webhookId } = stored.item;
   const { retrySchedule: schedule = context.schedule, retryOn, rate } = webhook ?? {};
-  // An attempt that began while the webhook was on, and ended after it was switched off for
-  // failing, counts as a probe.
+  // An attempt counts as a probe also if the webhook was switched off for failing meanwhile.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
   const random = context.random();
   const systemEvents = outcome.end === 'delivered' ? null
@@ -104,10 +106,7 @@ function createWrite(
   };
 }
 
-/**
- * Makes the system events of an attempt. Their ids are drawn here, because the transaction that
- * stages them may run again.
- */
+/** The ids of the events are drawn here, because the transaction that stages them may run again. */
 function createAttemptEvents(
   { store, webhooks, systemEvents, makeId }: DeliveryContext, storedDelivery: StoredDelivery,
   nowMs: number,
@@ -133,7 +132,7 @@ function createAttemptEvents(
   };
 }
 
-/** Reports an attempt to the health monitor, unless the target was not asked. */
+/** The target that was not asked has not failed. */
 function reportToHealth(
   { health, webhooks, clock }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
 ): void {
@@ -144,12 +143,12 @@ function reportToHealth(
   health.recordAttempt(webhookId, end === 'delivered', durationMs);
   if (end === 'delivered') return health.recordSuccess(webhookId, atMs);
   const webhook = webhooks.find(webhookId);
-  // From now, and not from when the attempt began: another may have succeeded since, or somebody
-  // may have changed the webhook.
+  // From now, not from the begin of the attempt: another attempt may have succeeded since, or
+  // somebody may have changed the webhook.
   const period = webhook?.updatedAt === undefined || !hasFailureLimit(webhook) ? undefined
     : { since: formatTimestamp(clock.now()), webhookVersion: webhook.updatedAt };
   const reason = error ?? `HTTP ${statusCode}`;
-  // A webhook that is disabled as its target is gone has a warning of its own.
+  // A webhook disabled by a 410 has a warning of its own.
   health.recordFailure(webhookId, { atMs, reason }, { isLoggedElsewhere: end === 'gone', period });
 }
 
@@ -157,7 +156,6 @@ function hasFailureLimit({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boole
   return disableAfterHours > 0;
 }
 
-/** Writes the result of an attempt whose target is gone, and retires the webhook. */
 async function writeAndRetire(
   context: DeliveryContext, worker: AttemptWorker, webhookId: string, write: DeliveryWrite,
 ): Promise<Delivery | undefined> {
@@ -171,8 +169,8 @@ async function writeAndRetire(
 }
 
 /**
- * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
- * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
+ * Writes a result for a webhook with `disableAfterHours`, which may be probed. Any success switches
+ * a probed webhook on, also if it was disabled a moment ago.
  */
 async function writeAndDisableOrEnable(
   context: DeliveryContext, write: DeliveryWrite, webhook: ReadyOutgoingWebhook,
@@ -193,8 +191,8 @@ async function writeAndDisableOrEnable(
     },
   });
   if (changed === undefined) {
-    // Nothing was written: the record is gone, or the lease has ended. What was set is from an
-    // earlier run of the transaction.
+    // Nothing was written: the record is gone, or the lease has ended. An earlier run of the
+    // transaction set these.
     failingSince = null;
     isEnabled = mayEnable && await context.store.transact((transaction) =>
       write.lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
@@ -210,7 +208,7 @@ async function writeAndDisableOrEnable(
   return changed?.after;
 }
 
-/** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
+/** Follows the same rule as `logRun` of actions/run-log.ts. */
 function logAttempt(
   { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,

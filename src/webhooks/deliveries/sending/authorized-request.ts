@@ -1,6 +1,7 @@
 /**
- * Sends a request with an access token (RFC 6750 §2.1). One that the target refuses with 401 is
- * sent again at once with a new token: the first may have been revoked.
+ * Sends a request, with an access token (RFC 6750 §2.1) if the webhook has `oauth2`. A request that
+ * the target refuses with 401 is sent again at once with a new token: the first may have been
+ * revoked.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, messageOf } from '../../../base/errors.ts';
@@ -12,14 +13,17 @@ import type { Oauth2 } from '../../outgoing/oauth2-member.ts';
 import { AccessTokens } from './access-tokens.ts';
 
 export type AuthorizedResponse = TargetResponse & {
-  /** The token of its request, which the target may repeat: see `hideSecrets`. */
+  /** The token of the request, which the target may repeat: see `hideSecrets`. */
   readonly accessToken?: string;
-  /** Why there was no new token after this answer 401. */
+  /** Why there was no new token after this 401. */
   readonly tokenError?: string;
 };
 
 const UNAUTHORIZED = 401;
-/** With less of its time limit a target is not asked: the timeout would be laid to its charge. */
+/**
+ * With a smaller share of its time limit left a target is not asked: it would be blamed for the
+ * timeout.
+ */
 const TARGET_SHARE_MIN = 0.1;
 
 export class AuthorizedSender {
@@ -35,8 +39,8 @@ export class AuthorizedSender {
 
   /**
    * The target must answer, also to the second request, within the time limit of the request, which
-   * begins before the first token is asked for. A request for a token has the same limit of its
-   * own, as others may wait for it. Throws `unavailable` when there is no token in time, so that
+   * begins before the first token is asked for. A request for a token has its own limit of that
+   * length, as others may wait for it. Throws `unavailable` when there is no token in time, so that
    * the target was not asked, and NetworkError.
    */
   async send(oauth2: Oauth2 | undefined, request: HttpRequest): Promise<AuthorizedResponse> {
@@ -66,11 +70,11 @@ export class AuthorizedSender {
     return secondResponse;
   }
 
-  /** Throws `unavailable` also when the token comes so late that the target could hardly answer. */
+  /** Throws `unavailable` also for a token so late that the target could hardly answer. */
   async #getToken(oauth2: Oauth2, request: HttpRequest, startedMs: number): Promise<string> {
     const { timeoutMs, totalTimeoutMs, signal } = request;
     const pendingToken = this.#tokens.get(oauth2, timeoutMs);
-    // The request for a token goes on, as others may wait for it.
+    // The request for a token goes on: others may wait for it.
     const token = signal === undefined ? await pendingToken
       : await unlessCutOff(pendingToken, signal);
     if (token === null) throw canceledError('the request was canceled', signal?.reason);
@@ -83,7 +87,7 @@ export class AuthorizedSender {
   }
 }
 
-/** What is left of the time of a request that has a limit of its own. */
+/** The rest of each time limit that a request has. */
 function limitTime(
   clock: Clock, { timeoutMs, totalTimeoutMs }: HttpRequest, startedMs: number,
 ): Pick<HttpRequest, 'timeoutMs' | 'totalTimeoutMs'> {

@@ -15,15 +15,13 @@ import { createEmptyPayload, toPayload, type Payload } from '../../actions/actio
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import { fillTemplate } from '../../outgoing/payload-template.ts';
 
-/** The context that a body is made in. */
 export type BodyOrigin = {
-  /** The length of the chain that led to the request. */
+  /** The length of the chain that led here. */
   readonly hops: number;
-  /** The trace of the event; absent: it has none. */
+  /** The trace of the event. */
   readonly trace?: TraceContext | null;
-  /** The logger of the action. */
   readonly log: Logger;
-  /** Called when a request that the action sent was refused because of its chain. */
+  /** Called when a request of the action was refused because of its chain. */
   readonly onChainRefused?: () => void;
 };
 
@@ -31,7 +29,7 @@ export type BodyMaker = ReturnType<typeof createBodyMaker>;
 
 export function createBodyMaker(actions: ConfiguredActions) {
   return {
-    /** Whether the body is something other than the payload. */
+    /** Whether the body differs from the payload. */
     needsMaking: ({ actionConfiguration, template }: ReadyOutgoingWebhook): boolean =>
       actionConfiguration !== undefined || template !== null,
     /** Throws `invalid` if the action or the template fails: nothing must go out. */
@@ -96,7 +94,7 @@ async function runConfiguredAction(
   return Buffer.from(text, 'utf8');
 }
 
-// The payload of an event may be any JSON, but an action gets an object or an array.
+// An event's payload may be any JSON, and an action gets an object or an array.
 function parseActionPayload(payloadJson: Buffer): Payload | null {
   return toPayload(parseJsonText(payloadJson.toString('utf8')));
 }

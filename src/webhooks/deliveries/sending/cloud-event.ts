@@ -11,21 +11,19 @@ import { decodeEventHead, readPayloadBytes } from '../event-record.ts';
 import { CLOUD_EVENT_HEADERS } from '../../outgoing/body-members.ts';
 import type { OutgoingRequest } from './outgoing-request.ts';
 
-/** The attributes of an event. */
 type CloudEvent = {
   readonly id: string;
   readonly source: string;
   readonly type: string;
-  /** RFC 3339 */
   readonly time: string;
-  /** The id of the book that a change of the catalog is about; null for any other event. */
+  /** The id of the changed book; null for an event not of the catalog. */
   readonly subject: string | null;
 };
 
 const DEFAULT_SOURCE = 'urn:hookshelf';
 const BOOK_ID = ['data', 'book', 'id'];
 
-/** The attributes of the event that a delivery sends, the same in each attempt. */
+/** The same in each attempt. */
 export function readCloudEvent(
   delivery: Delivery, eventRecord: Buffer, source = DEFAULT_SOURCE,
 ): CloudEvent {
@@ -61,8 +59,8 @@ function toPairs({ id, source, type, time, subject }: CloudEvent): (readonly [st
 }
 
 /**
- * The value of an attribute in a header (§3.1.3.2): spaces, quotes, percent signs and all outside
- * of printable ASCII are percent-encoded in UTF-8.
+ * §3.1.3.2: spaces, quotes, percent signs and all outside of printable ASCII are percent-encoded in
+ * UTF-8.
  */
 function encodeHeaderValue(value: string): string {
   return value.toWellFormed().replace(/[^!#$&-~]/gu, (character) => encodeURIComponent(character));

@@ -45,11 +45,11 @@ type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'retiringIds'
   readonly onOutcome: OnOutcome;
 };
 
-/** How often it is logged that bodies find no room. */
+/** The shortest time between log lines about bodies without room. */
 const NO_ROOM_LOG_MS = 60_000;
 /**
- * The key of a queue is the identifier of a webhook, or, for the queued forwards to one host, this
- * prefix and the host.
+ * The key of a queue is the identifier of a webhook, or this prefix and a host, for the queued
+ * forwards to that host.
  */
 const FORWARD_PREFIX = 'forward ';
 
@@ -88,14 +88,15 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
       findLane: (stored) => findDeliveryLane(store, stored, this.#findKeyReader(stored.item)),
     };
     this.#unfollow = [
-      // A job's id is a UUIDv7, and places begin with such a time: tasks placed after the job wait.
+      // The id of a job is a UUIDv7, as places begin with such a time: tasks placed after the job
+      // wait.
       followRecords(store.collection(backfillCollection.name), ({ id, after }) =>
         scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
       ownership.onChange(() => {
         this.#paces.onOwnershipChange();
         this.#probes.onOwnershipChange();
       }),
-      // The index of webhooks follows the collection, too, and earlier: it has the change already.
+      // The index of webhooks follows the collection earlier: it has the change already.
       store.collection(outgoingCollection.name).onChange(({ id }) => {
         this.#paces.follow(id);
         this.#probes.follow(id);
@@ -136,9 +137,9 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   }
 
   /**
-   * A fan-out and an overdue event have deliveries that are still to be made, and later ones of
-   * their webhooks, which are there already, must not overtake these. Such an event may have nearly
-   * all webhooks, and is written within seconds: so all deliveries wait, whomever it is for.
+   * A fan-out and an overdue event have deliveries still to be made, which later deliveries of
+   * their webhooks must not overtake. Such an event may have nearly all webhooks, and is written
+   * within seconds: so all deliveries wait.
    */
   mayBegin(): boolean {
     const { fanOuts, delayedEvents } = this.#context;
@@ -172,7 +173,6 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#context;
     const { hook: webhookId } = stored.item;
-    // A delivery without a webhook is a queued forward.
     const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, stored.item)}`;
     const order = computeTaskOrder(store, stored, this.#findKeyReader(stored.item), clock.now());
     return { key, order };
@@ -229,7 +229,7 @@ async function attemptDelivery(
   };
 }
 
-/** Adds what another sender's dialect made of the request. */
+/** Adds the parts that another sender's dialect made. */
 function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {
   if (sent === null || shown === null) return sent;
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
@@ -259,25 +259,26 @@ async function sendPrepared(
 }
 
 /**
- * Computes the place and the lane of a pending delivery in the queue of its webhook. Its place is
- * when it went there, and its lane is that of its key, which is read from its event each time: it
- * is stored nowhere. `readKey` is that of the webhook; null if its order has none.
+ * Computes the place and the lane of a pending delivery. Its place is the time when it was queued;
+ * its lane is that of its key, which is stored nowhere but read from the event each time. `readKey`
+ * is null if the order of the webhook has no key.
  */
 export function computeTaskOrder(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,
 ): TaskOrder {
   const lane = findDeliveryLane(store, delivery, readKey);
   const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
-  // Its place is the default then, its id.
+  // The place is the default then: the id.
   if (queuedAt === null) return { lane };
   const queuedAtMs = parseTimestamp(queuedAt);
-  // Until its first attempt, unless a retry by hand has made that due before its place.
+  // It is delayed until its first attempt, unless a retry by hand has made that due before its
+  // place.
   const isDelayed = queuedAtMs > nowMs && attempts.length === 0
     && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
   return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };
 }
 
-/** Finds the lane of a delivery; null: its webhook's order has no key, or it has none itself. */
+/** null: the order of the webhook has no key, or the delivery has none. */
 function findDeliveryLane(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
 ): LaneName | null {

@@ -1,4 +1,4 @@
-/** What the attempts of deliveries work with. */
+/** The services that attempts of deliveries need. */
 import type { QueueCapacity } from '../queue-capacity.ts';
 import type { SystemEvents } from '../system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
@@ -10,17 +10,17 @@ import type { WebhookSender } from './webhook-sender.ts';
 
 export type DeliveryContext = RelayContext & {
   readonly webhooks: OutgoingWebhookIndex;
-  /** Has the committed pending deliveries of a webhook in the queue of its identifier. */
+  /** The queue of a webhook's identifier has its committed pending deliveries. */
   readonly scheduler: Scheduler;
   readonly bodies: BodyMaker;
   readonly sender: WebhookSender;
   readonly capacity: QueueCapacity;
-  /** The webhooks that are being retired. Their queues start nothing. */
+  /** Webhooks being retired, whose queues start nothing. */
   readonly retiringIds: Set<string>;
   readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;
-  /** Seconds between attempts, for webhooks without a schedule of their own. */
+  /** For webhooks without a schedule of their own: seconds between attempts. */
   readonly schedule: readonly number[];
-  /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
+  /** undefined: the source of all hookshelves. */
   readonly cloudEventSource: string | undefined;
 };

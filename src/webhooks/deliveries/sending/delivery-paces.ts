@@ -37,13 +37,13 @@ export class DeliveryPaces {
       if (this.#leases.delete(webhookId)) scheduler.setPace(webhookId, null);
       return;
     }
-    // Where the webhook has a rate from now on, the attempts of before are known: they were ours.
+    // A webhook that gets a rate now had its earlier attempts here: they are known.
     const previousLease = this.#leases.get(webhookId);
     this.#enter(webhookId, rate,
       previousLease === undefined ? ownership.findLease(webhookId) : previousLease);
   }
 
-  /** Must be called when leases came or went, before an attempt begins under a new one. */
+  /** Must be called when leases came or went, before an attempt begins under a new lease. */
   onOwnershipChange(): void {
     for (const [webhookId, previousLease] of this.#leases) {
       const rate = this.#context.webhooks.find(webhookId)?.rate;
@@ -63,12 +63,12 @@ export class DeliveryPaces {
       webhookId, { limit: rate.limit, windowMs: rate.seconds * 1000 }, firstWaitMs);
   }
 
-  /** What is left of the interval after the last attempt that is known of. */
+  /** The rest of the interval after the last known attempt. */
   #computeKnownWaitMs(webhookId: string, intervalMs: number): number {
     const { health, clock } = this.#context;
     const { lastSuccessMs, lastFailure } = health.find(webhookId);
     const lastMs = Math.max(lastSuccessMs ?? -Infinity, lastFailure?.atMs ?? -Infinity);
-    // The clock of another node may be ahead, or ours was set back.
+    // The clock of another node may be ahead, or ours set back.
     return Math.min(Math.max(0, lastMs + intervalMs - clock.now()), intervalMs);
   }
 }

@@ -8,25 +8,23 @@ export type DeliveryStatistics = {
   readonly pending: number;
   readonly inFlight: number;
   readonly oldestPendingMs: number;
-  /** The counters of the attempts so far. */
   readonly figures: DeliveryCounters;
-  /** Failed attempts by webhook, under its label in the metrics. */
+  /** Failed attempts by the webhook's label in the metrics. */
   readonly failures: readonly { readonly hook: string; readonly count: number }[];
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
-/** Most webhooks with a series of their own; the failures of others are counted as `other`. */
+/** Most webhooks with their own series; the failures of others count as `other`. */
 const FAILING_HOOKS_MAX = 100;
 const ATTEMPT_BOUNDS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-// The time from event to delivery may be hours, because retries go on for so long.
+// Hours may pass between event and delivery, as retries go on so long.
 const DELIVERY_BOUNDS_S = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600, 3600, 21_600, 86_400];
 
 export class DeliveryCounters {
-  /** By their ends, as the metrics call them. */
+  /** By their ends, as the metrics name them. */
   readonly attempts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
-  /** Seconds that attempts took. */
   readonly attemptDurations = new Histogram(ATTEMPT_BOUNDS_S);
-  /** Seconds from the creation of deliveries until they were delivered. */
+  /** Seconds from the creation of deliveries to their end. */
   readonly latencies = new Histogram(DELIVERY_BOUNDS_S);
   /** Failed attempts by the identifier of the webhook. */
   readonly failures = new Map<string, number>();

@@ -11,35 +11,33 @@ import type { SuccessTest } from '../../outgoing/success-when.ts';
 import { createSignatureHeaders } from '../../outgoing/outgoing-signature.ts';
 import type { ShownParts, WebhookSigner } from '../../outgoing/webhook-signer.ts';
 
-/** A request that is ready but for its signature, which depends on the time. */
+/** A request without its signature, which depends on the time. */
 export type OutgoingRequest = {
-  /** The `webhook-id`, which all retries share. */
   readonly id: string;
   readonly url: string;
   readonly method: string;
   readonly headers: PassedHeaders;
   readonly secret: string | null;
-  /** The secret before a rotation; it may be expired. */
+  /** It may be expired. */
   readonly previousSecret: PreviousSecret | null;
-  /** Another sender's way to sign, in place of ours; null: there is none. */
+  /** Another sender's way to sign, in place of ours. */
   readonly dialect: Dialect | null;
-  /** null if the method has no body. */
   readonly body: Buffer | null;
-  /** The limit for one attempt, and for all together. Absent: the client's settings. */
+  /** The limit of one attempt, and of all together. Absent: the client's settings. */
   readonly timeoutMs?: number | undefined;
-  /** The credentials of the access token that it is sent with; absent: it has none. */
+  /** The credentials of its access token. */
   readonly oauth2?: Oauth2 | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
-  /** Tells whether a response delivers; absent or null: a status of 2xx does. */
+  /** Absent or null: a status of 2xx delivers. */
   readonly isSuccess?: SuccessTest | null;
 };
 
-/** `event` is the name that the request carries, where the sender has a header for it. */
+/** `event` is the name in the request, where the sender has a header for it. */
 export type Dialect = { readonly signer: WebhookSigner; readonly event: string };
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Builds a request by the present settings of a webhook. `hops` is the length of its chain. */
+/** `hops` is the length of the request's chain. */
 export function buildWebhookRequest(
   webhook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
   dialect: Dialect | null,
@@ -60,23 +58,23 @@ export function buildWebhookRequest(
   };
 }
 
-/** Adds the trace of what caused the request, unless the webhook's headers name one. */
+/** Adds the trace, unless the webhook's headers name one. */
 export function addTrace(request: OutgoingRequest, trace: TraceContext | null): OutgoingRequest {
   return trace === null ? request
     : { ...request, headers: addTraceHeaders(request.headers, trace) };
 }
 
-/** A request for the client. */
+/** The client's request, with the parts that depend on its signature. */
 type RequestToSend = SecretParts & { readonly http: HttpRequest };
 
 type SecretParts = {
-  /** What a dialect added to it, without secrets. */
+  /** The parts that a dialect added, without secrets. */
   readonly shown: ShownParts | null;
-  /** What a target that repeats the request would tell: see `hideSecrets`. */
+  /** The secrets that a target which repeats the request would tell: see `hideSecrets`. */
   readonly sentSecrets: readonly string[];
 };
 
-/** Makes the request of the client, with signatures for the time `atMs` if there is a secret. */
+/** Signs for the time `atMs` if there is a secret. */
 export function signRequest(
   request: OutgoingRequest, atMs: number, retries: number, signal?: AbortSignal,
 ): RequestToSend {

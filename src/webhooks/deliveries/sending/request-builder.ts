@@ -33,18 +33,17 @@ import type { DeliveryContext } from './delivery-context.ts';
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
   readonly sent: SentHead | null;
-  /** Whether the body is the payload itself, and not one that was made of it. */
+  /** Whether the body is the payload itself. */
   readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
 } & ({ readonly request: OutgoingRequest } | { readonly failure: SendOutcome });
 
-/** There is no room for a body at present. */
 export const NO_BODY_ROOM: Postponement = { postponedMs: 10_000 };
 
 /**
  * Whether the next start of a delivery makes its body and sends nothing. The pace of its webhook,
- * which has a `rate`, does not count it: at the start that counts the request can leave at once. A
- * webhook that is off is probed in one start.
+ * which has a `rate`, does not count that start: at a counted start the request can leave at once.
+ * A webhook that is off is probed in one start.
  */
 export function isBodyToMake(
   { store, webhooks, bodies }: Pick<DeliveryContext, 'store' | 'webhooks' | 'bodies'>,
@@ -65,8 +64,9 @@ function isBodyMadeApart({ enabled, rate }: ReadyOutgoingWebhook): boolean {
 
 /**
  * Prepares the request by the present settings of the webhook. Returns a failure when there is
- * nothing to send, and null when the delivery must not be attempted any more. A body that an action
- * or a template makes is stored before the first attempt, so that every retry sends the same bytes.
+ * nothing to send, and null when the delivery must not be attempted any more. A body made by an
+ * action or a template is stored before the first attempt, so that every retry sends the same
+ * bytes.
  */
 export async function prepareRequest(
   context: DeliveryContext, identifier: string,
@@ -108,18 +108,18 @@ export async function prepareRequest(
   const madeBody = findMadeBody(findCommitted(context.store), delivery);
   if (madeBody !== null) return sendBody(madeBody, false);
   if (delivery.isPayload || !context.bodies.needsMaking(webhook)) return sendBody(payload, true);
-  // The action runs beside the request and not after it, so what it sends is the same hop.
+  // The action runs beside the request, not after it: what it sends is the same hop.
   const cause = { hops: hops - 1, trace };
   const failure = await makeAndStoreBody(context, webhook, identifier, cause, payload);
   if (failure !== null) return 'postponedMs' in failure ? failure : fail(failure);
-  // A webhook that has changed meanwhile may be off, or have a rate, or another host.
+  // A webhook changed meanwhile may be off, or have a rate, or another host.
   const isChanged = context.webhooks.find(delivery.hook) !== webhook;
   if (isChanged || isBodyMadeApart(webhook)) return { postponedMs: 0 };
-  // All is checked again: the delivery may be cancelled meanwhile.
+  // Check all again: the delivery may be cancelled meanwhile.
   return prepareRequest(context, identifier);
 }
 
-/** Returns a text where the webhook's `signing` cannot be used. */
+/** Returns a text if the webhook's `signing` cannot be used. */
 function prepareDialect(
   getSigner: NonNullable<ReadyOutgoingWebhook['getSigner']>, event: string,
 ): Dialect | string {
@@ -131,12 +131,12 @@ function prepareDialect(
   }
 }
 
-/** Whether it is the first attempt of a delayed send: see durable-send.ts. */
+/** See durable-send.ts. */
 function isDelayedSend({ queuedAt, attempts }: Delivery, { to }: StoredEventHead): boolean {
   return queuedAt !== null && attempts.length === 0 && to !== null;
 }
 
-/** Whether a delivery that is still there was cancelled: its removal may be being written. */
+/** A delivery that is still there may be cancelled: its removal may be being written. */
 async function isCancelled({ store }: DeliveryContext, identifier: string): Promise<boolean> {
   const find = (transaction: Transaction): Buffer | undefined =>
     transaction.find(deliveryCollection.name, identifier);
@@ -147,8 +147,8 @@ async function isCancelled({ store }: DeliveryContext, identifier: string): Prom
 const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 
 /**
- * Builds the head to be stored, which shows later what was sent. It lacks the headers that follow
- * from the delivery and its attempt: see `deliveries/sent-request.ts`.
+ * Builds the head to be stored, which shows later what was sent. Headers that follow from the
+ * delivery and its attempt are not in it: see `deliveries/sent-request.ts`.
  */
 function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   const cachedHead = sentHeads.get(webhook);
@@ -170,16 +170,16 @@ function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   return head;
 }
 
-/** Marks a request for a system event: what it causes elsewhere must not cause another one. */
+/** A request with a system event is marked: it must not cause another system event elsewhere. */
 function addSystemEventHeader(request: OutgoingRequest, event: string | null): OutgoingRequest {
   if (!isSystemEventName(event)) return request;
   return { ...request, headers: { ...request.headers, [SYSTEM_EVENT_HEADER]: event } };
 }
 
 /**
- * Makes the body and stores it. Resolves with null when it is stored, and with the failure when it
- * cannot be made. A body counts for the queue's capacity while it is made and stored, because many
- * are made at the same time.
+ * Makes the body and stores it. Resolves with null, or with the failure when the body cannot be
+ * made. A body counts for the queue's capacity while it is made and stored, because many are made
+ * at the same time.
  */
 async function makeAndStoreBody(
   context: DeliveryContext, webhook: ReadyOutgoingWebhook, identifier: string,
@@ -199,7 +199,7 @@ async function makeAndStoreBody(
     },
   };
   try {
-    // The length of the body is not known yet, so that of the payload is reserved.
+    // The length of the body is not known yet: that of the payload is reserved.
     const body = await capacity.reserveBodyWhile(payload.length, () =>
       context.bodies.make(webhook, payload, origin));
     text = body.toString('utf8');
@@ -219,7 +219,7 @@ async function makeAndStoreBody(
   await capacity.reserveBodyWhile(recordBytes, () => context.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return;
-    // An attempt that began after ours had been cut off may have sent its body.
+    // An attempt that began after ours was cut off may have sent its body.
     if (transaction.find(deliveryBodyCollection.name, identifier) !== undefined) return;
     transaction.put(deliveryBodyCollection.name, identifier, record);
   }));
@@ -233,14 +233,14 @@ function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
   };
 }
 
-/** Makes the outcome of an attempt that failed without a sign that anything was sent. */
+/** The outcome of a failed attempt that sent nothing. */
 export function createFailure(clock: Clock, error: string): SendOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { end: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
-/** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */
+/** The `host:port` of a queued forward; empty when its event is gone. */
 export function findForwardHost(store: Pick<Store, 'collection'>, delivery: Delivery): string {
   const url = findEventHead(findCommitted(store), delivery)?.url ?? null;
   return url === null ? '' : new URL(url).host;

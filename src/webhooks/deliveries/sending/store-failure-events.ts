@@ -1,7 +1,7 @@
 /**
- * Publishes system events about a failure of the store. The failure is kept in memory until the
- * store takes writes again, because nothing can be written before; then both events, of the failure
- * and of its end, are written in one transaction.
+ * Publishes system events about a failure of the store. Nothing can be written while it lasts, so
+ * the failure stays in memory until the store takes writes again; then one transaction writes both
+ * events, of the failure and of its end.
  */
 import { formatTimestamp, type Timer } from '../../../base/clock.ts';
 import type { SystemEvents } from '../system-events.ts';
@@ -9,7 +9,7 @@ import type { RelayContext } from '../../relay-context.ts';
 
 type StoreFailure = { readonly sinceMs: number; readonly reason: string };
 
-/** The wait before publishing is tried again, after the store has failed once more. */
+/** The wait after the store has failed once more. */
 const RETRY_MS = 5000;
 
 export class StoreFailureEvents {

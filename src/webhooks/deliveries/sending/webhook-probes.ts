@@ -1,8 +1,8 @@
 /**
- * Has the oldest pending delivery of each webhook that is off, and probed, attempted once an hour:
- * see health/probe.ts. The node that owns the queue of a webhook probes it. The time of the last
- * attempt is known from the webhook's health, whose record is written with the result of each
- * probe, so that a restart makes none sooner.
+ * Attempts the oldest pending delivery of each webhook that is off, and probed, once an hour: see
+ * health/probe.ts. The node that owns the queue of a webhook probes it. The webhook's health has
+ * the time of the last attempt, and its record is written with the result of each probe, so that a
+ * restart makes none sooner.
  */
 import { computeNextProbeMs, findLastTryMs, PROBE_INTERVAL_MS } from '../../health/probe.ts';
 import { DueTimes, type TimedTask } from '../../work/due-times.ts';
@@ -10,20 +10,20 @@ import type { DeliveryContext } from './delivery-context.ts';
 
 type Probe = TimedTask & { readonly webhookId: string };
 
-/** How soon a due probe looks again for a delivery, if none is pending. */
+/** The wait of a due probe while no delivery is pending. */
 const EMPTY_DELAY_MS = 60_000;
 /**
- * Between the beginnings of two probes: each looks through all tasks for its oldest, some 40 ms
- * with a million, and a start may find very many due.
+ * Between the begins of two probes: each looks through all tasks for its oldest, some 40 ms with a
+ * million, and a start may find very many due.
  */
 const SPACING_MS = 100;
 
 export class WebhookProbes {
   readonly #context: DeliveryContext;
   readonly #dueTimes: DueTimes<Probe>;
-  /** The next probe of each webhook that is probed here. */
+  /** By webhook, its next probe by this node. */
   readonly #probes = new Map<string, Probe>();
-  /** Monotonic: when the last probe began. */
+  /** Monotonic. */
   #lastBeginMs = -Infinity;
 
   constructor(context: DeliveryContext) {
@@ -58,7 +58,6 @@ export class WebhookProbes {
     this.#dueTimes.wait(newProbe, this.#computeDueMs(webhookId));
   }
 
-  /** Must be called when leases came or went. */
   onOwnershipChange(): void {
     for (const { identifier } of this.#context.webhooks.all()) this.follow(identifier);
   }
@@ -69,7 +68,7 @@ export class WebhookProbes {
     const { webhookId } = probe;
     const nowMs = clock.now();
     const { disabledAt } = webhooks.find(webhookId) ?? {};
-    // A late result of an attempt that began before the webhook was off may have come since.
+    // The late result of an attempt that began before the webhook was off may have come since.
     const dueMs = this.#computeDueMs(webhookId);
     if (dueMs > nowMs) return this.#dueTimes.wait(probe, dueMs);
     const spacingMs = this.#lastBeginMs + SPACING_MS - clock.monotonicMs();
@@ -77,8 +76,8 @@ export class WebhookProbes {
     this.#lastBeginMs = clock.monotonicMs();
     const hasLastTry = findLastTryMs(disabledAt, health.find(webhookId), nowMs) !== null;
     scheduler.startOnce(webhookId);
-    // The result of the attempt sets the time anew, when this is over. After the clock was set back
-    // it may not, where another node's record still has the time of before.
+    // The result of the attempt sets the time anew when this is over. After the clock was set back
+    // it may not, where another node's record still has the earlier time.
     this.#dueTimes.wait(probe, nowMs + (hasLastTry ? EMPTY_DELAY_MS : PROBE_INTERVAL_MS));
   }
 

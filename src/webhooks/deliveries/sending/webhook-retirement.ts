@@ -16,29 +16,28 @@ import type { DeliveryContext } from './delivery-context.ts';
 
 type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler' | 'retiringIds'>;
 
-/** Stages the system events about what an attempt has led to. */
+/** Stages the system events that an attempt causes. */
 export interface AttemptEvents {
   deliveryFailed(transaction: Transaction, after: Delivery): void;
   webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
 }
 
-/** What the result of an attempt changes. */
+/** The changes that the result of an attempt makes. */
 export type DeliveryWrite = AttemptWrite<Delivery> & {
-  /** The URL that was asked; null if there was no request. */
+  /** The URL that was asked; null without a request. */
   readonly targetUrl: string | null;
-  /** null if the attempt delivered. */
   readonly systemEvents: AttemptEvents | null;
 };
 
 type RetirementResult = {
-  /** The delivery as written; undefined if it is gone, or its lease has ended. */
+  /** The delivery as written; undefined: it is gone, or its lease has ended. */
   readonly attemptedDelivery: Delivery | undefined;
-  /** Whether the webhook was enabled, or probed, until now, and is neither any more. */
+  /** Whether this ended that the webhook was enabled or probed. */
   readonly wasDisabled: boolean;
 };
 
 /**
- * Writes the result of an attempt. Disables the webhook and fails its other deliveries, if their
+ * Writes the result of an attempt; disables the webhook and fails its other deliveries, if their
  * target is still the one that was asked.
  */
 export async function retireWebhook(
@@ -97,8 +96,8 @@ async function failAllAndDisable(
 }
 
 /**
- * Takes a chunk of the deliveries that are pending for a webhook, without the attempted one.
- * `isLast`: these are all.
+ * Takes a chunk of the pending deliveries of a webhook, without the attempted one. `isLast`: these
+ * are all.
  */
 function takeOthers(
   { store, scheduler }: RetiringContext, webhookId: string, attemptedId: string,
@@ -109,7 +108,7 @@ function takeOthers(
   return { ids, isLast: ids.length === others.length && others.length < CHUNK_ITEMS_MAX };
 }
 
-/** Whether the webhook is there, and has this URL: its owner may have changed it. */
+/** The owner of the webhook may have changed or removed it. */
 function hasTarget(transaction: Transaction, webhookId: string, targetUrl: string | null): boolean {
   const bytes = transaction.find(outgoingCollection.name, webhookId);
   return bytes !== undefined && decodeOutgoingWebhook(bytes).targetUrl === targetUrl;

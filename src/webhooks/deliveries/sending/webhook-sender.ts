@@ -1,6 +1,6 @@
 /**
  * Signs and sends an outgoing request, for a single `send` and for each attempt of a delivery. A
- * failure to deliver is a result, never an exception; what else is thrown is a bug.
+ * failure to deliver is a result, never an exception; anything thrown is a bug.
  */
 import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import { isChainRefused, nextHop } from '../../../base/webhook-chain.ts';
@@ -27,11 +27,11 @@ import {
 } from './outgoing-request.ts';
 
 const GONE = 410;
-/** An attempt is one request: the schedule says when the next one follows. */
+/** An attempt is one request: the schedule says when the next follows. */
 const NO_RETRIES = 0;
-/** The error of an attempt whose status alone would have been a success. */
+/** The error of an attempt with a status that would have been a success. */
 const UNMET_ERROR = 'the answer does not meet successWhen';
-/** Kinds of failures that are the host's, unless there was a connection. A time-out is not. */
+/** Failures of the host, unless there was a connection. A time-out is none. */
 const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
   new Set(['network', 'certificate', 'denied']);
 const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
@@ -45,8 +45,7 @@ type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
 /**
- * `cloudEventSource` is the source of events in the format `cloudevents`; undefined: the one of all
- * hookshelves.
+ * `cloudEventSource` is the source in the format `cloudevents`; undefined: that of all hookshelves.
  */
 export function createWebhookSender(
   { clock, makeId, log }: RelayContext, http: HttpSender, bodies: Pick<BodyMaker, 'make'>,
@@ -56,7 +55,7 @@ export function createWebhookSender(
     clock, makeId, bodies, authorizedSender: new AuthorizedSender(http, clock), cloudEventSource,
   };
   return {
-    /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
+    /** Sends a payload, also to a disabled webhook. */
     async send(
       webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
     ): Promise<SendResult> {
@@ -64,20 +63,20 @@ export function createWebhookSender(
       return mentionDisabled(webhook,
         await sendNow(parts, webhook, encode, { hops: 0, log }, options));
     },
-    /** Does what `send` does with JSON text, which is sent byte for byte. */
+    /** Like `send`, with JSON text that is sent byte for byte. */
     async sendText(
       webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
     ): Promise<SendResult> {
       return mentionDisabled(webhook,
         await sendNow(parts, webhook, () => payloadJson, origin, options));
     },
-    /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
+    /** Makes one attempt of a delivery; null: the signal aborted it. */
     attempt: (request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null> =>
       makeAttempt(parts, request, signal),
   };
 }
 
-/** Adds to the result that the webhook is disabled, so that events are not sent to it. */
+/** The caller is told that events are not sent to a disabled webhook. */
 function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): SendResult {
   if (webhook.enabled) return result;
   const { success, message } = result;
@@ -115,7 +114,7 @@ async function sendNow(
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
-    // If a request of the action was refused, that has been logged already.
+    // A refused request of the action has been logged already.
     log[isActionRefused ? 'debug' : 'warning']('nothing was sent',
       { error: messageOf(thrown), ...hops === undefined ? {} : { hops } });
     if (hops !== undefined) origin.onChainRefused?.();
@@ -149,7 +148,7 @@ async function sendNow(
   }
 }
 
-/** Describes why there was no response. Names neither target nor credentials. */
+/** Names neither target nor credentials. */
 function describeFailure(error: NetworkError): string {
   const { code, wasConnected, timeoutMs } = error;
   if (wasServerNotAsked(error)) return `The request could not be sent: ${error.message}`;
@@ -202,7 +201,7 @@ async function makeAttempt(
   }
 }
 
-/** The body of a response without what a target may repeat of its request. */
+/** Hides in the body of a response what a target may repeat of its request. */
 function hideSentSecrets(
   { body, accessToken }: AuthorizedResponse, { headers }: OutgoingRequest,
   sentSecrets: readonly string[], shownBytesMax: number,

@@ -1,6 +1,6 @@
 /**
- * The repository of action configurations. Their action checks them, and one in use cannot be
- * removed.
+ * The repository of action configurations. The action of a configuration checks its options, and a
+ * configuration in use cannot be removed.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -23,7 +23,7 @@ import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 
 /**
- * `listUsers` gives the labels of the webhooks that use a configuration, as the transaction sees
+ * `listUsers` lists the labels of the webhooks that use a configuration, as the transaction sees
  * them.
  */
 export function createActionConfigurationRepository(
@@ -50,7 +50,7 @@ export function createActionConfigurationRepository(
   });
 }
 
-/** Has the options of a body checked before its write, where a check takes time. */
+/** Has the options of a body checked before the write, where a check takes time. */
 class CheckedRepository extends Repository {
   readonly #checks: OptionsChecks;
 
@@ -73,8 +73,8 @@ class CheckedRepository extends Repository {
 }
 
 /**
- * Creates the hook that refuses a webhook which names a configuration that does not exist
- * (`invalid`), and counts the uses of those that do: a configuration in use cannot be removed.
+ * Creates the hook that refuses a webhook with a configuration that does not exist (`invalid`), and
+ * counts the uses of the others: a configuration in use cannot be removed.
  */
 export function createUseCheck(
   kind: WebhookDirection, store: Store, listNames: (hook: Buffer) => readonly Reference[],
@@ -86,7 +86,7 @@ export function createUseCheck(
   });
 }
 
-/** The records of a collection that hold the text of a configuration's name anywhere. */
+/** The records that hold the text of a configuration's name anywhere. */
 export function* findRecordsNaming(
   collection: Collection, configuration: string,
 ): Generator<Buffer> {
@@ -100,7 +100,6 @@ export function* findRecordsNaming(
 
 const HINT_NAMES_MAX = 1000;
 
-/** Identifiers for the hint of a message. */
 function listFirstIdentifiers(collection: Collection): string[] {
   const walk = collection.walk();
   const names: string[] = [];
@@ -110,7 +109,7 @@ function listFirstIdentifiers(collection: Collection): string[] {
   return names;
 }
 
-/** By built-in action that a setting adds: how to get it. */
+/** By built-in action that a setting adds: the way to get it. */
 const OPTIONAL_ACTION_HINTS: ReadonlyMap<string, string> = new Map([
   ['run-command',
     ' here: the setting actions.commandDirectory must name the folder of its programs'],

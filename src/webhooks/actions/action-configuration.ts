@@ -1,6 +1,6 @@
 /**
- * The record of an action configuration, an action's identifier and the options that it runs with,
- * and its resource: the path, the masks and the columns of lists.
+ * The record of an action configuration: the identifier of an action and its options; and its
+ * resource: the path, the masks and the columns of lists.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
@@ -45,7 +45,7 @@ export const configurationSchema = describeObject({
   },
 });
 
-/** Its times are shown, and nothing else asks for them. */
+/** Without the times, which are only shown. */
 export type ActionConfiguration =
   Omit<RecordOf<typeof configurationSchema>, 'createdAt' | 'updatedAt'>;
 
@@ -57,10 +57,10 @@ export const configurationResource: Resource = {
   plural: 'action configurations',
   schema: configurationSchema,
   collection: configurationCollection,
-  // A configuration decides where data goes: that takes more rights than the catalog.
+  // A configuration decides where data goes, which takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
-  // Secrets that a patch does not name follow the rule for `***`: none goes to another target.
+  // Secrets that a patch does not name follow the rule for `***`: they go to no other target.
   patchBase: toPublic,
   reconcile(body, current, cause) {
     const movedDetail = explainNewOrigin(body['options'], current?.['options']);

@@ -5,15 +5,14 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 /**
- * A JSON object, or an array of JSON values, told apart by `Array.isArray`; a member of either may
- * be asked for by any name.
+ * A JSON object, or an array of JSON values, told apart by `Array.isArray`. Code may ask either for
+ * a member of any name.
  */
 export type Payload = PayloadObject | PayloadArray;
 type PayloadObject = { readonly [name: string]: JsonValue | undefined };
-// Not readonly, as `Array.isArray` would not tell a readonly array from the object.
+// Not readonly: `Array.isArray` would not tell a readonly array from the object.
 type PayloadArray = JsonValue[] & PayloadObject;
 
-/** The payload of a request that has none. */
 export function createEmptyPayload(): Payload {
   return [] as unknown as PayloadArray;
 }
@@ -21,8 +20,8 @@ export function createEmptyPayload(): Payload {
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The JSON object or array in `body` (RFC 8259: UTF-8); null: there is none. The platform's parser
- * has no limit on depth and does not recurse, so any body is safe.
+ * The JSON object or array in `body` (RFC 8259: UTF-8); null without one. The platform's parser has
+ * no limit on depth and does not recurse, so any body is safe.
  */
 export function decodePayload(body: Buffer): Payload | null {
   if (body.length < 2 || !isUtf8(body)) return null;
@@ -35,7 +34,7 @@ export function decodePayload(body: Buffer): Payload | null {
   }
 }
 
-/** A parsed JSON value as a payload; null: it is neither object nor array. */
+/** null: the value is neither object nor array. */
 export function toPayload(value: unknown): Payload | null {
   return isJsonObject(value) || Array.isArray(value) ? value as Payload : null;
 }

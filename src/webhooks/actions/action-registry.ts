@@ -1,4 +1,4 @@
-/** The registry of the actions of this process: built-in ones and custom classes, by identifier. */
+/** The registry of the actions of this process, built-in ones and custom classes. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import { toDoubles } from '../../base/exact-number.ts';
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
@@ -16,53 +16,51 @@ import {
 } from './action.ts';
 import { ChainedHttpSender } from './chained-http-sender.ts';
 
-/** What a run of a request waits with, for actions whose runs wait for one another. */
+/** The means by which a run of a request waits, for actions whose runs wait for one another. */
 export type RunWait = {
-  /** Sorts runs by when their requests came, or last went to the queue: see `Task.place`. */
+  /** Sorts runs by when their requests came, or were last queued: see `Task.place`. */
   readonly place: string;
-  /** Aborted when a run that waits must not begin any more; null: it may. */
+  /** Aborted when a waiting run must not begin any more; null: it may. */
   readonly cutOff: AbortSignal | null;
   /**
-   * Must be called with true when the run begins to wait, and with false when it has waited:
-   * meanwhile it keeps nothing that runs of other webhooks need.
+   * Must be called with true when the run begins to wait, and with false after that: meanwhile it
+   * keeps nothing that runs of other webhooks need.
    */
   readonly onWaiting: (isWaiting: boolean) => void;
 };
 
-/** One run of an action. */
 export type ActionCall = {
-  /** The payload, decoded when first asked for. */
   payload(): Payload;
-  /** The payload as JSON: the received bytes, if they are JSON in UTF-8; null: there is none. */
+  /** The payload as JSON: the received bytes, if they are JSON in UTF-8; null without one. */
   bytes(): Buffer | null;
-  /** The plain body; the body that came if its Content-Encoding cannot be taken off. */
+  /** The plain body; the body as it came if its Content-Encoding cannot be taken off. */
   plainBody(): Buffer;
   readonly context: ActionContext;
-  /** The same as in `context`, which is created only when it is read. */
+  /** As in `context`, which is created only when it is read. */
   readonly storedRequestId: string | null;
-  /** The origin of the request; null where an outgoing webhook runs the action for an event. */
+  /** null: an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
   /**
-   * The identifier of the incoming webhook; null: an outgoing one runs the action for an event, and
-   * not every action is for both.
+   * The incoming webhook; null: an outgoing webhook runs the action for an event, and not every
+   * action is for both.
    */
   readonly webhookId: string | null;
-  /** The time limit that its webhook has; null: that of the settings. */
+  /** The time limit of the webhook; null: that of the settings. */
   readonly timeoutMs: number | null;
-  /** The identifier of the action configuration that is run. */
+  /** The identifier of the action configuration. */
   readonly configuration: string;
   readonly options: ActionOptions;
   /** null: an outgoing webhook runs the action for an event. */
   readonly wait: RunWait | null;
-  /** The places of the signature, or of the secret itself. Neither may be logged. */
+  /** The places of the signature, or of the secret itself, which must not be logged. */
   readonly secretSources: readonly ValueSource[];
-  /** The number of hops that led to this call: see base/webhook-chain.ts. */
+  /** See base/webhook-chain.ts. */
   readonly hops: number;
-  /** The trace that its requests go on with; null: there is none. */
+  /** The trace that its requests continue. */
   readonly trace: TraceContext | null;
-  /** Set when a request of the action was refused because of its number of hops. */
+  /** A request of the action was refused because of its number of hops. */
   isChainRefused: boolean;
-  /** Its lines carry the id of the request, or the webhook. */
+  /** Its lines have the id of the request, or the webhook. */
   readonly log: Logger;
 };
 
@@ -70,55 +68,55 @@ export type RegisteredAction = {
   readonly identifier: string;
   readonly label: string;
   readonly isBuiltIn: boolean;
-  /** What forms and people are told of its options; `validateOptions` checks them. */
+  /** The options as forms and people see them; `validateOptions` checks them. */
   readonly options: MemberSchemas;
-  /** The file that the action came in, which runs in another thread; null: it runs in this one. */
+  /** The file of the action, which runs in another thread; null: it runs in this thread. */
   readonly module: ActionModule | null;
   /**
-   * Problems of a configuration's options, one sentence each; an action of a module promises them.
-   * What stores options asks `OptionsChecks` instead, as a transaction cannot wait.
+   * Problems of a configuration's options, one sentence each; a module promises them. A transaction
+   * cannot wait, so it asks `OptionsChecks` instead.
    */
   readonly validateOptions: (options: JsonObject) => MaybePromise<readonly string[]>;
-  /** The host and path that the action sends to with these options. */
   readonly formatTarget?: (options: JsonObject) => string;
-  /** The URL that the action sends to with these options, if it sends; it is `/options/url`. */
+  /** The URL that the action sends to, if it sends; it is `/options/url`. */
   readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
   /**
    * Whether the action itself ends each run in time. Then the setting `incoming.actionTimeout` does
-   * not hold for it, as some of its runs wait, or have a limit of their own.
+   * not hold for it, as some runs wait or have their own limit.
    */
   readonly limitsItsTime?: boolean;
-  /** The returned or promised result, which is not checked yet. */
+  /** The returned or promised result, not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };
 
-/** The module of an action, as people and `runAction` see it. */
+/** The module of an action. */
 interface ActionModule {
-  /** The name of the file, without its folders. */
+  /** Without its folders. */
   readonly fileName: string;
-  /** The time until which the module is switched off; null: it is not. */
+  /** null: the module is not switched off. */
   readonly switchedOffUntilMs: number | null;
-  /** Told that the time of a call is over, and nobody waits for its result any more. */
+  /** Must be called when the time of a call is over, and nobody waits for its result. */
   onLate(call: ActionCall): void;
 }
 
 export type ActionRegistry = ReturnType<typeof createActionRegistry>;
 
-/** A custom action and its origin, for messages: a class, or what makes the action of a module. */
+/**
+ * A custom action and its origin, for messages: a class, or a function that makes the action of a
+ * module.
+ */
 export type ActionSource = { readonly origin: string } & (
   | { readonly actionClass: unknown }
   | { readonly createAction: (http: HttpSender) => RegisteredAction });
 
 const IDENTIFIER_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/**
- * Throws `usage`, naming the origin, for a class that is no action, or whose identifier is taken.
- */
+/** Throws `usage` with the origin for a class that is no action, or whose identifier is taken. */
 export function createActionRegistry(options: {
   readonly builtIn: readonly RegisteredAction[];
   readonly custom: readonly ActionSource[];
   readonly http: HttpSender;
-  /** The log for faults of an action itself. */
+  /** Gets faults of an action itself. */
   readonly log: Logger;
 }) {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));
@@ -135,7 +133,6 @@ export function createActionRegistry(options: {
     left.identifier < right.identifier ? -1 : 1);
   return {
     find: (identifier: string): RegisteredAction | undefined => actions.get(identifier),
-    /** In order of identifier. */
     list: (): readonly RegisteredAction[] => sortedActions,
   };
 }
@@ -165,13 +162,15 @@ function registerClass(
   };
 }
 
-/** Parsed apart: an action of one's own gets numbers as JavaScript has them, and may change it. */
+/**
+ * Parsed apart: a custom action gets numbers as JavaScript has them, and may change the payload.
+ */
 function parsePlainPayload(json: Buffer | null): Payload {
   if (json === null) return createEmptyPayload();
   return toPayload(JSON.parse(withoutByteOrderMark(json).toString())) ?? createEmptyPayload();
 }
 
-/** Throws `usage` for names that an action may not have. */
+/** Throws `usage` for names that no action may have. */
 export function checkNames(
   origin: string, identifier: unknown, label: unknown,
 ): Pick<RegisteredAction, 'identifier' | 'label'> {
@@ -194,7 +193,7 @@ export function createUnmadeError(origin: string, cause: unknown): AppError {
   return createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
 }
 
-/** Self-contained, as the action worker has its text (modules/worker-program.ts). */
+/** Self-contained, as the action worker gets its text (modules/worker-program.ts). */
 export function isActionClass(candidate: unknown): candidate is ActionClass {
   if (typeof candidate !== 'function') return false;
   const isNamed = 'identifier' in candidate && typeof candidate.identifier === 'function'
@@ -204,7 +203,6 @@ export function isActionClass(candidate: unknown): candidate is ActionClass {
     && 'execute' in prototype && typeof prototype.execute === 'function';
 }
 
-/** A sentence for each unknown option. */
 export function findUnknownOptions(options: JsonObject, knownNames: readonly string[]): string[] {
   return Object.keys(options).filter((name) => !knownNames.includes(name))
     .map((name) => `${quote(name)} is not a known option${suggestName(name, knownNames)}`);
@@ -225,7 +223,7 @@ function validateOptions(
   }
 }
 
-/** The problem of options that an action could not check. null: it gave no list of problems. */
+/** null: the action gave no list of problems. */
 export function reportFailedCheck(log: Logger, failure: LogFields | null): readonly string[] {
   if (failure === null) {
     log.error('validateOptions() of an action must give an array of sentences at once');
@@ -235,7 +233,7 @@ export function reportFailedCheck(log: Logger, failure: LogFields | null): reado
   return ['could not be checked: the action failed; see the log'];
 }
 
-/** The result of a run as an ActionResult. Throws a TypeError if it is none. */
+/** Throws a TypeError for a result that is none. */
 export function toActionResult(outcome: unknown): ActionResult {
   if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) {
     throw new TypeError('an action must return an ActionResult or {success, message, data}');

@@ -1,6 +1,6 @@
 /**
- * The HTTP client of one run of a custom action, whose requests carry the number of hops on, and
- * the trace.
+ * The HTTP client of one run of a custom action: its requests continue the number of hops and the
+ * trace.
  */
 import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
@@ -8,7 +8,7 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpSender, TargetResponse } from '../members/http-sender.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 
-/** The part of an `ActionCall` that tells of its chain of webhooks. */
+/** The part of an `ActionCall` about its chain of webhooks. */
 type ChainedCall = {
   readonly hops: number; readonly trace: TraceContext | null; isChainRefused: boolean;
 };

@@ -1,4 +1,4 @@
-/** An index of action configurations, parsed once for each change and not for each request. */
+/** An index of action configurations, each parsed once for a change and not for a request. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
@@ -14,7 +14,6 @@ type RunnableConfiguration = {
 
 export class ConfigurationIndex {
   readonly #configurations = new Map<string, RunnableConfiguration>();
-  /** Ends the following of changes. */
   readonly close: () => void;
 
   constructor(store: Store) {

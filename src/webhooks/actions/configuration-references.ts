@@ -1,8 +1,8 @@
 /**
  * Counts the webhooks that use each action configuration. The counts are stored, so that a
  * transaction sees those that others have staged: a configuration cannot be removed while a webhook
- * that names it is being written, nor the other way round. There is one record for each
- * configuration in use; the labels of webhooks come from the indexes.
+ * that names it is being written, nor the other way round. Each configuration in use has one
+ * record. The labels of webhooks come from the indexes.
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
@@ -15,21 +15,20 @@ import { EMIT_EVENT } from './emit-event-action.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
 
-/** The number of webhooks of each direction that name the configuration. */
+/** The number of webhooks of each direction. */
 type Uses = Readonly<Record<WebhookDirection, number>>;
 
 const NAMES_MAX = 10;
 
-/** Actions that only an incoming webhook runs, each with what an outgoing one can do instead. */
+/** Actions for incoming webhooks alone, each with the alternative for an outgoing one. */
 const INCOMING_ACTIONS: Readonly<Record<string, string>> = {
   [EMIT_EVENT]: 'it sends the payload, or what another action makes of it',
   'run-command': 'have it send to an incoming webhook of this service, which runs the command',
 };
 
-/** The name of a configuration, and the JSON Pointer of its place in a webhook. */
+/** A configuration, and the JSON Pointer to its name in a webhook. */
 export type Reference = { readonly name: string; readonly pointer: string };
 
-/** The configurations that a webhook names. */
 export function listReferences({ actionConfiguration, routes = [] }: {
   readonly actionConfiguration?: string;
   readonly routes?: readonly { readonly actionConfiguration: string }[];
@@ -40,12 +39,12 @@ export function listReferences({ actionConfiguration, routes = [] }: {
     : [{ name: actionConfiguration, pointer: '/actionConfiguration' }, ...inRoutes];
 }
 
-/** Counts the names that a change adds to a webhook or removes. Throws `invalid` for a bad name. */
+/** Counts the names that a change adds or removes. Throws `invalid` for a bad name. */
 export function updateUseCounts(
   transaction: Transaction, direction: WebhookDirection,
   { before, after, listKnownNames }: {
     readonly before: readonly Reference[]; readonly after: readonly Reference[];
-    /** The existing configurations, listed when a name is refused. */
+    /** Lists existing configurations when a name is refused. */
     readonly listKnownNames: () => readonly string[];
   },
 ): void {
@@ -70,7 +69,7 @@ function collectNames(references: readonly Reference[]): ReadonlySet<string> {
   return new Set(references.map(({ name }) => name));
 }
 
-/** Throws `conflict` if a configuration to be removed is in use. */
+/** Throws `conflict` for a configuration in use. */
 export function checkUnused(
   transaction: Transaction, identifier: string, webhookNames: readonly string[],
 ): void {

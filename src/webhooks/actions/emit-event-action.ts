@@ -6,8 +6,8 @@ import { findEmitProblem } from './event-name.ts';
 import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
 /**
- * Resolves with the deliveries' identifiers once they are on disk. `readPayload` gives JSON, and is
- * called only if a webhook may get it.
+ * Resolves with the deliveries' identifiers once they are on disk. `readPayload` returns JSON, and
+ * is called only if a webhook may get it.
  */
 type EmitEvent = (
   name: string, readPayload: () => string, cause: Pick<ActionCall, 'hops' | 'trace'>,
@@ -45,7 +45,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
   };
 }
 
-/** The text of each body that is in memory: all routes of a request emit the same one. */
+/** The text of each body in memory: all routes of a request emit the same text. */
 type Texts = WeakMap<Buffer, string>;
 
 function readText(texts: Texts, bytes: Buffer): string {

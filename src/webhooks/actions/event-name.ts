@@ -1,14 +1,14 @@
 /** Rules for the names of events that hookshelf alone emits. Pure. */
 import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
 
-/** System events: hookshelf emits them about itself, and nobody else can emit their names. */
+/** hookshelf emits these about itself, and nobody else can. */
 export const SYSTEM_EVENTS = [
   'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
   'store.backup_failed',
 ] as const;
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 
-/** The header by which a receiver knows that a request carries a system event. */
+/** The header of a request that carries a system event. */
 export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
 
 const SYSTEM_EVENT_NAMES: ReadonlySet<unknown> = new Set(SYSTEM_EVENTS);
@@ -18,8 +18,8 @@ export function isSystemEventName(name: unknown): name is SystemEventName {
 }
 
 /**
- * Why nobody but hookshelf may emit an event of this name, as a clause after its subject; null:
- * anyone may.
+ * Says, as a clause after its subject, why nobody but hookshelf may emit an event of this name;
+ * null: anyone may.
  */
 export function findEmitProblem(name: unknown): string | null {
   if (!isEventName(name)) return explainInvalidEventName(name);

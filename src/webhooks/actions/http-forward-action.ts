@@ -1,5 +1,5 @@
 /**
- * The built-in action `http-forward`. It sends the payload on in the very bytes that came, so that
+ * The built-in action `http-forward`. It sends on the payload in the very bytes that came, so that
  * a signature over them stays valid; with `pass` it sends the whole request. The caller, who may be
  * anybody, never learns the target.
  */
@@ -24,21 +24,19 @@ import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
-/** A request to the target, sent at once or queued durably and sent later. */
 export type Forward = {
   readonly url: string;
   readonly method: string;
   readonly headers: PassedHeaders;
-  /** null for methods without a body. */
   readonly body: Buffer | null;
-  /** Parameters of the URL that hold the sender's signature or secret. */
+  /** Parameters of the URL with the sender's signature or secret. */
   readonly hiddenParameters?: readonly string[];
 };
 
 /** Resolves with the delivery's identifier once the forward is on disk. */
 type QueueForward = (forward: Forward) => Promise<string>;
 
-/** Stands for no payload: the target is told that the body is JSON, so it gets JSON. */
+/** The body without a payload: the target is told that the body is JSON. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: MemberSchemas = {
   url: {
@@ -88,13 +86,13 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
   const { url, method, headers, body, hiddenParameters } = buildForward(call);
   const redactUrl = (): string => hideUrlSecrets(url, hiddenParameters);
   try {
-    // The client sends it again as `http.retries` says, within each attempt of a route.
+    // The client sends again as `http.retries` says, within each attempt of a route.
     const response = await http.request({ url, method, headers, ...body === null ? {} : { body } });
     const { statusCode } = response;
     const exposedResponse = call.options['exposeResponse'] === true
       ? { response: formatResponseBody(response.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposedResponse });
-    // `runAction` reads it, so that our caller is told, too.
+    // `runAction` reads this, so that our caller is told, too.
     if (isChainRefused(response.headers)) call.isChainRefused = true;
     call.log.debug('a forward was refused', { url: redactUrl(), statusCode });
     const data = { statusCode, ...exposedResponse };
@@ -106,19 +104,16 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
   }
 }
 
-/**
- * The result says that the request is queued: what becomes of it is said by the delivery that
- * begins here, with attempts of its own.
- */
+/** The result says that the request is queued; the delivery that begins here says more. */
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
   const deliveryId = await queue(buildForward(call));
   return ActionResult.ok({ deliveryId });
 }
 
-/** An outgoing webhook has no request to pass: there `pass` does nothing. */
+/** An outgoing webhook has no request to pass: there `pass` has no effect. */
 function buildForward(call: ActionCall): Forward {
   const { options } = call;
-  // Read only where it is needed: a call makes its origin anew.
+  // Read only where needed: a call makes its origin anew.
   const origin = options['pass'] === true ? call.requestOrigin : null;
   if (origin !== null) return buildPassedForward(call, origin);
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
@@ -130,7 +125,6 @@ function buildForward(call: ActionCall): Forward {
   };
 }
 
-/** The request as it came, without the headers of its connection. */
 function buildPassedForward(call: ActionCall, origin: RequestOrigin): Forward {
   const { options, context, secretSources } = call;
   const { query, body, eventId } = context;
@@ -149,7 +143,8 @@ function buildPassedForward(call: ActionCall, origin: RequestOrigin): Forward {
 
 /**
  * Adds the id of a stored request, by which the target can tell that it is sent again, the trace,
- * and the number of hops: a forward counts as one, as one to ourselves would go round for ever.
+ * and the number of hops: a forward counts as a hop, as a forward to ourselves would go round for
+ * ever.
  */
 function addOwnHeaders(
   headers: PassedHeaders, { hops, trace, storedRequestId, options }: ActionCall,
@@ -187,7 +182,7 @@ function findOptionProblems(options: JsonObject): string[] {
   return problems;
 }
 
-/** The pointer is `/Name`, or empty for the headers as a whole. */
+/** The pointer is `/Name`, or empty for all headers. */
 function formatHeaderProblem({ pointer, detail }: FieldError): string {
   return `headers${pointer.replace('/', ' ')} ${detail}`;
 }

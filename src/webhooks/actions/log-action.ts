@@ -12,11 +12,11 @@ import { findUnknownOptions, type ActionCall, type RegisteredAction } from './ac
 
 const DEFAULT_LEVEL = 'info';
 /**
- * A larger payload is not parsed, as a line shows little of it: listing the names of an object with
- * a hundred thousand members takes 15 ms by itself.
+ * A larger payload is not parsed, as a line shows little of it: the names of an object with a
+ * hundred thousand members take 15 ms by themselves.
  */
 const PARSED_BYTES_MAX = 4 << 20;
-/** The copy of a smaller payload takes a line no longer than to look for one. */
+/** A smaller payload is copied as fast as its copy is found. */
 const SHARED_BYTES_MIN = 1024;
 
 export function createLogAction(): RegisteredAction {
@@ -48,7 +48,7 @@ export function createLogAction(): RegisteredAction {
           headers: hideSignatureHeaders(headers, secretSources),
           query: hideSignatureParameters(query, secretSources), event, eventId,
         },
-        // Last, as a large payload may be cut at the end of the line.
+        // Last, as the end of the line may be cut.
         payload: selectPayload(call, copies),
       });
       return ActionResult.ok();
@@ -56,7 +56,7 @@ export function createLogAction(): RegisteredAction {
   };
 }
 
-/** What lines show of each body in memory: all routes of a request show the same. */
+/** The payload that lines show of each body in memory: all routes of a request show the same. */
 type PayloadCopies = WeakMap<Buffer, unknown>;
 
 function selectPayload(call: ActionCall, copies: PayloadCopies): unknown {

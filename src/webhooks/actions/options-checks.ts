@@ -10,13 +10,12 @@ import type { JsonObject } from '../../base/schema.ts';
 import { isPromised } from '../../base/when-done.ts';
 import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
 
-/** An action, and the options that a configuration gives it. */
+/** An action, and the options of a configuration. */
 type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
 
-/** The problems of options, one sentence each, by action and options: see `createKey`. */
+/** The problems of options, one sentence each, by `createKey`. */
 type Verdicts = Map<string, readonly string[]>;
 
-/** Thrown in a transaction whose options are not checked yet. */
 class UncheckedOptions extends Error {
   readonly configuration: CheckedOptions;
 
@@ -26,12 +25,12 @@ class UncheckedOptions extends Error {
   }
 }
 
-/** Others would have to change the record between each two transactions of a write. */
+/** Other writes would have to change the record before each run of the transaction. */
 const RUNS_MAX = 20;
 
 export class OptionsChecks {
   readonly #actions: ActionRegistry;
-  /** Those that each write under way has had given. */
+  /** The verdicts of each write under way. */
   readonly #verdicts = new Set<Verdicts>();
 
   constructor(actions: ActionRegistry) {
@@ -39,9 +38,9 @@ export class OptionsChecks {
   }
 
   /**
-   * Runs a write whose transaction asks `findProblems`. `configurations` are those that it is known
-   * to ask for: they are checked first, which saves a run for each. Rejects as `write` does, and
-   * with `unavailable` while an action cannot check options.
+   * Runs a write whose transaction asks `findProblems`. `configurations` are known to be asked for:
+   * they are checked first, which saves a run for each. Rejects as `write` does, and with
+   * `unavailable` while an action cannot check options.
    */
   async checkAhead<Result>(
     configurations: readonly CheckedOptions[], write: () => Promise<Result>,
@@ -65,8 +64,8 @@ export class OptionsChecks {
   }
 
   /**
-   * The problems of options, one sentence each; those of an unknown action have none here. To be
-   * called within `checkAhead` alone, which catches what is thrown for options without a verdict.
+   * The problems of options, one sentence each; an unknown action has none here. Must be called
+   * within `checkAhead`, which catches what this throws for options without a verdict.
    */
   findProblems(configuration: CheckedOptions): readonly string[] {
     const { options } = configuration;

@@ -11,26 +11,21 @@ import { SwitchedOffError } from './switched-off-error.ts';
 import type { ActionCall, ActionRegistry, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
-  /** For a call that has no time limit of its own. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /**
-   * Logs chains of webhooks that were refused in an action. Any caller can send a header that
-   * causes it.
-   */
+  /** Logs refused chains of webhooks. Any caller can send a header that causes a line. */
   readonly chainRefusalLog: RateLimitedLog;
 };
 
-/** The actions, by the configurations that name them, and what runs them. */
 export type ConfiguredActions = {
   readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry;
   readonly runner: ActionRunner;
 };
 
-/** The result of a run whose chain was refused, here or further on. It is logged there alone. */
+/** The result of a run whose chain was refused, here or further on, where that is logged. */
 export class ChainRefusal extends ActionResult {}
-/** The result of a run that never began, as a newer one does for it: the route is coalesced. */
+/** The result of a run that never began, as a newer run counts for it: the route is coalesced. */
 export class CoalescedResult extends ActionResult {
   constructor() {
     super(true, 'Coalesced', { coalesced: true });
@@ -38,13 +33,12 @@ export class CoalescedResult extends ActionResult {
 }
 
 /**
- * The result of a built-in action of which the record and the log tell otherwise than the caller,
- * who may be anybody, is told.
+ * The result of a built-in action of which record and log tell more than the caller, who may be
+ * anybody, learns.
  */
 export class DetailedRunResult extends ActionResult {
-  /** The message on record and in the log. */
   readonly recordMessage: string | null;
-  /** Stands in the record in place of `data`; null: `data` does. */
+  /** Replaces `data` in the record; null: `data` stands there. */
   readonly recordData: object | null;
 
   constructor(success: boolean, message: string | null, data: object, details: {
@@ -56,19 +50,18 @@ export class DetailedRunResult extends ActionResult {
   }
 }
 
-/** The message of a result on record and in the log. */
 export function recordMessageOf(result: ActionResult): string | null {
   return result instanceof DetailedRunResult ? result.recordMessage : result.message;
 }
 
-/** The result where this server refused: the request that came here had too many hops already. */
+/** The result when this server refused: the request came with too many hops. */
 export class OwnChainRefusal extends ChainRefusal {}
 
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';
 
 /**
- * The result, at once when the action gave it at once. The caller may be anybody: of a failure it
+ * Returns the result at once when the action does. The caller may be anybody: of a failure it
  * learns the message of a built-in action's `invalid` and of a refused chain; other details are in
  * the log alone. Throws, or rejects with, only errors of a built-in action about our own state:
  * `unavailable`, `unknown_outcome`, `storage_full`, and `SwitchedOffError` of a module.
@@ -102,13 +95,13 @@ async function awaitOutcome(
   return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
 }
 
-/** The result of a run, checked. What a built-in action says beside it is not lost. */
+/** Keeps what a built-in action says beside its result. */
 function toResult(outcome: unknown): ActionResult {
   return outcome instanceof CoalescedResult || outcome instanceof DetailedRunResult
     ? outcome : toActionResult(outcome);
 }
 
-/** The result says so if a request of its run was refused, however the run ended after that. */
+/** The result tells that a request of its run was refused, however the run ended. */
 function markChainRefusal(result: ActionResult, { isChainRefused }: ActionCall): ActionResult {
   if (!isChainRefused || result instanceof ChainRefusal) return result;
   return new ChainRefusal(result.success, result.message, result.data);
@@ -124,22 +117,22 @@ function toFailedResult(
       call, thrown.message, { path, action: action.identifier, target, hops });
     return new OwnChainRefusal(false, thrown.message, {});
   }
-  // An error about our own state: the same run may succeed later.
+  // An error about our own state: the run may succeed later.
   if (action.isBuiltIn && isTemporary(thrown)) throw thrown;
   if (thrown instanceof SwitchedOffError) throw thrown;
   if (action.isBuiltIn && thrown instanceof AppError && thrown.code === 'invalid') {
     return ActionResult.fail(thrown.message);
   }
   const fields = { action: action.identifier, error: thrown };
-  // The hop that refused the chain has logged it: one line is enough for all.
+  // The hop that refused the chain has logged it.
   if (call.isChainRefused) call.log.debug('an action failed', fields);
   else call.log.error('an action failed', fields);
   return ActionResult.fail(FAILED_MESSAGE);
 }
 
 /**
- * The data as JSON text; null: it cannot be JSON, or is then neither object nor array. The log of
- * `source` is read only when there is something to log: one for each request costs.
+ * The data as JSON text; null: it is no object or array in JSON. The log of `source` is read only
+ * for a line: a log for each request costs.
  */
 export function encodeData(data: object, source: { readonly log: Logger }): string | null {
   try {

@@ -5,21 +5,19 @@
 import type { LogFields, Logger } from '../../base/log.ts';
 import type { ConfiguredActions } from './run-action.ts';
 
-/** A finished run, as it is logged. */
 type LoggedRun = {
-  /** The labels of the webhook and the request. */
   readonly labels: LogFields;
-  /** The route's configuration; undefined: the webhook has no such route any more. */
+  /** undefined: the webhook has no such route any more. */
   readonly actionConfiguration: string | undefined;
   readonly success: boolean;
-  /** The run failed because its chain was refused, which is logged elsewhere. */
+  /** Its chain was refused, which is logged elsewhere. */
   readonly isChainRefused: boolean;
   readonly message: string | null;
   readonly data: object | null;
   readonly durationMs: number;
 };
 
-/** `kind` is the message of the line. */
+/** `kind` is the message. */
 export function logRun(
   { configurations, actions }: Omit<ConfiguredActions, 'runner'>,
   log: Logger, kind: string, run: LoggedRun,
@@ -29,7 +27,7 @@ export function logRun(
     ...labels, action: actionConfiguration ?? null, durationMs: Math.round(durationMs),
     result: message,
   };
-  // Most runs succeed, and the level `debug` is mostly off: the target is only looked up after it.
+  // Most runs succeed while `debug` is off: the target is looked up after this.
   if (success || isChainRefused) return log.debug(kind, fields);
   const configuration = actionConfiguration === undefined
     ? undefined : configurations.find(actionConfiguration);

@@ -13,7 +13,7 @@ import { isInBody, listPlacements } from '../senders/scheme/placement.ts';
 import { encodeFormTemplate, setAtPath, toFormFields } from './sample-body.ts';
 
 type CustomSample = Preset['sample'] & {
-  /** The raw query without `?`, apart from what is signed. */
+  /** The raw query without `?`, without signed values. */
   readonly search: string;
 };
 
@@ -44,7 +44,7 @@ export function makeCustomSample(
 type PlacedText = {
   readonly text: string;
   readonly source: ValueSource;
-  /** Whether a value that the payload has in that place stays. */
+  /** Whether a value of the payload in that place stays. */
   readonly isKept: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** A request to be diagnosed: one that a person describes, or a stored one. */
+/** A request to be diagnosed: a person describes it, or it is a stored request. */
 import { MASK } from '../../base/log.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
@@ -18,11 +18,9 @@ export type DiagnosedRequest = {
   readonly url: string | null;
   /** null: unknown. */
   readonly client: string | null;
-  /** The time at which it came; null: now. */
+  /** null: the request comes now. */
   readonly atMs: number | null;
-  /**
-   * The verdict of that time, if the request was not stored completely; null: it is judged again.
-   */
+  /** The verdict of that time, if the request was not stored whole; null: it is judged again. */
   readonly recordedVerdict: RecordedVerdict | null;
   /** null: a person described the request. */
   readonly storedRequest: StoredRequest | null;
@@ -46,7 +44,7 @@ export function parseDescribedRequest(
   };
 }
 
-/** The headers that a person describes: names and values in turn. Throws `invalid`. */
+/** Returns names and values in turn. Throws `invalid`. */
 export function parseRawHeaders(headers: unknown): string[] {
   const errors: FieldError[] = [];
   const raw = Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) => {

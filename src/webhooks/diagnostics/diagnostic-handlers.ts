@@ -1,4 +1,4 @@
-/** Answers the routes of diagnostic-routes.ts, which load this with the first call of any. */
+/** Answers the routes of diagnostic-routes.ts, which load this file with their first call. */
 import { parseObject } from '../../base/fields.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { sendList } from '../../resources/route-specs.ts';
@@ -54,7 +54,7 @@ export async function sendMatches(exchange: Exchange, sources: DiagnosisSources)
   exchange.sendJson(200, explainMatches(sources, webhook, input));
 }
 
-/** The webhook that the path names, by any of its names. Throws `not_found`. */
+/** Throws `not_found` for a path without a webhook. */
 function getReadyWebhook(
   { params: [name = ''] }: Exchange, { webhooks }: DiagnosisSources,
 ): ReadyIncomingWebhook {

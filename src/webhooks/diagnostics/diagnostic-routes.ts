@@ -1,7 +1,7 @@
 /**
  * Routes that help to set up an incoming webhook: its examples, the senders known by name, a sample
- * request, and why a request is refused, or which routes it would run; and one that helps who
- * receives what an outgoing webhook sends. What answers them is loaded with the first call.
+ * request, why a request is refused, and which routes it would run; and one route for the receiver
+ * of an outgoing webhook. Their handlers are loaded with the first call.
  */
 import { lazyImport } from '../../base/lazy-import.ts';
 import { JSON_TYPE, jsonResponse, listResponse } from '../../resources/route-specs.ts';

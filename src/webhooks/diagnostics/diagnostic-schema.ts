@@ -1,4 +1,4 @@
-/** What the routes that help to set up a webhook take and answer. */
+/** The bodies and answers of the routes that help to set up a webhook. */
 import { isIP } from 'node:net';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, JsonSchema } from '../../base/schema.ts';
@@ -10,7 +10,6 @@ import { routesMember } from '../incoming/routes-member.ts';
 
 const HEADERS_BYTES_MAX = 64 * 1024;
 
-/** The members of a request that is described or, by its id, a stored one. */
 const REQUEST_MEMBERS = {
   request: (others: string) => ({
     schema: { kind: 'string', maxLength: 64 },
@@ -35,7 +34,7 @@ function createHeadersSchema<Value>(
   return { kind: 'json', isObject: true, bytesMax, depthMax };
 }
 
-/** A stored request has all that can be described. */
+/** A stored request brings these members itself. */
 function refuseBesideRequest(description: JsonObject): FieldError[] {
   return Object.keys(description).map((name) =>
     ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));

@@ -8,19 +8,19 @@ import { encodeFormTemplate, setAtPath } from './sample-body.ts';
 
 type Handshake = {
   readonly method: Challenge['method'];
-  /** The raw query without `?`. */
+  /** Without `?`. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** null: the request has no body. It holds `{signature}` where signing puts it into the body. */
+  /** null: the request has no body. The body holds `{signature}` where signing puts it there. */
   readonly body: string | null;
   readonly contentType: string;
   readonly isSigned: boolean;
 };
 
-/** The value that the response must give back. */
+/** The response must give it back. */
 const SAMPLE_TOKEN = 'hookshelf-test';
 
-/** The values that a handshake must show; `origins` is one of them, `secret` the webhook's. */
+/** The values that a handshake must show; `secret` is the webhook's. */
 type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', string>>>;
 
 /** null: the sender makes no handshake. */
@@ -51,7 +51,7 @@ export function makeHandshake(
   };
 }
 
-/** What signing fills in within the body. */
+/** The placeholders in the body, which signing fills in. */
 function listPlaceholders(scheme: Scheme): (readonly [ValueSource, string])[] {
   return listPlacements(scheme).flatMap(([name, source]) =>
     isInBody(source) ? [[source, `{${name}}`] as const] : []);
@@ -62,7 +62,7 @@ function listSampleValues(
   settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [
-    // The others may give a value to the same place, and then theirs counts.
+    // Later values may go to the same place, and then count.
     ...when.flatMap(({ from, equals }) => equals === undefined ? [[from, SAMPLE_TOKEN] as const]
       : []),
     ...typeof body === 'object' ? [[body, SAMPLE_TOKEN] as const] : [],

@@ -26,10 +26,7 @@ import {
 
 type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 
-/**
- * The inputs that differ from sample to sample: each is an event with an id of its own, not a
- * duplicate of the one before.
- */
+/** Each sample is an event with an id of its own, so that it is no duplicate of the one before. */
 type SampleInputs = { readonly id: string; readonly atMs: number };
 
 export function makeSample(
@@ -66,7 +63,7 @@ export function makeSample(
 
 const NO_BODY = { body: Buffer.alloc(0), contentType: null };
 
-/** Says why the requested payload or event cannot be sent in such a request; null: it can. */
+/** Says why the payload or the event cannot be sent; null: it can. */
 function findMisfit(
   scheme: Scheme, method: string, { payload, event }: JsonObject,
 ): string | null {
@@ -81,7 +78,7 @@ function findMisfit(
     : `a ${method} request has no body, where the event would stand: leave the event out`;
 }
 
-/** Makes the sample before it is signed. `headers` are those beside the ones of the signature. */
+/** `headers` are those beside the signature. */
 function makeUnsignedParts(
   preset: Preset, scheme: Scheme, eventIdSources: ReadyIncomingWebhook['eventIdSources'],
   input: JsonObject, id: string,
@@ -177,8 +174,8 @@ function encodePayload(
 }
 
 /**
- * Adds placeholders to the payload for the values that the sender has in the body, unless it has
- * them already. Signing fills them in.
+ * Adds placeholders, which signing fills in, for the sender's values in the body, unless the
+ * payload has them.
  */
 function withPlaceholders(
   payload: JsonObject, { signature, timestamp, id }: Scheme,
@@ -194,14 +191,16 @@ function withPlaceholders(
   return document;
 }
 
-/** Makes the time in JSON a number, as Linear's is, unless the sample has a text, as Mailgun's. */
+/**
+ * The time in JSON becomes a number, as Linear's is, unless the sample has a text, as Mailgun's.
+ */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
   const isNumber = timestamp?.unit === 's' || timestamp?.unit === 'ms';
   return !isNumber || sampleBody.includes('"{timestamp}"') ? body
     : body.replace('"{timestamp}"', '{timestamp}');
 }
 
-/** Names the event in the body, unless the sender names it in a header. */
+/** Names the event in the body, unless a header names it. */
 function withEvent(
   body: string, contentType: string, sources: ValueSources | undefined, event: string,
 ): string {
@@ -212,7 +211,7 @@ function withEvent(
   return path === null ? body : withMember(body, path, event);
 }
 
-/** The header that names the event, under the name that the sample has for it. */
+/** The header that names the event, as the sample spells it. */
 function buildEventHeader(
   sources: ValueSources | undefined, sampleHeaders: Readonly<Record<string, string>>,
   { event }: JsonObject,

@@ -17,7 +17,7 @@ import {
 import { makeCustomSample } from './custom-sample.ts';
 import type { OutgoingWebhookExamples } from './diagnostic-schema.ts';
 
-/** How the requests of a webhook without `signing` are signed. */
+/** For a webhook without `signing`. */
 const DEFAULT_SIGNING = { preset: 'standard' };
 
 const NO_CODE = { node: null, php: null, python: null };
@@ -46,7 +46,7 @@ function buildCode(
   const input = { scheme, publicKey, url };
   const urlObstacle = scheme.content.includes('{url}') && url !== targetUrl
     ? 'the signature covers its address, which holds a secret' : null;
-  // A quirk that picks the signed bytes does so in a form.
+  // A quirk that picks the signed bytes picks them in a form.
   const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
   const obstacle = urlObstacle ?? (quirk.body !== undefined && isForm
     ? 'the signature covers a field of the form' : findVerificationObstacle(scheme));
@@ -64,7 +64,7 @@ function buildCode(
   };
 }
 
-/** A call to try the receiver with: the sample of the sender, or one made of the scheme. */
+/** The call sends the sample of the sender, or one made of the scheme. */
 function formatCall(scheme: Scheme, preset: string | null, url: string, method: string): string {
   const sample = preset === null ? makeCustomSample(scheme) : getPreset(preset).sample;
   const { body, contentType, headers = {} } = sample;

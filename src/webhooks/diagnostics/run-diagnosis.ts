@@ -20,14 +20,14 @@ import {
 } from './diagnosed-request.ts';
 import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 
-/** Where the routes that help to set up a webhook find what they need. */
+/** The services of the routes that help to set up a webhook. */
 export type DiagnosisSources = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly webhooks: IncomingWebhookIndex;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
   /** An absolute URL without a slash at its end. */
   readonly baseUri: () => string;
-  /** Whether a webhook without a secret takes any request. */
+  /** A webhook without a secret takes any request. */
   readonly isUnsignedAllowed: boolean;
 };
 
@@ -57,8 +57,8 @@ export async function runDiagnosis(
 }
 
 /**
- * A hint about the body: its encoding, and why no payload is made of it. It is null also if the
- * body was not stored whole.
+ * A hint about the body: its encoding, and why no payload is made of it; null also for a body that
+ * was not stored whole.
  */
 function findBodyHint(
   { bodyReading }: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
@@ -67,7 +67,7 @@ function findBodyHint(
   if (storedRequest !== null && storedRequest.bodyBytes !== body.length) return null;
   const plainBody = decodeBody(body, encoding, bodyReading.plainBytesMax);
   if (!isDecoded(plainBody)) return explainUnparsed(bodyReading, plainBody, type);
-  // Who describes a request may have left out its type.
+  // A description may lack the type.
   const isTyped = storedRequest !== null || type !== undefined;
   const unparsed = isTyped ? explainUnparsed(bodyReading, plainBody, type) : null;
   if (encoding === undefined || body.length === 0) return unparsed;

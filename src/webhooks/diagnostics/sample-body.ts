@@ -8,7 +8,7 @@ import { toSourceList, type ValueSource, type ValueSources } from '../senders/sc
 
 type Sample = Preset['sample'];
 
-/** The sample with an event id, if its sender has one: see `ReadyInbox.eventIdSources`. */
+/** Adds an event id if the sender has one: see `ReadyInbox.eventIdSources`. */
 export function withEventId(sample: Sample, sources: ValueSources | null, id: string): Sample {
   const [source] = sources === null ? [] : toSourceList(sources);
   if (source === undefined) return sample;
@@ -21,12 +21,12 @@ export function withEventId(sample: Sample, sources: ValueSources | null, id: st
   return path === null ? sample : { ...sample, body: withMember(sample.body, path, id) };
 }
 
-/** The name as the headers have it, in whatever case; `name` itself if they have none. */
+/** The name as the headers spell it; `name` without such a header. */
 export function matchHeaderName(headers: Readonly<Record<string, string>>, name: string): string {
   return Object.keys(headers).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 }
 
-/** A body that is no JSON object stays as it is. */
+/** A body that is no JSON object stays the same. */
 export function withMember(body: string, path: readonly string[], value: JsonValue): string {
   try {
     const document: unknown = parseJsonText(body);
@@ -36,7 +36,7 @@ export function withMember(body: string, path: readonly string[], value: JsonVal
   }
 }
 
-/** Sets the first field of `sources` that the form has, or else the first of them. */
+/** Sets the first of the fields that the form has, else the first. */
 export function withField(body: string, sources: readonly ValueSource[], value: string): string {
   const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
   const form = new URLSearchParams(body);
@@ -46,7 +46,7 @@ export function withField(body: string, sources: readonly ValueSource[], value: 
   return encodeFormTemplate([...form]);
 }
 
-/** A field for each member of the payload; a value that is no text is written as JSON. */
+/** A value that is no text is written as JSON. */
 export function toFormFields(payload: JsonObject): [string, string][] {
   return Object.entries(payload).map(([name, value]) =>
     [name, typeof value === 'string' ? value : encodeJson(value)]);
@@ -59,7 +59,7 @@ export function encodeFormTemplate(fields: readonly (readonly [string, string])[
   return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');
 }
 
-/** The path of the first source, if it is a member of the JSON; null: it is another. */
+/** The path of the first source; null: the source is no member of the JSON. */
 export function findJsonPath(sources: ValueSources | undefined): readonly string[] | null {
   const [source] = toSourceList(sources);
   return source !== undefined && 'json' in source ? source.json.split('.') : null;

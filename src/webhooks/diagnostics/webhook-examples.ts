@@ -56,7 +56,7 @@ function formatCall(
   return formatShellExample({ scheme, settings, method, body, contentType, headers, url });
 }
 
-// The secret decides, as a scheme may take public keys as well (`whpk_`).
+// The secret decides, as a scheme may also take public keys (`whpk_`).
 function hasPublicKey({ scheme, keys }: SenderVerifier['verifier']): boolean {
   return isPublicKey(keys[0]?.algorithm ?? scheme.algorithm);
 }

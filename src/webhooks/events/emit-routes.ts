@@ -1,6 +1,6 @@
 /**
- * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
- * event that begins later is cancelled here.
+ * The HTTP routes by which events come in, for all webhooks that hear them or durably for one, and
+ * by which an event that has not begun is cancelled.
  */
 import type { Clock } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -71,7 +71,7 @@ function emitRoute(
   };
 }
 
-/** Throws `forbidden` when the caller's token is for other events. */
+/** Throws `forbidden` for a token of other events. */
 function checkEventGranted({ grant }: Exchange, name: string): void {
   const { events } = grant ?? {};
   if (events === undefined || events.some((pattern) => createNameTest(pattern)?.(name) === true)) {

@@ -1,4 +1,4 @@
-/** What the routes take by which events come in. */
+/** The bodies of the routes by which events come in. */
 import { EVENT_NAME_RULE } from '../../base/event-name.ts';
 import type { StringSchema } from '../../base/schema.ts';
 import { describeObject } from '../../base/schema-types.ts';

@@ -28,21 +28,22 @@ export type EventFilter = {
   /** Whether it has or had a delivery. */
   readonly heard: boolean | null;
   readonly key: string | null;
-  /** The identifier of a webhook, or those for which a function holds. */
+  /** The identifier of a webhook, or a test of identifiers. */
   readonly hook: TextCriterion | null;
   readonly time: TimeSpan | null;
 };
 
 /**
- * Leaves of a filter what a caller sees whose token is bound to webhooks; the filter names one by
- * its identifier, or none. `isSearch`: it looks into payloads as well.
+ * Restricts a filter, which names a webhook by its identifier or none, to what the holder of a
+ * bound token sees. `isSearch`: the filter looks into payloads as well.
  */
 export function restrictEvents(
   filter: EventFilter, visibility: Visibility, isSearch: boolean,
 ): EventFilter {
   const { hook, key, source } = filter;
   const readsPayloads = isSearch || key !== null || source !== null;
-  // A foreign identifier would be compared longer than the name of none: the time would tell it.
+  // Comparing a foreign identifier would take longer than that of no webhook: the time would tell
+  // it.
   const named = typeof hook === 'string' && !visibility.seesWebhook(hook) ? '' : hook;
   return {
     ...filter,
@@ -83,7 +84,7 @@ export const eventFields: RecordFields<ListedEvent, EventFilter> = {
   time: timeField('Created', ({ createdAt }) => createdAt),
 };
 
-/** A column of the webhooks of events: most events have the same ones as many others. */
+/** Most events have the same webhooks as many others. */
 class ReceiverColumn extends SharedTextColumn<ListedEvent> {
   constructor() {
     super(({ receivers = null }) => receivers, { listsSlots: true });
@@ -98,13 +99,13 @@ class ReceiverColumn extends SharedTextColumn<ListedEvent> {
   }
 }
 
-/** Whole members are compared: what stands between two of them is no identifier. */
+/** Compares whole members: the text between two of them is no identifier. */
 function hasReceiver(criterion: TextCriterion, receivers: string): boolean {
   return typeof criterion === 'function' ? parseReceivers(receivers).some(criterion)
     : `,${receivers},`.includes(`,${JSON.stringify(criterion)},`);
 }
 
-/** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
+/** Parses a name, or a beginning of names as in a trigger. Throws `malformed`. */
 function parseNamePattern(pattern: string | undefined): NameTest | null {
   if (pattern === undefined) return null;
   const isName = createNameTest(pattern);

@@ -20,7 +20,7 @@ import {
 } from '../deliveries/event-record.ts';
 import type { EventUse } from '../deliveries/event-use.ts';
 
-/** How long, and how many bytes of, events without deliveries are kept. */
+/** The limits of events without deliveries. */
 type EventLimits = { readonly retentionMs: number; readonly bytesMax: number };
 
 type UnusedEvent = { readonly id: string; readonly bytes: number };
@@ -32,7 +32,7 @@ export class EventRetention {
   readonly #events: Collection;
   readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
-  /** No event up to this id is unused, so no sweep need look at them. */
+  /** No event up to this id is unused: a sweep begins behind it. */
   #sweptUpTo: string | null = null;
 
   constructor(context: RelayContext, eventUse: EventUse, limits: EventLimits) {
@@ -57,7 +57,7 @@ export class EventRetention {
   }
 
   #onUnused(eventId: string): void {
-    // Below it no more, so that the next sweep comes to it: the start of an id sorts before it.
+    // The next sweep must come to this event: the start of an id sorts before it.
     if (this.#sweptUpTo !== null && eventId <= this.#sweptUpTo) {
       this.#sweptUpTo = eventId.slice(0, -1);
     }
@@ -76,12 +76,12 @@ export class EventRetention {
       const chunk = takeChunk(removable, ({ bytes }) => bytes);
       const isAnyRemoved = await store.transact((transaction) =>
         chunk.filter(({ id }) => removeUnusedEvent(transaction, id)).length > 0);
-      // The others wait for the next sweep.
+      // The rest waits for the next sweep.
       if (!isAnyRemoved) return;
     }
   }
 
-  /** Finds the oldest events that have to go, as many as one transaction may remove. */
+  /** Finds as many of the oldest events as one transaction may remove. */
   async #findRemovable(): Promise<UnusedEvent[]> {
     const { store, clock } = this.#context;
     const oldestMs = clock.now() - this.#limits.retentionMs;
@@ -92,7 +92,7 @@ export class EventRetention {
     await visitInSteps(this.#events, (event, slot) => {
       const id = this.#events.idAt(slot) ?? '';
       if (!this.#eventUse.isUnused(slot)) {
-        // The mark follows the walk, unless `#onUnused` has lowered it in the meantime.
+        // The mark follows the walk, unless `#onUnused` has lowered it meanwhile.
         if (!isUnusedFound && this.#sweptUpTo === lastUsedId) {
           lastUsedId = id;
           this.#sweptUpTo = id;
@@ -100,7 +100,7 @@ export class EventRetention {
         return 'searched';
       }
       isUnusedFound = true;
-      // The ids are in order of time, so all that come after it are younger still.
+      // Ids are in order of time: all later events are younger.
       if (excess <= 0 && readCreatedMs(event) >= oldestMs) return 'done';
       if (hasNotEnded(findCommitted(store), id)) return 'searched';
       removable.push({ id, bytes: event.length });
@@ -115,7 +115,7 @@ function readCreatedMs(event: Buffer): number {
   return parseTimestamp(decodeEventHead(event).createdAt);
 }
 
-/** Deletes an event unless a delivery of it is kept or to come. Returns whether it did. */
+/** Returns false for an event with a delivery that is kept or still to come. */
 function removeUnusedEvent(transaction: Transaction, id: string): boolean {
   const find = findStaged(transaction);
   const event = find(eventCollection.name, id);
@@ -128,7 +128,7 @@ function removeUnusedEvent(transaction: Transaction, id: string): boolean {
   return true;
 }
 
-/** Whether an event has not begun, or some of its deliveries are not written yet. */
+/** Whether an event has not begun, or has deliveries that are not written yet. */
 function hasNotEnded(find: FindRecord, id: string): boolean {
   return find(delayedEventCollection.name, id) !== undefined
     || find(fanOutCollection.name, id) !== undefined;

@@ -47,8 +47,8 @@ const ROWS: readonly RouteRow<EventRowServices>[] = [
     ],
     async handle(exchange, { service, findVisibility }) {
       const event = await service.get(exchange.params[0] ?? '', findVisibility(exchange));
-      // It is undated, as the status of a delivery changes without a write of the event. The time
-      // here only makes the tag.
+      // Undated, as the status of a delivery changes without the event. The time only makes the
+      // tag.
       sendUndatedRepresentation(exchange, NOUN, new Representation(
         event.id, Buffer.from(encodeJson(event)), parseTimestamp(event.createdAt)));
     },

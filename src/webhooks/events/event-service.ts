@@ -46,7 +46,7 @@ export class EventService {
         return { ...head, receivers: readReceivers(this.#find, id, record) };
       },
     });
-    // Who hears an event changes with them.
+    // Late deliveries change who hears an event.
     this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
       if (after !== null) this.#list.refresh(id);
     });
@@ -57,7 +57,7 @@ export class EventService {
     this.#list.close();
   }
 
-  /** Lists up to `limit` events, newest first, that are older than the one with the id `before`. */
+  /** Newest first, older than the event with the id `before`. */
   list(filter: EventFilter, before: string | null, limit: number): Promise<PublicEvent[]> {
     return this.#list.page(filter, {
       after: before, limit, isNewestFirst: true,
@@ -65,7 +65,7 @@ export class EventService {
     });
   }
 
-  /** Opens a search among the events that match, from behind the id `before`. */
+  /** `before` is the id before the first event that is searched. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
     return new RecordWalk(this.#events, {
       ...await this.#list.select(filter, before, true),
@@ -79,14 +79,13 @@ export class EventService {
     });
   }
 
-  /** Counts the events that match, on all pages. */
   count(filter: EventFilter): Promise<number> {
     return this.#list.count(filter);
   }
 
-  /** Gets an event with its first deliveries that the caller sees. Throws `not_found`. */
+  /** The event has its first deliveries that the caller sees. Throws `not_found`. */
   async get(id: string, visibility: Visibility | null): Promise<PublicEventWithDeliveries> {
-    // Deliveries accepted but not yet written would seem to be missing.
+    // Deliveries accepted and not written yet would seem to be missing.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
     const deliveries =
@@ -94,16 +93,13 @@ export class EventService {
     return { ...this.show(toPublicEvent(record, this.#find), visibility), deliveries };
   }
 
-  /** Shows an event without what the caller does not see of it. */
+  /** Leaves out what the caller does not see. */
   show(event: PublicEvent, visibility: Visibility | null): PublicEvent {
     return visibility === null || this.#seesPayload(event.id, visibility) ? event
       : hidePayloadMembers(event);
   }
 
-  /**
-   * Gets the payload of an event, byte for byte. Throws `not_found`, also for one that the caller
-   * does not see.
-   */
+  /** Byte for byte. Throws `not_found`, also for an event that the caller does not see. */
   getPayload(id: string, visibility: Visibility | null): Buffer {
     const record = this.#getRecord(id);
     if (visibility !== null && !this.#seesPayload(id, visibility)) throw eventNotFoundError(id);

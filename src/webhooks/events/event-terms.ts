@@ -1,5 +1,5 @@
 /**
- * Terms of an event, beside its name and payload: its key, and a time or a number of seconds after
+ * The terms of an event beside its name and payload: its key, and the time or the seconds after
  * which it begins.
  */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
@@ -10,10 +10,9 @@ import type { EventTerms } from '../deliveries/event-publisher.ts';
 
 const EVENT_KEY_LENGTH_MAX = 200;
 
-/** The longest delay: a year of 365 days. */
+/** A year of 365 days. */
 export const DELAY_SECONDS_MAX = 365 * 24 * 3600;
 
-/** The members of a request's body. */
 export const eventTermMembers = {
   key: {
     schema: { kind: 'string', minLength: 1, maxLength: EVENT_KEY_LENGTH_MAX },
@@ -40,7 +39,7 @@ export const checkEventTerms: NonNullable<ObjectSchema['check']> = ({ deliverAt,
     detail: 'must not stand beside `deliverAt`: say one of the two',
   }];
 
-/** Reads the members that the schema has accepted. Throws `invalid` for a time too far ahead. */
+/** The schema has checked the members. Throws `invalid` for a time too far ahead. */
 export function parseEventTerms(members: JsonObject, nowMs: number): EventTerms {
   const { key, deliverAt, delaySeconds } = members;
   const beginMs = typeof deliverAt === 'string'

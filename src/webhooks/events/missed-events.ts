@@ -1,9 +1,8 @@
 /**
- * Says which stored events a webhook has missed: those that its triggers and its condition, as they
- * are now, let it hear, and of which it had no delivery. Passed over are also
- *
- * - events that have not begun, because they are delayed;
- * - events that were sent to one webhook, and what a queued forward sends: nobody hears these.
+ * Says which stored events a webhook has missed: its triggers and its condition, as they are now,
+ * let it hear them, and it had no delivery of them. Passed over are events that have not begun,
+ * because they are delayed, and events that nobody hears: those sent to one webhook, and queued
+ * forwards.
  */
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -18,10 +17,10 @@ import { delayedEventCollection } from '../deliveries/delayed-events.ts';
 import { findFanOutWebhookIds } from '../deliveries/fan-out.ts';
 import { isAboutWebhook } from '../deliveries/system-events.ts';
 
-/** Whether the webhook has missed the event of that record. `find` finds what stands beside it. */
+/** `find` finds the records beside the event. */
 export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
 
-/** `isSelected` says of which events it is asked. */
+/** `isSelected` says which events may be missed. */
 export function createMissedEventMatcher(
   webhook: StoredOutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
 ): MissedEventMatcher {
@@ -43,7 +42,7 @@ function parsePayload(record: Buffer): JsonValue {
   return parseJsonText(readPayloadBytes(record).toString());
 }
 
-/** Finds the webhooks that had, or are about to have, a delivery of an event. */
+/** Finds the webhooks that had, or are about to have, a delivery. */
 function findReceivingWebhookIds(
   id: string, record: Buffer, find: FindRecord,
 ): readonly (string | null)[] {

@@ -26,7 +26,7 @@ const members = {
   hops: COUNT, payloadBytes: COUNT, heard: [FLAG, 'Whether it has or had a delivery'],
 } as const;
 const nullable = ['key', 'deliverAt'] as const;
-// `hidePayloadMembers` leaves them out.
+// `hidePayloadMembers` leaves these out.
 const optional = ['key', 'source'] as const;
 
 export const keptEventSchema = objectSchema('KeptEvent', members, { nullable, optional });
@@ -51,7 +51,7 @@ export type PublicEventWithDeliveries = AnswerOf<typeof eventWithDeliveriesSchem
 
 const DELIVERIES_SHOWN_MAX = 100;
 
-/** `find` finds what stands beside the event. */
+/** `find` finds the records beside the event. */
 export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
   const head = decodeEventHead(record);
   const { identifier: id, createdAt, name, source, key, deliverAt, hops } = head;
@@ -62,15 +62,12 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
   };
 }
 
-/** The event as somebody sees it who was not sent its payload. */
+/** The event for somebody who was not sent its payload. */
 export function hidePayloadMembers({ key: _, source: __, ...event }: PublicEvent): PublicEvent {
   return event;
 }
 
-/**
- * Lists the first deliveries of an event that the caller sees, those that are not kept any more
- * among them.
- */
+/** Lists the first deliveries of an event that the caller sees, also those not kept any more. */
 export function listEventDeliveries(
   store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, id: string, record: Buffer,
   visibility: Visibility | null,
@@ -89,7 +86,7 @@ export function listEventDeliveries(
     const { hook, status } = bytes === undefined ? { hook: webhookId, status: null }
       : decodeDelivery(bytes);
     const hookName = hook === null ? null : webhooks.find(hook)?.name ?? null;
-    // Those to routes, of which alone one is coalesced, are of no event.
+    // Only a delivery to a route is coalesced, and it has no event.
     return { identifier, hook, hookName, status: status as OutgoingStatus | null };
   });
 }

@@ -1,7 +1,8 @@
 /**
- * The members of a webhook's record that say whether it is on, and else why and since when it is
- * off. These two the service alone writes, with every change of `enabled`; they exist while the
- * webhook is off. So does `acknowledgedAt`, once somebody has seen that a failure switched it off.
+ * The members of a webhook's record that say whether it is on, or else why and since when it is
+ * off. The service alone writes the last two with every change of `enabled`; they exist while the
+ * webhook is off, and so does `acknowledgedAt`, once somebody has seen that a failure switched it
+ * off.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -28,7 +29,7 @@ export const enabledMembers = {
   },
 } as const satisfies MemberSchemas;
 
-/** An incoming webhook is never off for failing. */
+/** Only for outgoing webhooks: an incoming one is never off for failing. */
 export const acknowledgedMember = {
   schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
   description: 'When somebody has acknowledged that it is off for failing, since when no overview '
@@ -40,7 +41,7 @@ export type DisabledMembers = {
   readonly acknowledgedAt?: string;
 };
 
-/** Whether a failure has switched the webhook off, and nobody has acknowledged it. */
+/** Whether a failure has switched the webhook off and nobody has acknowledged it. */
 export function isOffUnseen({ disabledReason, acknowledgedAt }: DisabledMembers): boolean {
   return isFailure(disabledReason) && acknowledgedAt === undefined;
 }
@@ -50,8 +51,8 @@ function isFailure(disabledReason: JsonValue | undefined): boolean {
 }
 
 /**
- * The stored webhook with the time of the first acknowledgement. Throws `conflict` for a webhook
- * that no failure has switched off.
+ * Adds the time of the first acknowledgement. Throws `conflict` for a webhook that no failure has
+ * switched off.
  */
 export function markAcknowledged(webhook: JsonObject, nowMs: number): JsonObject {
   if (!isFailure(webhook['disabledReason'])) {
@@ -62,7 +63,6 @@ export function markAcknowledged(webhook: JsonObject, nowMs: number): JsonObject
     : { ...webhook, acknowledgedAt: formatTimestamp(nowMs) };
 }
 
-/** The stored webhook, switched off now. */
 export function markDisabled(
   { acknowledgedAt: _, ...webhook }: JsonObject, disabledReason: DisabledReason, nowMs: number,
 ): JsonObject {
@@ -75,16 +75,15 @@ function addDisabledMembers(
   return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
 }
 
-/** The stored webhook, switched on. */
 export function markEnabled(webhook: JsonObject): JsonObject {
   const { disabledReason: _, disabledAt: __, acknowledgedAt: ___, ...rest } = webhook;
   return { ...rest, enabled: true };
 }
 
 /**
- * Sets the members that the service alone writes, whatever the body says. `health` is removed, as
- * it is not stored. While `current`, the stored webhook, is off, its members are kept; they are new
- * if the body switches the webhook off.
+ * Sets the members that the service alone writes, whatever the body says, and removes `health`,
+ * which is not stored. While `current`, the stored webhook, is off, its members are kept; they are
+ * new if the body switches the webhook off.
  */
 export function keepServiceMembers(
   body: JsonObject, current: JsonObject | null, nowMs: number,
@@ -97,7 +96,7 @@ export function keepServiceMembers(
   return acknowledgedAt === undefined ? webhook : { ...webhook, acknowledgedAt };
 }
 
-/** A body that does not say `enabled` keeps what is stored: an operator's switch stays as it is. */
+/** A body without `enabled` keeps the stored value, which an operator may have set. */
 export function keepEnabled(body: JsonObject, current: JsonObject | null): JsonObject {
   const isSaid = body['enabled'] !== undefined && body['enabled'] !== null;
   return isSaid || current === null ? body : { ...body, enabled: current['enabled'] ?? true };

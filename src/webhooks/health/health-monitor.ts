@@ -28,7 +28,6 @@ import {
 type MonitoredWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly enabled: boolean;
-  /** The labels of its log lines. */
   readonly labels: { readonly webhook: string };
 };
 
@@ -38,16 +37,13 @@ type UnhealthyWebhook = {
   readonly label: string;
   readonly state: Exclude<PublicState, 'healthy'>;
   readonly sinceMs: number;
-  /** null: no reason is known. */
   readonly reason: string | null;
 };
 
 export type HealthMonitors = Readonly<Record<WebhookDirection, HealthMonitor>>;
 
-/** The webhooks of one direction. */
 type MonitoredWebhooks = {
   readonly direction: WebhookDirection;
-  /** The name of the webhooks' collection. */
   readonly collection: string;
   readonly webhooks: {
     find(identifier: string): MonitoredWebhook | undefined;
@@ -57,7 +53,7 @@ type MonitoredWebhooks = {
 
 type Outcome = Parameters<OnOutcome>;
 
-/** The health of a webhook that was tried or called: a few hundred bytes. */
+/** A few hundred bytes for a webhook that was tried or called. */
 type HealthEntry = {
   health: Health;
   requests: RequestWindow;
@@ -72,7 +68,7 @@ const STATISTICS_INTERVAL_MS = 60_000;
 const CHUNK_RECORDS_MAX = 250;
 const UNHEALTHY_MAX = 100;
 
-/** The webhooks of both kinds that somebody must look after: those for longest, oldest first. */
+/** The webhooks of both directions that somebody must look after, oldest state first. */
 export function listUnhealthyWebhooks(
   monitors: HealthMonitors,
 ): readonly (UnhealthyWebhook & { readonly direction: WebhookDirection })[] {
@@ -87,11 +83,11 @@ export class HealthMonitor {
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
-  /** What became of the attempts of outgoing webhooks. */
+  /** Only of outgoing webhooks. */
   readonly #statistics: AttemptStatistics;
-  /** When counts may be written again, on the monotonic clock. */
+  /** Monotonic: when counts may be written again. */
   #statisticsDueMs = 0;
-  /** The webhooks whose health has changed; since then a result may have been written with it. */
+  /** Webhooks whose health has changed; a result may have been written with it since. */
   readonly #changedIds = new Set<string>();
   #timer: Timer | null = null;
   #isWriteAsked = false;
@@ -114,7 +110,7 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
-  /** `period`: see `addFailure`. */
+  /** See `addFailure`. */
   recordFailure(
     webhookId: string, failure: Failure,
     { period, ...logOptions }: TransitionLog & { period?: FailurePeriod | undefined } = {},
@@ -123,13 +119,13 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addFailure(entry.health, failure, period), logOptions);
   }
 
-  /** The last try, which began at that time, has failed for good. May be reported several times. */
+  /** The try that began at `atMs` has failed for good. May be reported several times. */
   recordFinalFailure(webhookId: string, atMs: number, logOptions?: TransitionLog): void {
     const entry = this.#getOrCreateEntry(webhookId);
     this.#update(webhookId, entry, addFinalFailure(entry.health, atMs), logOptions);
   }
 
-  /** Records a request that passed the checks of its sender. */
+  /** The request passed the checks of its sender. */
   recordPassedRequest(webhookId: string, atMs: number): void {
     const entry = this.#getOrCreateEntry(webhookId);
     const { health, requests } = addPassedRequest(entry.health, entry.requests, atMs);
@@ -139,14 +135,13 @@ export class HealthMonitor {
     this.writeSoon();
   }
 
-  /** Records a request that failed one of these checks. */
   recordRejectedRequest(webhookId: string, rejection: Failure): void {
     const entry = this.#getOrCreateEntry(webhookId);
     const wasRejecting = entry.health.rejectingSinceMs !== null;
     const { health, requests } = addRejectedRequest(entry.health, entry.requests, rejection);
     entry.requests = requests;
     if (health.rejectingSinceMs === null) {
-      // Anybody can send such requests, so they are not written while the webhook is healthy.
+      // Anybody can send such requests: nothing is written while the webhook is healthy.
       entry.health = health;
       return;
     }
@@ -154,15 +149,15 @@ export class HealthMonitor {
     if (!wasRejecting) this.writeSoon();
   }
 
-  /** Whether the state of a webhook is committed; times and counts of its tries may not be. */
+  /** Whether the state is committed; times and counts of tries may not be. */
   isStateCommitted(webhookId: string): boolean {
     const entry = this.#entries.get(webhookId);
     return entry === undefined || isSameButForTries(entry.health, entry.committedHealth);
   }
 
   /**
-   * Stages the state of a webhook together with the result of a counted try, unless the state is
-   * committed. `mustWriteTries`: also when only times and counts of its tries are not.
+   * Stages the state of a webhook with the result of a counted try, unless it is committed.
+   * `mustWriteTries`: also when only times and counts of tries are not.
    */
   stage(transaction: Transaction, webhookId: string, mustWriteTries = false): void {
     const entry = this.#entries.get(webhookId);
@@ -180,7 +175,7 @@ export class HealthMonitor {
     });
   }
 
-  /** Counts an attempt of an outgoing webhook, which has ended now, for its statistics. */
+  /** Counts an attempt of an outgoing webhook that has just ended. */
   recordAttempt(webhookId: string, isDelivered: boolean, durationMs: number): void {
     if (this.#monitored.webhooks.find(webhookId) === undefined) return;
     this.#statistics.record(webhookId, isDelivered, durationMs, this.#context.clock.now());
@@ -209,8 +204,8 @@ export class HealthMonitor {
   }
 
   /**
-   * Stages the removal of all that is known of a webhook, with that of the webhook. What was only
-   * in memory is written before: the removal may be taken back (resources/removed-records.ts).
+   * Stages the removal of the health and statistics of a removed webhook. State in memory is
+   * written before, as the removal may be taken back (resources/removed-records.ts).
    */
   stageRemoval(transaction: Transaction, webhookId: string): void {
     const entry = this.#entries.get(webhookId);
@@ -236,10 +231,7 @@ export class HealthMonitor {
     return entry === undefined ? 'healthy' : getState(entry.health);
   }
 
-  /**
-   * Whether lists of this state have it: `failing` also those that a failure has switched off and
-   * nobody has acknowledged.
-   */
+  /** `failing` lists also webhooks that a failure has switched off and nobody has acknowledged. */
   isListedAs(identifier: string, state: PublicState): boolean {
     const webhook = this.#monitored.webhooks.find(identifier);
     if (webhook === undefined) return false;
@@ -247,7 +239,6 @@ export class HealthMonitor {
       || (state === 'failing' && isOffUnseen(webhook));
   }
 
-  /** The number of webhooks in each state. */
   countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
     for (const webhook of this.#monitored.webhooks.all()) counts[this.getPublicState(webhook)] += 1;
@@ -255,8 +246,8 @@ export class HealthMonitor {
   }
 
   /**
-   * Webhooks that fail or reject, or that a failure has switched off and nobody has acknowledged.
-   * They have no particular order.
+   * Lists, in no order, webhooks that fail or reject, or that a failure has switched off and nobody
+   * has acknowledged.
    */
   listUnhealthy(): readonly UnhealthyWebhook[] {
     const unhealthy: UnhealthyWebhook[] = [];
@@ -276,7 +267,7 @@ export class HealthMonitor {
     return unhealthy;
   }
 
-  /** Writes the changes; later tries are not written. Idempotent. */
+  /** Writes the changes; later tries are lost. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -291,7 +282,7 @@ export class HealthMonitor {
     const entry = {
       health: INITIAL_HEALTH, requests: NO_REQUESTS, committedHealth: INITIAL_HEALTH,
     };
-    // A try may end after its webhook was removed: its entry is not kept.
+    // A try may end after its webhook was removed: then its entry is not kept.
     if (this.#monitored.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, entry);
     return entry;
   }
@@ -324,14 +315,13 @@ export class HealthMonitor {
     });
   }
 
-  /** Writes the health of the webhooks that have changed, and all counts. */
   #writeAll(): void {
     this.#statisticsDueMs = this.#context.clock.monotonicMs() + STATISTICS_INTERVAL_MS;
     const webhookIds = new Set([...this.#changedIds, ...this.#statistics.pendingIds()]);
     this.#write([...webhookIds], true);
   }
 
-  /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
+  /** Logs a line when a webhook begins or ceases to fail or to reject. */
   #logTransition(identifier: string, before: Health, after: Health): void {
     const { log } = this.#context;
     const { webhooks, direction } = this.#monitored;
@@ -395,7 +385,7 @@ export class HealthMonitor {
   }
 
   #put(transaction: Transaction, webhookId: string, entry: HealthEntry): void {
-    // The webhook may have been removed by now, on disk or in this transaction.
+    // The webhook may be removed by now, on disk or in this transaction.
     if (transaction.find(this.#monitored.collection, webhookId) === undefined) return;
     this.#putHealth(transaction, webhookId, entry);
   }
@@ -423,8 +413,8 @@ export class HealthMonitor {
     const isSameAsBefore = isSameButForTries(health, entry.committedHealth);
     entry.committedHealth = health;
     if (this.#context.store.replica === null) return;
-    // Another node may have written the record, and knows tries that this node does not. A state
-    // that is new counts here, too, unless this node has a state of its own to write.
+    // Another node, with tries that this node does not know, may have written the record. A new
+    // state counts here, too, unless this node has its own state to write.
     const [leading, other] = hasOwnState || (isSameAsBefore && this.#changedIds.has(id))
       ? [entry.health, health] : [health, entry.health];
     entry.health = mergeHealth(leading, other);
@@ -445,7 +435,7 @@ export class HealthMonitor {
   }
 }
 
-/** Why a webhook is in its state; null: it is healthy, or no reason is known. */
+/** null: the webhook is healthy, or no reason is known. */
 export function explainState(
   state: PublicState, { lastFailure, lastRejection }: Health,
   disabledReason: JsonValue | undefined,
@@ -463,7 +453,7 @@ function isSwitchedOn(before: Buffer, after: Buffer): boolean {
   return decodeRecord(before)['enabled'] === false && decodeRecord(after)['enabled'] === true;
 }
 
-/** Whether the state is the same, and its begin: times and counts of tries may differ. */
+/** Whether state and begin are the same: times and counts of tries may differ. */
 function isSameButForTries(left: Health, right: Health): boolean {
   return left.isFailing === right.isFailing
     && (!left.isFailing || left.firstFailedMs === right.firstFailedMs)

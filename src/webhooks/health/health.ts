@@ -8,16 +8,15 @@ import type { WebhookDirection } from '../webhook-label.ts';
 
 type HealthState = 'healthy' | 'failing' | 'rejecting';
 
-/** The state that is shown of a webhook. */
+/** The state as people see it. */
 export type PublicState = HealthState | 'off';
 
-/** An outgoing webhook has no requests that it could reject. */
+/** An outgoing webhook has no requests to reject. */
 export const PUBLIC_STATES: Readonly<Record<WebhookDirection, readonly PublicState[]>> = {
   incoming: ['healthy', 'failing', 'rejecting', 'off'],
   outgoing: ['healthy', 'failing', 'off'],
 };
 
-/** A failed try, or a rejected request. */
 export type Failure = {
   readonly atMs: number;
   /** A status, an error code, the message of an action, or the name of a check. */
@@ -33,24 +32,22 @@ export type FailurePeriod = {
 };
 
 export type Health = {
-  /** The number of failed tries since the last success. */
   readonly failedTries: number;
-  /** The time of the first of them; null: there is none. */
+  /** The time of the first failed try since the last success; null without one. */
   readonly firstFailedMs: number | null;
-  /** true until the next success. */
+  /** True until the next success. */
   readonly isFailing: boolean;
-  /** Of a webhook with `disableAfterHours`, until the next success. */
+  /** Until the next success, for a webhook with `disableAfterHours`. */
   readonly failurePeriod: FailurePeriod | null;
-  /** The time since which most requests are rejected; null: they are not. */
+  /** null: most requests pass. */
   readonly rejectingSinceMs: number | null;
-  /** The time since which the webhook is healthy, or last was; null: since it was created. */
+  /** The time since which the webhook is, or last was, healthy; null: since its creation. */
   readonly healthySinceMs: number | null;
   readonly lastSuccessMs: number | null;
   readonly lastFailure: Failure | null;
   readonly lastRejection: Failure | null;
 };
 
-/** The health of a webhook that was never tried. */
 export const INITIAL_HEALTH: Health = {
   failedTries: 0, firstFailedMs: null, isFailing: false, failurePeriod: null,
   rejectingSinceMs: null, healthySinceMs: null, lastSuccessMs: null, lastFailure: null,
@@ -61,13 +58,13 @@ export const INITIAL_HEALTH: Health = {
 const FAILED_TRIES_MIN = 3;
 const REASON_LENGTH_MAX = 200;
 
-/** A webhook that fails and rejects is shown as failing. */
+/** A webhook that fails and rejects counts as failing. */
 export function getState({ isFailing, rejectingSinceMs }: Health): HealthState {
   if (isFailing) return 'failing';
   return rejectingSinceMs === null ? 'healthy' : 'rejecting';
 }
 
-/** The time since which the webhook is in its state; null: since it was created. */
+/** null: since its creation. */
 export function getStateSinceMs(health: Health): number | null {
   if (health.isFailing) return health.firstFailedMs;
   return health.rejectingSinceMs ?? health.healthySinceMs;
@@ -85,25 +82,25 @@ export function addSuccess(health: Health, atMs: number): Health {
 }
 
 /**
- * `period` is the one that this failure begins, unless one goes on; undefined for a webhook without
+ * `period` begins with this failure, unless an earlier one goes on; undefined for a webhook without
  * `disableAfterHours`.
  */
 export function addFailure(
   health: Health, { atMs, reason }: Failure, period?: FailurePeriod,
 ): Health {
   const failedTries = health.failedTries + 1;
-  // A try that began before the last success and ended after it belongs to the failures after it.
+  // A try that began before the last success and ended after it counts as a later failure.
   const firstFailedMs = health.firstFailedMs ?? Math.max(atMs, health.lastSuccessMs ?? atMs);
   return {
     ...health, failedTries, firstFailedMs,
     isFailing: health.isFailing || failedTries >= FAILED_TRIES_MIN,
     failurePeriod: period === undefined ? null : extendFailurePeriod(health.failurePeriod, period),
-    // A slow try may be reported after one that began later.
+    // A slow try may be reported after a try that began later.
     lastFailure: selectLater({ atMs, reason: cutReason(reason) }, health.lastFailure),
   };
 }
 
-/** A period that begins later than `next` is from before the clock was set back: it begins then. */
+/** A period that begins later than `next` is from before the clock was set back. */
 function extendFailurePeriod(period: FailurePeriod | null, next: FailurePeriod): FailurePeriod {
   const isSame = period?.webhookVersion === next.webhookVersion
     && parseTimestamp(period.since) <= parseTimestamp(next.since);
@@ -111,8 +108,8 @@ function extendFailurePeriod(period: FailurePeriod | null, next: FailurePeriod):
 }
 
 /**
- * Records that a delivery, or an accepted request, has failed for good with the try that began at
- * `atMs`, which `addFailure` has counted already. It changes nothing after a later success.
+ * A delivery or an accepted request has failed for good with the try that began at `atMs`, which
+ * `addFailure` has counted. No effect after a later success.
  */
 export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
@@ -121,16 +118,15 @@ export function addFinalFailure(health: Health, atMs: number): Health {
 }
 
 /**
- * Records that a person or a probe has enabled the webhook: its health begins then, unless it
- * fails or rejects.
+ * A person or a probe has enabled the webhook: its health begins then, unless it fails or rejects.
  */
 export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }
 
 /**
- * The last requests whose sender was checked, the newest last: the time of a rejected one, null for
- * one that passed.
+ * The last requests whose sender was checked, newest last: the time of a rejected request, null for
+ * a passed one.
  */
 export type RequestWindow = readonly (number | null)[];
 
@@ -147,7 +143,7 @@ type RequestEffect = { readonly health: Health; readonly requests: RequestWindow
 export function addPassedRequest(
   health: Health, requests: RequestWindow, atMs: number,
 ): RequestEffect {
-  // The usual case, a full window of passed requests, allocates no new window.
+  // The usual case, a full window of passed requests, needs no new window.
   if (requests.length === WINDOW_LENGTH && requests.every((rejectedMs) => rejectedMs === null)) {
     return { health, requests };
   }
@@ -157,7 +153,7 @@ export function addPassedRequest(
     && latest.every((rejectedMs) => rejectedMs === null);
   if (!isOver) return { health, requests: window };
   const healthySinceMs = health.isFailing ? health.healthySinceMs : atMs;
-  // Requests that were rejected before must not count again.
+  // Earlier rejections must not count again.
   return { health: { ...health, rejectingSinceMs: null, healthySinceMs }, requests: NO_REQUESTS };
 }
 
@@ -179,9 +175,9 @@ export function addRejectedRequest(
 }
 
 /**
- * Merges the health of one webhook as two nodes know it. The state and the number of failed tries
- * are those of `leading`, whatever the clocks say; the last success, failure and rejection are the
- * later ones of both.
+ * Merges the health of a webhook as two nodes know it. State and number of failed tries are those
+ * of `leading`, whatever the clocks say; the last success, failure and rejection are the later
+ * ones.
  */
 export function mergeHealth(leading: Health, other: Health): Health {
   const { lastSuccessMs } = leading;
@@ -194,7 +190,6 @@ export function mergeHealth(leading: Health, other: Health): Health {
   };
 }
 
-/** The time of the last change that people see. */
 export function getLastChangeMs(
   { lastSuccessMs, lastFailure, lastRejection, healthySinceMs }: Health,
 ): number {
@@ -207,7 +202,7 @@ function selectLater(left: Failure | null, right: Failure | null): Failure | nul
   return left.atMs >= right.atMs ? left : right;
 }
 
-/** Cuts between characters, and never within a surrogate pair. */
+/** Cuts between characters, never within a surrogate pair. */
 function cutReason(text: string): string {
   return text.length <= REASON_LENGTH_MAX ? text : [...text].slice(0, REASON_LENGTH_MAX).join('');
 }

@@ -1,11 +1,10 @@
 /**
  * The member `probe` of an outgoing webhook: whether it is probed once it is off because every
  * attempt has failed for its `disableAfterHours`. A probe is an attempt of its oldest pending
- * delivery, once an hour, which uses up nothing of the delivery's schedule. The first that succeeds
- * switches the webhook on again. Meanwhile events queue for it, as for a webhook that is on.
- *
- * That a webhook is probed follows from its record, so nothing else is stored. One that is off for
- * another reason is not: its target answered 410, or somebody switched it off. Pure.
+ * delivery, once an hour, which uses up nothing of the delivery's schedule. The first success
+ * switches the webhook on again. Meanwhile events queue for it, as for a webhook that is on. The
+ * record of a webhook says whether it is probed, so nothing else is stored. A webhook off for
+ * another reason, a 410 or a switch by hand, is not probed. Pure.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -21,7 +20,7 @@ export const probeMember = {
     + 'somebody has turned it off',
 } as const satisfies MemberSchema;
 
-/** Finds a `probe` of a webhook that is never off for failing. */
+/** A `probe` needs a webhook that can be off for failing. */
 export function findProbeProblems({ probe, disableAfterHours }: JsonObject): FieldError[] {
   if (probe !== true) return [];
   return typeof disableAfterHours === 'number' && disableAfterHours > 0 ? [] : [{
@@ -34,12 +33,11 @@ type ProbedMembers = {
   readonly [Name in 'enabled' | 'disabledReason' | 'probe']?: JsonValue | undefined;
 };
 
-/** Whether the webhook is off, and probed until it works again. */
 export function isProbed({ enabled, disabledReason, probe }: ProbedMembers): boolean {
   return enabled === false && disabledReason === 'failing' && probe === true;
 }
 
-/** The time of the next probe, by a clock that shows `nowMs`; it may be over. */
+/** The time of the next probe by a clock that shows `nowMs`; it may be past. */
 export function computeNextProbeMs(
   disabledAt: string | undefined, health: Health, nowMs: number,
 ): number {
@@ -48,9 +46,9 @@ export function computeNextProbeMs(
 }
 
 /**
- * Finds the time that the next probe follows: of the last attempt, or when the webhook was
- * disabled. null: all of these are more than an interval ahead, from before the clock was set back.
- * One that is less ahead may be of another node.
+ * The time of the last attempt, or when the webhook was disabled. Times more than an interval ahead
+ * are from before the clock was set back, and are ignored: null if all are. A time less ahead may
+ * be of another node.
  */
 export function findLastTryMs(
   disabledAt: string | undefined, { lastSuccessMs, lastFailure }: Health, nowMs: number,
@@ -62,8 +60,8 @@ export function findLastTryMs(
 }
 
 /**
- * The base of a patch to a webhook that is probed: without the members that say that it is off, so
- * that a patch with `enabled: false` is told from one that does not name it.
+ * The base of a patch to a probed webhook: without the members that say that it is off, so that a
+ * patch with `enabled: false` differs from one without it.
  */
 export function dropProbedState(webhook: JsonObject): JsonObject {
   if (!isProbed(webhook)) return webhook;
@@ -72,8 +70,8 @@ export function dropProbedState(webhook: JsonObject): JsonObject {
 }
 
 /**
- * Whether the body of a change by hand repeats that the webhook is off for failing, as it was read
- * before a probe switched it on: that must not switch it off again.
+ * Whether the body of a change by hand repeats that the webhook is off for failing, as read before
+ * a probe switched it on: that must not switch it off again.
  */
 export function isProbeEcho(body: JsonObject, current: JsonObject | null): boolean {
   return current !== null && current['enabled'] !== false && current['probe'] === true
@@ -81,8 +79,8 @@ export function isProbeEcho(body: JsonObject, current: JsonObject | null): boole
 }
 
 /**
- * Whether the body of a change by hand switches off a webhook that is probed. A body that repeats
- * `disabledReason` as it was read does not: it may change something else.
+ * Whether the body of a change by hand switches off a probed webhook. A body that repeats
+ * `disabledReason` does not: it may change something else.
  */
 export function isProbeEnded(body: JsonObject, current: JsonObject | null): boolean {
   return current !== null && isProbed(current)

@@ -14,7 +14,6 @@ import { explainState, type HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
 
-/** The wait as callers see it. */
 export function toHostWait(
   { target, sinceMs, behind }: Omit<HostWait, 'since'> & { readonly sinceMs: number },
 ): HostWait {
@@ -51,14 +50,14 @@ const waitSchema = describeObject({
   },
 });
 
-/** A webhook's wait, of five seconds or more, for a permit of its host. */
+/** A webhook's wait of at least five seconds for a permit of its host. */
 export type HostWait = AnswerOf<typeof waitSchema>;
 
 export const healthMember = {
   schema: describeObject({
     kind: 'object', name: 'WebhookHealth',
     members: {
-      // Those of incoming webhooks are all that there are.
+      // Incoming webhooks have every state.
       state: { schema: { kind: 'string', values: PUBLIC_STATES.incoming }, isRequired: true },
       since: time,
       reason: {
@@ -87,7 +86,6 @@ export const healthMember = {
 
 type WebhookHealth = AnswerOf<typeof healthMember.schema>;
 
-/** The columns of lists on a terminal. */
 export const healthColumns: ListedResource['columns'] = [
   {
     title: 'STATE', member: 'health', fit: 'whole', show: formatState,
@@ -97,7 +95,7 @@ export const healthColumns: ListedResource['columns'] = [
   { title: 'REASON', member: 'health', importance: 3, show: formatReason },
 ];
 
-/** The reason is shown beside the state of a disabled webhook, unless it is probed. */
+/** A disabled webhook has the reason beside its state, unless it is probed. */
 function formatState(
   health: JsonValue | undefined, { disabledReason }: JsonObject,
 ): string | null {
@@ -116,7 +114,7 @@ function formatSince(health: JsonValue | undefined): string | null {
   return isJsonObject(health) ? String(health['since']) : null;
 }
 
-/** Makes the public health of a stored webhook. `waitsFor` is undefined for an incoming one. */
+/** `waitsFor` is undefined for an incoming webhook. */
 export function observeHealth(
   monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
   waitsFor: HostWait | null | undefined = undefined,
@@ -142,8 +140,8 @@ export function observeHealth(
 }
 
 /**
- * Leaves out of the JSON of a webhook, who waits for a host, the webhooks behind which it waits and
- * which the caller does not see; without any other it does not wait for him.
+ * Leaves out of the JSON of a webhook that waits for a host the webhooks before it that the caller
+ * does not see; without any other the caller is told of no wait.
  */
 export function hideForeignWait(visibility: Visibility, bytes: Buffer): Buffer {
   if (!bytes.includes(WAIT_MARK)) return bytes;
@@ -162,7 +160,7 @@ type Times = {
   readonly createdAt?: JsonValue; readonly updatedAt?: JsonValue; readonly disabledAt?: JsonValue;
 };
 
-/** Since when a webhook is in its state; one that has always been healthy since it was created. */
+/** A webhook that was always healthy is so since its creation. */
 export function findSince(
   state: PublicState, health: Health, { createdAt, updatedAt, disabledAt = updatedAt }: Times,
 ): string {

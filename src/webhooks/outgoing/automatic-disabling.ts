@@ -1,7 +1,7 @@
 /**
  * Disables outgoing webhooks that do not work, in the transaction that writes the result of an
- * attempt, and enables those that work again. How long a webhook with `disableAfterHours` has
- * failed, its health says (`failurePeriod`).
+ * attempt, and enables webhooks that work again. `failurePeriod` of the health says how long a
+ * webhook with `disableAfterHours` has failed.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -15,8 +15,8 @@ import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing-webho
 const HOUR_MS = 3_600_000;
 
 /**
- * Disables a webhook whose target answered 410. Returns false for a webhook that is removed, or
- * disabled already and not probed.
+ * The target has answered 410. Returns false for a webhook that is removed, or disabled and not
+ * probed.
  */
 export function disableGoneWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
@@ -28,8 +28,8 @@ export function disableGoneWebhook(
 
 /**
  * Disables a webhook whose attempts have all failed for its `disableAfterHours`. Returns when the
- * failures began; null: their time is shorter, or somebody has changed or removed the webhook
- * since, or it is disabled already.
+ * failures began; null: the time is shorter, or somebody has changed or removed the webhook since,
+ * or it is disabled already.
  */
 export function disableFailingWebhook(
   transaction: Transaction, { identifier, disableAfterHours = 0 }: StoredOutgoingWebhook,
@@ -44,7 +44,7 @@ export function disableFailingWebhook(
   return wasDisabled ? since : null;
 }
 
-/** Enables a webhook that is probed. Returns false for any other. */
+/** Returns false for a webhook that is not probed. */
 export function enableProbedWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
 ): boolean {
@@ -52,7 +52,7 @@ export function enableProbedWebhook(
     isProbed(webhook) ? markEnabled(webhook) : null);
 }
 
-/** Stages what `change` makes of a webhook. Returns false if that is null, or it is removed. */
+/** Returns false if the webhook is removed, or `change` returns null. */
 function changeWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
   change: (webhook: JsonObject) => JsonObject | null,

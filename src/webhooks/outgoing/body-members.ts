@@ -8,7 +8,7 @@ import { parseTemplate } from './payload-template.ts';
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 
-/** The headers of the attributes that an event has in the format `cloudevents`. */
+/** The headers of the attributes in the format `cloudevents`. */
 export const CLOUD_EVENT_HEADERS = [
   'ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-subject',
 ] as const;
@@ -34,11 +34,11 @@ export const bodyMembers = {
   },
 } as const satisfies MemberSchemas;
 
-/** Checks the template by its type, and headers that would contradict the members. */
+/** Checks the template by its type, and headers that contradict the members. */
 export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {
   const { payloadTemplate, contentType = DEFAULT_CONTENT_TYPE } = webhook;
   const errors: FieldError[] = findHeaderConflicts(webhook);
-  // Nothing is known of a template whose type was refused.
+  // A template whose type was refused cannot be checked.
   if (webhook['contentType'] === undefined && isGiven(input['contentType'])) return errors;
   if (typeof payloadTemplate === 'string') {
     try {

@@ -1,7 +1,7 @@
 /**
- * The member `clientCertificate` of an outgoing webhook: the certificate that its target is shown
- * over TLS, and the key. Both are stored as PEM and never shown; what is shown of the certificate
- * is who it is of, who made it, and until when it is valid.
+ * The member `clientCertificate` of an outgoing webhook: the certificate for its target over TLS,
+ * and the key. Both are stored as PEM and never shown; people see the subject, the issuer and the
+ * last day of the certificate.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -16,7 +16,7 @@ import {
 import { listPemBlocks, type PemBlock } from '../../base/text/pem.ts';
 
 const PEM_LENGTH_MAX = 64 * 1024;
-/** As long before its end people are told of a certificate. */
+/** People are warned so long before the end of a certificate. */
 const WARNING_MS = 30 * 86_400_000;
 const CERTIFICATE = 'CERTIFICATE';
 /** The curve of an EC key, which `openssl ecparam -genkey` writes before the key. */
@@ -49,10 +49,10 @@ export const clientCertificateSchema = describeObject({
   check: findPairProblems,
 });
 
-/** What is shown of a certificate. */
+/** The certificate as people see it. */
 type PublicClientCertificate = AnswerOf<typeof clientCertificateSchema>;
 
-/** `findProblem` says what is wrong with a text, after "must be …". */
+/** `findProblem` returns a clause after "must be …". */
 function pemSchema(
   mustBe: string, findProblem: (text: string) => string | null,
   selectBlocks: (text: string) => readonly PemBlock[],
@@ -65,7 +65,7 @@ function pemSchema(
   };
 }
 
-/** A key would be stored where nobody expects it. */
+/** A key in the chain would be stored where nobody expects it. */
 function findChainProblem(text: string): string | null {
   const labels = listPemBlocks(text).map(({ label }) => label);
   if (!labels.some(isCertificateLabel) || labels.every((label) => label === CERTIFICATE)) {
@@ -82,7 +82,7 @@ function findLoneKeyProblem(text: string): string | null {
     : findKeyProblem(text);
 }
 
-/** Checks both together, as the handshakes would fail otherwise. */
+/** Handshakes fail unless both fit together. */
 function findPairProblems(
   { certificate, privateKey }: JsonObject, input: JsonObject,
 ): FieldError[] {
@@ -95,7 +95,7 @@ function findPairProblems(
   return problem === null ? [] : [{ pointer: '/privateKey', detail: problem }];
 }
 
-/** A sentence for each webhook, as it is shown, whose certificate ends within 30 days. */
+/** A sentence for each shown webhook whose certificate ends within 30 days. */
 export function findEndingCertificates(
   webhooks: readonly JsonObject[], nowMs: number,
 ): readonly string[] {
@@ -110,10 +110,10 @@ export function findEndingCertificates(
 }
 
 const DESCRIPTIONS_MAX = 1000;
-/** By their certificates, as a list shows every webhook, and reading one takes long. */
+/** By certificate: a list shows every webhook, and reading a certificate takes long. */
 const descriptions = new RecentValues<PublicClientCertificate>(DESCRIPTIONS_MAX);
 
-/** What is shown of a certificate in place of itself and its key. */
+/** Replaces a certificate and its key where people see them. */
 export function describeCertificate(certificate: string): PublicClientCertificate {
   return descriptions.use(certificate, () => {
     const { X509Certificate } = loadCrypto();
@@ -125,7 +125,7 @@ export function describeCertificate(certificate: string): PublicClientCertificat
   });
 }
 
-/** Node has a name with a line for each of its parts: `C=AT`, `CN=us`. */
+/** Node has a line for each part of a name: `C=AT`, `CN=us`. */
 function formatName(name: string | undefined): string {
   return (name ?? '').split('\n').join(', ');
 }

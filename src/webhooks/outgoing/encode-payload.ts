@@ -1,10 +1,9 @@
-/** Encodes the payload that an embedding program sends or emits. */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 
 /**
- * Encodes a payload as JSON text. Throws `invalid` for what JSON cannot hold, such as `undefined`.
- * It sets no limit of depth, as payloads that come as JSON text have none.
+ * Encodes the payload of a program that embeds us. Throws `invalid` for a value that JSON cannot
+ * hold, such as `undefined`. It has no limit of depth, as payloads in JSON text have none.
  */
 export function encodePayload(payload: unknown): string {
   try {

@@ -1,8 +1,7 @@
 /**
- * The member `oauth2` of an outgoing webhook: the client credentials (RFC 6749 §4.4) that access
- * tokens are asked for with. The client secret is stored and never shown. It goes to the token URL,
- * and the tokens that it gets go to the target: when either moves to another origin, it has to be
- * given anew.
+ * The member `oauth2` of an outgoing webhook: the client credentials (RFC 6749 §4.4) for access
+ * tokens. The client secret is stored and never shown. It goes to the token URL, and its tokens go
+ * to the target: when either moves to another origin, the secret has to be given anew.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -50,7 +49,7 @@ export const oauth2Schema = describeObject({
   check: findMemberProblems,
 });
 
-/** With the client secret, which `findMemberProblems` asks for. */
+/** `findMemberProblems` asks for the client secret. */
 export type Oauth2 = RecordOf<typeof oauth2Schema> & { readonly clientSecret: string };
 
 function findMemberProblems(
@@ -67,7 +66,7 @@ function findMemberProblems(
   return errors;
 }
 
-/** Finds credentials of the webhook that its access tokens would replace. */
+/** Finds credentials that access tokens would replace. */
 export function findOauth2Problems(webhook: JsonObject): FieldError[] {
   return webhook['oauth2'] === undefined ? [] : findAuthorizationProblems('oauth2', webhook);
 }
@@ -75,13 +74,13 @@ export function findOauth2Problems(webhook: JsonObject): FieldError[] {
 const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the scheme, host and '
   + 'port of the token URL and of the target stay';
 
-/** Why the client secret is not kept by a body, in which the token URL may have `***`. */
+/** Says why a body, whose token URL may have `***`, does not keep the client secret. */
 export function explainClientSecretMove(body: JsonObject, stored: JsonObject): string | null {
   return isJsonObject(stored['oauth2'])
     ? explainNewOrigin(listUrls(body), listUrls(stored), MOVED_DETAIL) : null;
 }
 
-/** The URLs that the client secret, and the tokens that it gets, go to. */
+/** The URLs for the client secret and its tokens. */
 function listUrls({ targetUrl = null, oauth2 }: JsonObject): JsonObject {
   const { tokenUrl = null } = isJsonObject(oauth2) ? oauth2 : {};
   return { targetUrl, tokenUrl };

@@ -24,12 +24,12 @@ export const outgoingResource: Resource = {
   plural: 'outgoing webhooks',
   schema: outgoingSchema,
   collection: outgoingCollection,
-  // A webhook decides where data goes: that takes more rights than the catalog.
+  // A webhook decides where data goes, which takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   patchBase: (stored) => dropProbedState(maskSecrets(outgoingSchema, stored)),
   reconcile(body, current, cause, nowMs) {
-    // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
-    // `current` at the end, so that a new target does not ask for it anew.
+    // A patched body has `previousSecret` with `***`. It is dropped here and kept from `current` at
+    // the end, so that a new target does not ask for it anew.
     const { acknowledgedAt: _, ...rest } = body;
     const input = keepPreviousSecret(reconcileEnabled(rest, current, cause, nowMs), null);
     const restored = keepSecrets(outgoingSchema, input, current, cause,
@@ -47,7 +47,7 @@ export const outgoingResource: Resource = {
   ],
 };
 
-/** Sets `enabled` and the members that the service alone writes: see `keepServiceMembers`. */
+/** See `keepServiceMembers`. */
 function reconcileEnabled(
   body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
 ): JsonObject {
@@ -70,14 +70,14 @@ function formatTriggers(
 
 const BEGUN_DETAIL = 'must be given anew: this signing sends it as it is, which was not so before';
 
-/** The members that a body keeps no secret of, as the places that they go to have moved. */
+/** Says for which members a body keeps no secret, as their targets have moved. */
 function createMoveRule(
   body: JsonObject, stored: JsonObject, cause: WriteCause,
 ): ExplainMove {
   const targetDetail = explainNewOrigin(body['targetUrl'], stored['targetUrl']);
   const clientSecretDetail = explainClientSecretMove(body, stored);
   return (pointer) => {
-    // A certificate and its key go nowhere else when the target changes.
+    // A certificate and its key go to no other place when the target changes.
     if (pointer.startsWith('/clientCertificate/')) return null;
     if (pointer.startsWith('/oauth2/')) return clientSecretDetail;
     if (pointer !== '/secret' || stored['secret'] === undefined) return targetDetail;
@@ -88,7 +88,7 @@ function createMoveRule(
   };
 }
 
-/** The record without secrets. A client certificate is described, and the public key is added. */
+/** Leaves out secrets, describes a client certificate, and adds the public key. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { oauth2, clientCertificate, ...rest } = record;
   const publicKey = findPublicKey(record);

@@ -97,7 +97,7 @@ function createListedView(visibility: Visibility | null): ListedView | null {
   };
 }
 
-/** Without a repository, so that `route-options.ts` reads them. */
+/** `route-options.ts` reads these rows without a repository. */
 export const outgoingRows: readonly RouteRow<Repository>[] = [
   {
     method: 'POST', path: `${outgoingResource.path}/{identifier}/acknowledge`, access: 'write',
@@ -154,7 +154,6 @@ const eventParameter = {
   },
 } as const satisfies ParameterSpec;
 
-/** The parameters of the list, but those of pages. */
 export const outgoingListParameters: readonly ParameterSpec[] =
   [...webhookListParameters('outgoing'), eventParameter];
 

@@ -17,8 +17,8 @@ const PREFIX = 'whsec_';
 
 /**
  * The signature headers of one attempt, names in lower case. `id` is that of the event, `atMs` the
- * time of the attempt. While the previous secret is valid, `webhook-signature` has its signature as
- * well, after that of the current one; `x-signature` has only the current one's.
+ * time of the attempt. While the previous secret is valid, `webhook-signature` has its signature
+ * behind that of the current one; `x-signature` has only the current one's.
  */
 export function createSignatureHeaders(
   secret: string, id: string, atMs: number, body: Buffer, previous: PreviousSecret | null = null,
@@ -38,7 +38,7 @@ export function createSignatureHeaders(
   };
 }
 
-/** Why a secret is invalid, as a clause ("must be …"); null: it is valid. */
+/** Returns a clause ("must be …"); null: the secret is valid. */
 export function findSecretProblem(secret: string): string | null {
   const text = normalizeStandardSecret(secret);
   if (isPublicKeyText(text)) return 'must not be a public key, which cannot sign';
@@ -46,12 +46,12 @@ export function findSecretProblem(secret: string): string | null {
     return `is a key of Ed25519 (${SEED_PREFIX}), which needs the signing {"preset":"standard"}`;
   }
   if (!text.startsWith(PREFIX)) return null;
-  // Node decodes any text as base64, but a receiver's library would not.
+  // Node decodes any text as base64; a receiver's library would not.
   return decodeBytes(text.slice(PREFIX.length), 'base64') === null
     ? `must be base64 after ${PREFIX}` : null;
 }
 
-/** The key of a secret in the form of Standard Webhooks; any other secret is its own key. */
+/** A secret not in the form of Standard Webhooks is its own key. */
 function decodeKey(secret: string): Buffer {
   const text = normalizeStandardSecret(secret);
   return text.startsWith(PREFIX)

@@ -1,6 +1,6 @@
 /**
- * The index of outgoing webhooks, by identifier and by trigger. A webhook is decoded and prepared
- * once for each change, and not for each event.
+ * The index of outgoing webhooks, by identifier and by trigger. A webhook is prepared once for each
+ * change, and not for each event.
  */
 import { EVERY_EVENT } from '../../base/event-name.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -33,33 +33,32 @@ export type ReadyOutgoingWebhook = StoredOutgoingWebhook & {
   readonly template: BodyTemplate | null;
   /** null: a status of 2xx delivers. */
   readonly isSuccess: SuccessTest | null;
-  /** Reads the key by which deliveries keep their order; null: they keep none by key. */
+  /** Reads the key of the order; null: the order has none. */
   readonly readKey: KeyReader | null;
-  /** `host:port` of the target, by which attempts at once are limited. */
+  /** `host:port` of the target, which limits attempts at once. */
   readonly host: string;
-  /** The labels of its log lines; `target` is host and path. */
+  /** For log lines; `target` is host and path. */
   readonly labels: WebhookFields & { readonly target: string };
-  /** The headers of a request: defaults, the webhook's own over them, and the number of hops. */
+  /** Defaults, the webhook's own headers over them, and the number of hops. */
   createHeaders(hops: number): SentHeaders;
   /**
-   * Gets what signs its requests in another sender's dialect; null: it has no `signing`. Throws
-   * what `createWebhookSigner` throws.
+   * Gets the signer of another sender's dialect; null: the webhook has no `signing`. Throws as
+   * `createWebhookSigner`.
    */
   readonly getSigner: (() => WebhookSigner) | null;
 };
 
 type SentHeaders = Readonly<Record<string, string>>;
 
-/** Whether an event is about hookshelf itself; default: it is not. */
+/** By default an event is not about hookshelf itself. */
 export type EventKind = { readonly isSystem?: boolean };
 
 export class OutgoingWebhookIndex {
   readonly #store: Store;
   readonly #collection: Collection;
   readonly #webhooks = new Map<string, ReadyOutgoingWebhook>();
-  /** The identifiers of webhooks that are enabled, or probed, by trigger. */
+  /** Enabled or probed webhooks, by trigger. */
   readonly #byTrigger = new Map<string, Set<string>>();
-  /** The conditions of the webhooks that have one. */
   readonly #conditions = new Map<string, Predicate>();
   readonly #unfollow: () => void;
 
@@ -73,7 +72,7 @@ export class OutgoingWebhookIndex {
     return this.#webhooks.get(identifier);
   }
 
-  /** Finds a webhook by its identifier, or else by its name. */
+  /** By identifier, or else by name. */
   findNamed(name: string): ReadyOutgoingWebhook | undefined {
     return this.#webhooks.get(resolveKey(this.#collection, name) ?? '');
   }
@@ -93,9 +92,8 @@ export class OutgoingWebhookIndex {
   }
 
   /**
-   * The identifiers, sorted, of the webhooks that an event of this name may trigger, as they are
-   * enabled, or probed: their conditions are not asked. A webhook with the trigger `*` gets no
-   * system events.
+   * The sorted identifiers of the enabled or probed webhooks with a trigger for the event, whatever
+   * their conditions. A webhook with the trigger `*` gets no system events.
    */
   findTriggered(event: string, kind?: EventKind): readonly string[] {
     return this.#byTrigger.size === 0 ? []
@@ -103,7 +101,7 @@ export class OutgoingWebhookIndex {
   }
 
   /**
-   * The same without webhooks whose condition is false for the event. `payload` is called only if a
+   * Like `findTriggered`, without webhooks whose condition is false. `payload` is called only if a
    * condition reads it.
    */
   findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[] {
@@ -152,8 +150,7 @@ export class OutgoingWebhookIndex {
 }
 
 /**
- * Makes a function that says whether a trigger of the webhook fits the name of an event, also while
- * the webhook is disabled.
+ * Makes a test whether a trigger of the webhook, which may be disabled, fits the name of an event.
  */
 export function createTriggerTest(webhook: StoredOutgoingWebhook): (event: string) => boolean {
   const only = new Set([webhook.identifier]);
@@ -161,7 +158,7 @@ export function createTriggerTest(webhook: StoredOutgoingWebhook): (event: strin
   return (event) => collectTriggered(byTrigger, event, isSystemEventName(event)).length > 0;
 }
 
-/** Makes a function that says whether one webhook hears an event, also while it is disabled. */
+/** Makes a test whether the webhook, which may be disabled, hears an event. */
 export function createEventMatcher(
   webhook: StoredOutgoingWebhook,
 ): (event: string, payload: () => JsonValue) => boolean {
@@ -180,8 +177,8 @@ export function decodeOutgoingWebhook(bytes: Buffer): StoredOutgoingWebhook {
 }
 
 /**
- * Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. It is
- * encoded and decoded like a stored one, as decoding is what gives it its type.
+ * Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. Encoding
+ * and decoding gives the webhook its type.
  */
 export function parseUnsavedWebhook(input: object, identifier: string): ReadyOutgoingWebhook {
   const webhook = { ...parseObject(outgoingSchema, input), identifier };
@@ -205,13 +202,13 @@ function prepareWebhook(webhook: StoredOutgoingWebhook): ReadyOutgoingWebhook {
   };
 }
 
-/** The signer is made when it is first asked for. */
+/** Makes the signer at its first use. */
 function prepareSigner(webhook: StoredOutgoingWebhook): () => WebhookSigner {
   let signer: WebhookSigner | null = null;
   return () => signer ??= createWebhookSigner(webhook);
 }
 
-/** Most events have the same number of hops, so that the last headers fit again. */
+/** Most events have the same number of hops as the last. */
 function cacheLastHeaders(create: (hops: number) => SentHeaders): (hops: number) => SentHeaders {
   let last: { readonly hops: number; readonly headers: SentHeaders } | null = null;
   return (hops) => {
@@ -233,7 +230,7 @@ function collectTriggered(
     addAll(byTrigger.get(`${event.slice(0, dot)}.*`));
   }
   if (!isSystem) addAll(byTrigger.get(EVERY_EVENT));
-  // A webhook may have several triggers that fit. Duplicates are removed only when there may be
-  // some: a set takes four times as long.
+  // Several triggers of a webhook may fit. Duplicates are removed only when there may be some: a
+  // set takes four times as long.
   return (webhookIds.length === countByName ? webhookIds : [...new Set(webhookIds)]).sort();
 }

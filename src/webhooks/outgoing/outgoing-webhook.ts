@@ -42,8 +42,8 @@ const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
 
 /**
- * The one option of `triggerEvent` and `triggerEvents`: it sets the second if it stands several
- * times (`WEBHOOK_READERS`).
+ * The option of `triggerEvent` and `triggerEvents`: if it stands several times, it sets the second
+ * (`WEBHOOK_READERS`).
  */
 const triggerOption: MemberOption = {
   name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
@@ -69,7 +69,7 @@ export const outgoingSchema = describeObject({
   kind: 'object',
   name: 'OutgoingWebhook',
   members: {
-    // A body may repeat the identifier; it must be the one in the path.
+    // A body may repeat the identifier of the path.
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...timestampMembers, // createdAt, updatedAt
     name: createNameMember('No other outgoing webhook has it'),
@@ -190,8 +190,8 @@ export const outgoingSchema = describeObject({
 });
 
 /**
- * As it is stored: `publicKey` is computed, and the types of `oauth2` and `clientCertificate` are
- * narrower. A webhook that was never saved has no times (`parseUnsavedWebhook`).
+ * The stored webhook: `publicKey` is computed, and `oauth2` and `clientCertificate` have narrower
+ * types. A webhook that was never saved has no times (`parseUnsavedWebhook`).
  */
 export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
@@ -203,14 +203,14 @@ export type StoredOutgoingWebhook =
 
 type Triggers = Pick<StoredOutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
 
-/** The webhook's triggers: names of events, prefixes that end in `.*`, or `*`. */
+/** Names of events, prefixes that end in `.*`, or `*`. */
 export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonly string[] {
   return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
 }
 
 /**
- * Whether the webhook has the trigger `*` and does not hear all system events, which `*` leaves
- * out. `doctor` names such webhooks, as their owners may expect to hear everything.
+ * Whether the webhook has the trigger `*`, which leaves out system events, and does not hear all of
+ * these. `doctor` names such webhooks, as their owners may expect to hear everything.
  */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);
@@ -219,7 +219,7 @@ export function missesSystemEvents(webhook: Triggers): boolean {
     && SYSTEM_EVENTS.some((name) => !tests.some((isHeard) => isHeard?.(name) === true));
 }
 
-/** Checks the rules that the schemas of single members cannot say. */
+/** Checks the rules between members. */
 function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldError[] {
   const { when, headers, triggerEvent, triggerEvents } = webhook;
   const errors: FieldError[] = [

@@ -11,7 +11,7 @@ import { DEFAULT_CONTENT_TYPE } from '../members/target-rules.ts';
 
 const WHOLE_PAYLOAD = 'payload';
 
-/** Throws `malformed`, with line and column: see `parseBodyTemplate`. */
+/** Throws `malformed` with line and column: see `parseBodyTemplate`. */
 export function parseTemplate(source: string, contentType = DEFAULT_CONTENT_TYPE): BodyTemplate {
   if (source === '' && !isJsonType(contentType)) {
     throw new AppError('malformed', 'is empty; it must be the text of the body');
@@ -20,7 +20,7 @@ export function parseTemplate(source: string, contentType = DEFAULT_CONTENT_TYPE
     text === WHOLE_PAYLOAD ? [] : parsePath(text));
 }
 
-/** The body as text. Throws `too_large` if it is too long. */
+/** Throws `too_large`. */
 export function fillTemplate(template: BodyTemplate, payload: JsonValue): string {
   return template.fill((path) => readValue(payload, path));
 }

@@ -1,9 +1,8 @@
 /**
- * The member `retryOn` of an outgoing webhook: after which statuses a delivery is tried again. Each
- * item is a status, or the class of all that begin with its digit, such as `5xx`. Pure.
- *
- * It says nothing of attempts without a status: they are tried again in any case. Nor of 2xx, which
- * deliver, and 410, which ends the delivery and disables the webhook.
+ * The member `retryOn` of an outgoing webhook: the statuses after which a delivery is tried again.
+ * An item is a status, or the class of all with its first digit, such as `5xx`. An attempt without
+ * a status is tried again in any case; 2xx deliver, and 410 ends the delivery and disables the
+ * webhook. Pure.
  */
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonSchema, JsonValue, MemberSchema } from '../../base/schema.ts';
@@ -35,7 +34,7 @@ export const retryOnMember = {
   option: { placeholder: '<status,… | none>' },
 } as const satisfies MemberSchema;
 
-/** Checks what the schema cannot say: that each item is a status or a class. */
+/** Each item must be a status or a class, which the schema cannot say. */
 export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[] {
   if (!Array.isArray(retryOn)) return [];
   const items: readonly JsonValue[] = retryOn;
@@ -46,7 +45,7 @@ export function findRetryOnProblems(retryOn: JsonValue | undefined): FieldError[
   }]);
 }
 
-/** Whether a delivery is tried again after that status; null: the attempt has had none. */
+/** null: the attempt had no status. */
 export function isRetriedStatus(retryOn: RetryOn | undefined, statusCode: number | null): boolean {
   if (retryOn === undefined || statusCode === null) return true;
   return retryOn.includes(statusCode) || retryOn.includes(`${Math.floor(statusCode / 100)}xx`);

@@ -1,4 +1,4 @@
-/** How a webhook is sent at once, by whoever asks for it, and what comes of it. */
+/** The options and the result of sending a webhook at once. */
 import { AppError } from '../../base/errors.ts';
 import type { JsonSchema, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';

@@ -1,7 +1,6 @@
 /**
- * The member `signing` of an outgoing webhook: the dialect of a sender that its requests are signed
- * in, which is a row of the table that verifies incoming requests, or a scheme. Absent: see
- * outgoing-signature.ts.
+ * The member `signing` of an outgoing webhook: the dialect in which its requests are signed, a row
+ * of the table that verifies incoming requests, or a scheme. Without it: see outgoing-signature.ts.
  */
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -54,7 +53,6 @@ const signingSchema = describeObject({
   },
 });
 
-/** It has one of the two members. */
 type Signing = RecordOf<typeof signingSchema>;
 
 function isAbsent(value: unknown): boolean {
@@ -82,7 +80,7 @@ function findPresetProblem(name: string): string | null {
   return obstacle === null ? null : `${name} cannot be signed as: ${obstacle}`;
 }
 
-/** The names of the presets that can sign, in the order of the table. */
+/** In the order of the table. */
 export function listSigningPresets(): readonly string[] {
   return PRESETS.filter((preset) => findPresetObstacle(preset) === null).map(({ name }) => name);
 }
@@ -109,7 +107,7 @@ function findSchemeProblems(value: JsonValue | undefined): readonly FieldError[]
 
 type ValuePlace = readonly [name: string, source: ValueSource];
 
-/** The places of all that a delivery adds: those of the signature, and the event's header. */
+/** The places that a delivery adds values to: those of the signature, and the event's header. */
 function listPlaces(scheme: Scheme): readonly ValuePlace[] {
   const header = findEventHeader(scheme);
   return [
@@ -117,7 +115,7 @@ function listPlaces(scheme: Scheme): readonly ValuePlace[] {
   ];
 }
 
-/** One of two values in one place would be lost. */
+/** One of two values in the same place would be lost. */
 function findSharedPlaces(places: readonly ValuePlace[]): readonly string[] {
   const namesByPlace = new Map<string, string>();
   return places.flatMap(([name, source]) => {
@@ -131,7 +129,7 @@ function findSharedPlaces(places: readonly ValuePlace[]): readonly string[] {
   });
 }
 
-/** They say what the body is, and how long the chain of webhooks, which ends loops. */
+/** They tell the type of the body, and the length of the chain of webhooks, which ends loops. */
 const OUR_HEADERS = ['content-type', CHAIN_HEADER, SYSTEM_EVENT_HEADER];
 
 function findPlaceProblems(header: string, text: string): readonly string[] {
@@ -140,8 +138,8 @@ function findPlaceProblems(header: string, text: string): readonly string[] {
 }
 
 /**
- * A scheme that its schema has checked; null: it is none, or lacks a member that was refused. It is
- * encoded and decoded like a stored one, as decoding is what gives it its type.
+ * A scheme that its schema has checked; null: there is none, or it lacks a refused member. Encoding
+ * and decoding gives the scheme its type.
  */
 function toScheme(value: JsonValue | undefined): Scheme | null {
   if (!isJsonObject(value)) return null;
@@ -153,7 +151,7 @@ function toScheme(value: JsonValue | undefined): Scheme | null {
   return decodeRecordAs<Scheme>(JSON.stringify(value), () => true);
 }
 
-/** The scheme and the rules beside it. Throws what `getPreset` throws. */
+/** Throws as `getPreset`. */
 export function getDialect(
   { preset: name = '', scheme }: Signing,
 ): { readonly scheme: Scheme; readonly quirk: Quirk } {
@@ -163,14 +161,14 @@ export function getDialect(
   return { scheme: presetScheme, quirk };
 }
 
-/** The scheme that a stored or checked webhook signs with; null: it has no `signing`. */
+/** The webhook is stored or checked; null: it has no `signing`. */
 function findScheme({ signing }: JsonObject): Scheme | null {
   if (!isJsonObject(signing)) return null;
   const { preset, scheme } = signing;
   return typeof preset === 'string' ? findPreset(preset)?.scheme ?? null : toScheme(scheme);
 }
 
-/** Whether the requests of the webhook hold its secret itself. Its members may be unchecked yet. */
+/** Whether requests hold the secret itself. The members of the webhook may be unchecked. */
 export function sendsSecret({ signing }: JsonObject): boolean {
   return readScheme(signing)['algorithm'] === 'token';
 }
@@ -195,7 +193,7 @@ function setsAuthorization(webhook: JsonObject): boolean {
     'header' in source && source.header.toLowerCase() === 'authorization');
 }
 
-/** Why a secret is invalid for the webhook, as a clause; null: it is valid. */
+/** Returns a clause; null: the secret is valid for the webhook. */
 export function findDialectSecretProblem(webhook: JsonObject, secret: string): string | null {
   if (webhook['signing'] === undefined) return findSecretProblem(secret);
   const scheme = findScheme(webhook);
@@ -209,13 +207,13 @@ export function findDialectSecretProblem(webhook: JsonObject, secret: string): s
     : 'must have no control characters and no space at its ends: it is sent as it is';
 }
 
-/** Whether requests can hold a signature of the previous secret beside the current one's. */
+/** Whether requests can hold signatures of the previous and the current secret. */
 export function canHoldPrevious(webhook: JsonObject): boolean {
   const scheme = findScheme(webhook);
   return scheme === null || canHoldSeveral(scheme);
 }
 
-/** The webhook without a previous secret that signs nothing, as after a change of `signing`. */
+/** Drops a previous secret that signs nothing, as after a change of `signing`. */
 export function dropUnusedPrevious(webhook: JsonObject): JsonObject {
   const { previousSecret, ...rest } = webhook;
   if (!isJsonObject(previousSecret)) return webhook;
@@ -224,10 +222,10 @@ export function dropUnusedPrevious(webhook: JsonObject): JsonObject {
 }
 
 const PUBLIC_KEYS_MAX = 1000;
-/** By `signing` and secret, as a list shows every webhook, and making a key takes long. */
+/** By `signing` and secret: a list shows every webhook, and making a key takes long. */
 const publicKeys = new RecentValues<{ readonly publicKey: string | undefined }>(PUBLIC_KEYS_MAX);
 
-/** The key that receivers verify with; undefined: the webhook has no private key. */
+/** undefined: the webhook has no private key. */
 export function findPublicKey(webhook: JsonObject): string | undefined {
   const { secret, signing } = webhook;
   if (!isJsonObject(signing) || typeof secret !== 'string') return undefined;
@@ -241,16 +239,16 @@ function makePublicKey(scheme: Scheme | null, secret: string): string | undefine
   return typeof key === 'string' ? undefined : formatPublicKey(scheme, key) ?? undefined;
 }
 
-/** The shape of a new secret for a webhook; some keys are made by other programs. */
+/** Some keys are made by other programs. */
 export function chooseOutgoingSecretShape(webhook: JsonObject): SecretShapeChoice {
   const { signing, secret } = webhook;
   const scheme = findScheme(webhook);
   if (scheme === null || !isJsonObject(signing)) return { shape: 'whsec' };
   const { preset } = signing;
-  // Saving the webhook refuses such a preset by its name, whatever the secret.
+  // Saving refuses such a preset by its name, whatever the secret.
   if (typeof preset === 'string' && findPresetProblem(preset) !== null) return { shape: 'whsec' };
   const { algorithm, key } = scheme;
-  // A public webhook has no secret, but then it has the public key.
+  // A webhook as people see it has no secret, but then has the public key.
   const isSeed = key === 'whsec'
     && (String(secret).startsWith(SEED_PREFIX) || webhook['publicKey'] !== undefined);
   if (algorithm === 'ed25519' || isSeed) return { shape: 'whsk' };

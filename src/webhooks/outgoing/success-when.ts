@@ -1,6 +1,6 @@
 /**
- * The member `successWhen` of an outgoing webhook: which responses deliver, where the status alone
- * does not say it. A condition over `status` and `body`, which is the response's JSON, or its text.
+ * The member `successWhen` of an outgoing webhook: the responses that deliver, where the status
+ * alone does not say it. A condition over `status` and `body`, the response's JSON, or its text.
  */
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonValue, MemberSchema } from '../../base/schema.ts';
@@ -11,7 +11,6 @@ import { Facts, RESPONSE_SOURCES } from '../members/filters/facts.ts';
 import { prepareCondition } from '../members/filters/prepare-condition.ts';
 import { formatResponseBody, isSuccessStatus } from '../members/http-sender.ts';
 
-/** Whether a response delivers. */
 export type SuccessTest = (statusCode: number, body: Buffer) => boolean;
 
 export const successWhenMember = {
@@ -26,7 +25,7 @@ export function findSuccessWhenProblems(condition: JsonValue | undefined): Field
   return findConditionProblems(condition, '/successWhen', RESPONSE_SOURCES);
 }
 
-/** Compiles the condition. An error page must not deliver because it lacks a member. */
+/** An error page must not deliver because it lacks a member. */
 export function prepareSuccessTest(condition: Condition): SuccessTest {
   const predicate = prepareCondition(condition);
   const readsStatus = hasStatusPath(condition);

@@ -1,6 +1,6 @@
 /**
- * Signs the requests of an outgoing webhook with `signing`. The signer is made once for each change
- * of the webhook, when it first sends.
+ * Signs the requests of an outgoing webhook with `signing`. The signer is made at the first request
+ * after each change of the webhook.
  */
 import { AppError } from '../../base/errors.ts';
 import type { PassedHeaders } from '../members/pass-through.ts';
@@ -15,22 +15,21 @@ import type { StoredOutgoingWebhook } from './outgoing-webhook.ts';
 import { getDialect } from './signing-member.ts';
 
 type RequestToSign = {
-  /** That of the delivery, which all retries share. */
+  /** The id of the delivery, which all retries share. */
   readonly id: string;
   readonly event: string;
   readonly method: string;
   /** Names in lower case. */
   readonly headers: PassedHeaders;
-  /** null: the method has none. */
   readonly body: Buffer | null;
 };
 
 type SignedParts = {
   readonly url: string;
   readonly headers: PassedHeaders;
-  /** What is stored to be shown: the URL, and the headers that were added, without secrets. */
+  /** The stored URL and added headers, without secrets. */
   readonly shown: ShownParts;
-  /** The forms in which the request holds the secret itself; empty: it does not. */
+  /** The forms of the secret in the request; empty: it has none. */
   readonly sentSecrets: readonly string[];
 };
 
@@ -41,7 +40,7 @@ export type WebhookSigner = (request: RequestToSign, atMs: number) => SignedPart
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Throws `invalid` for a secret, or a preset, that a later version of this program has stored. */
+/** Throws `invalid` for a secret or preset that a later version of this program has stored. */
 export function createWebhookSigner(webhook: StoredOutgoingWebhook): WebhookSigner {
   const { signing = {}, targetUrl } = webhook;
   const dialect = getDialect(signing);
@@ -67,7 +66,7 @@ function signParts(
     method, body: body ?? NO_BODY, id, atMs, search,
     contentType: typeof contentType === 'string' ? contentType : null,
   });
-  // A configured header stands in the place of the event's name: a receiver may know another one.
+  // A configured header replaces the event's name: a receiver may know another.
   const eventHeaders = eventHeader === null || headers[eventHeader] !== undefined ? {}
     : { [eventHeader]: encodeHeaderText(event) };
   const added = { ...eventHeaders, ...toLowerCaseNames(signature.headers) };
@@ -85,15 +84,16 @@ function signParts(
 }
 
 /**
- * A token in its encoding, the text of that, and how a target may read that from a header, or
- * repeat it from the query: ASCII is found in percent signs as well, the rest only as it was sent.
+ * Lists a token in its encoding, its text, and the forms in which a target may read it from a
+ * header, or repeat it from the query: ASCII is found in percent signs as well, the rest only as it
+ * was sent.
  */
 function listSentSecrets({ scheme }: Signer, text: string): readonly string[] {
   const { algorithm, signature, signature: { prefix = '', encoding } } = scheme;
   if (algorithm !== 'token') return [];
   const token = text.slice(prefix.length);
   const secret = Buffer.from(token, encoding).toString('utf8');
-  // RFC 7617: user and password, of which a target may repeat the password alone.
+  // RFC 7617: user and password; a target may repeat the password alone.
   const password = isBasic(signature) ? secret.slice(secret.indexOf(':') + 1) : secret;
   const texts = [secret, password].filter((one) => one !== '');
   return [...new Set([

@@ -1,12 +1,10 @@
 /**
  * The folder whose programs hooks may run. A program runs with our rights, so the folder and the
  * program must be ours or root's, and nobody else may write in them. A link counts as its target,
- * which is held to the same rule with every folder on the way to it. It must be no interpreter, and
- * have no rights of others. For the folders above the
- * folder itself the author of the settings vouches, unless we are root.
- *
- * All of it is looked at again for each run: what was fine when a configuration was saved may have
- * been changed since.
+ * which is held to the same rule with every folder on the way to it. A program must be no
+ * interpreter, and have no rights of others. The author of the settings vouches for the folders
+ * above the folder itself, unless we are root. All of it is checked again for each run: somebody
+ * may have changed it since a configuration was saved.
  */
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
@@ -16,10 +14,10 @@ import { walkPath, type PathStep } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 import { isInterpreterName } from './interpreters.ts';
 
-/** A file of the folder that a hook could run, or why it must not. */
+/** A file that a hook could run; else its problem. */
 type ListedCommand = { readonly name: string; readonly problem: string | null };
 
-/** More files than this are not listed: people choose from the list. */
+/** More files are not listed: people choose from the list. */
 const LISTED_MAX = 1000;
 const STICKY = 0o1000;
 const SETUID_OR_SETGID = 0o6000;
@@ -28,7 +26,7 @@ export class CommandDirectory {
   readonly path: string;
   readonly #workingDirectories: readonly string[];
 
-  /** All paths are absolute: the settings see to that. */
+  /** All paths are absolute. */
   constructor(options: {
     readonly path: string; readonly workingDirectories: readonly string[];
   }) {
@@ -36,20 +34,20 @@ export class CommandDirectory {
     this.#workingDirectories = options.workingDirectories;
   }
 
-  /** Throws `usage`, with what to do, for a folder that is missing or that others may change. */
+  /** Throws `usage`, with the remedy, for a folder that is missing or that others may change. */
   check(): void {
     this.#resolve();
   }
 
   /**
-   * The real path of the program of that name. Throws `usage`, with what to do, unless it is there,
-   * executable, and nobody else's to change.
+   * Returns the real path. Throws `usage`, with the remedy, for a program that is missing, not
+   * executable, or open to changes by others.
    */
   resolveCommand(name: string): string {
     return this.#resolveCommand(name, this.#resolve());
   }
 
-  /** Lists the executable files by name, and why some of them must not run. Throws as `check`. */
+  /** Lists the executable files by name, with problems. Throws as `check`. */
   list(): readonly ListedCommand[] {
     const directory = this.#resolve();
     return listExecutableFiles(directory).map((name) =>
@@ -57,8 +55,8 @@ export class CommandDirectory {
   }
 
   /**
-   * The real path of the folder that a command may run in; `path` may be relative to this one.
-   * Throws `usage` unless it is a folder below this one, or one that the settings name.
+   * Returns the real path; `path` may be relative to this folder. Throws `usage` unless it is a
+   * folder below this one, or named by the settings.
    */
   resolveWorkingDirectory(path: string): string {
     const directory = this.#resolve();
@@ -74,7 +72,6 @@ export class CommandDirectory {
       + 'actions.workingDirectories to have commands run there');
   }
 
-  /** The real path of the folder itself, checked. Throws as `check`. */
   #resolve(): string {
     const walk = walkPath(this.path);
     const { nearest, exists } = walk;
@@ -121,7 +118,7 @@ export class CommandDirectory {
 
 /**
  * Throws `usage` for a program that does what the arguments of a hook say, or has rights of others:
- * those who may save configurations would have it at their will.
+ * whoever may save configurations would have it at will.
  */
 function checkOwnWill(name: string, { path, mode }: PathStep): void {
   if ([name, basename(path)].some(isInterpreterName)) {
@@ -133,7 +130,6 @@ function checkOwnWill(name: string, { path, mode }: PathStep): void {
     + 'setgid), whatever a hook says; put a script of your own there that calls it');
 }
 
-/** The names of the first `LISTED_MAX` of them. */
 function listExecutableFiles(directory: string): readonly string[] {
   const names: string[] = [];
   for (const name of readdirSync(directory).sort()) {
@@ -152,7 +148,7 @@ function isExecutableFile(path: string): boolean {
   }
 }
 
-/** null: it is not there. Throws the system's error where a folder may not be looked into. */
+/** null: there is no such path. Throws the system's error for a folder that is not readable. */
 function realPathOf(path: string): string | null {
   try {
     return realpathSync(path);

@@ -12,9 +12,9 @@ import type {
 import type { CommandDirectory } from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
-/** The options of an action configuration, parsed: its command, and how that is run. */
+/** The parsed options of an action configuration. */
 export type HookCommand = {
-  /** The name of a file in the command directory. */
+  /** A file in the command directory. */
   readonly command: string;
   readonly arguments: readonly TextTemplate[];
   readonly environment: readonly NamedTemplate[];
@@ -22,19 +22,18 @@ export type HookCommand = {
   readonly files: readonly (NamedTemplate & { readonly isBase64: boolean })[];
   /** null: a folder of the run. */
   readonly workingDirectory: string | null;
-  /** null: that of the webhook counts, or the setting `incoming.actionTimeout`. */
+  /** null: the limit of the webhook, or the setting `incoming.actionTimeout`. */
   readonly timeoutMs: number | null;
-  /** null: as many as there are slots. */
+  /** null: as many as slots. */
   readonly maxCommands: number | null;
   readonly coalesces: boolean;
   readonly successCodes: readonly number[];
-  /** Whether its standard output is part of the result, and the caller learns of errors. */
+  /** Whether standard output is part of the result, and the caller learns of errors. */
   readonly showsOutput: boolean;
-  /** Whether output that is JSON becomes its value; else it stays text. */
+  /** Whether output in JSON becomes its value; else it stays text. */
   readonly parsesOutput: boolean;
 };
 
-/** `name` is that of a variable. */
 type NamedTemplate = { readonly name: string; readonly template: TextTemplate };
 
 const OPTIONS_BYTES_MAX = 64 * 1024;
@@ -133,7 +132,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
   ],
 };
 
-/** The rows of the options; `commandNames` are the commands to choose from. */
+/** `commandNames` are the commands to choose from. */
 export function commandOptions(commandNames: readonly string[]): MemberSchemas {
   const { command, ...others } = OPTIONS_SCHEMA.members;
   assert(command !== undefined, 'every run has a command');
@@ -143,9 +142,7 @@ export function commandOptions(commandNames: readonly string[]): MemberSchemas {
   };
 }
 
-/**
- * Problems of the options, and of the file, folder and variables that they name; one sentence each.
- */
+/** Problems of the options, and of the file, folder and variables in them; one sentence each. */
 export function findCommandOptionProblems(
   options: JsonObject, directory: CommandDirectory, allowedVariables: readonly string[],
 ): readonly string[] {
@@ -169,12 +166,11 @@ export function findCommandOptionProblems(
   return problems;
 }
 
-/** A problem of an option as a sentence. */
 export function formatOptionError({ pointer, detail }: FieldError): string {
   return `${pointer.slice(1).replaceAll('/', ' ')} ${detail}`;
 }
 
-/** The variables of a command that the setting `actions.environment` does not let hooks name. */
+/** Variables that the setting `actions.environment` does not let hooks name. */
 export function findForbiddenVariables(
   command: HookCommand, allowedVariables: readonly string[],
 ): readonly FieldError[] {
@@ -188,7 +184,7 @@ export function findForbiddenVariables(
     })));
 }
 
-/** Parses checked options. Throws `invalid` where `findCommandOptionProblems` finds a problem. */
+/** Throws `invalid` where `findCommandOptionProblems` finds a problem. */
 export function parseHookCommand(options: JsonObject): HookCommand {
   const errors: FieldError[] = [];
   const values = readObjectInto(OPTIONS_SCHEMA, options, errors) ?? {};
@@ -215,7 +211,7 @@ export function parseHookCommand(options: JsonObject): HookCommand {
   };
 }
 
-/** The bytes of a base64 text, or of base64url; white space is left out. null: it is neither. */
+/** Decodes base64 or base64url with white space; null: the text is neither. */
 export function decodeBase64(text: string): Buffer | null {
   const compact = text.replace(/\s+/g, '');
   return BASE64_PATTERN.test(compact) ? Buffer.from(compact, 'base64') : null;
@@ -226,7 +222,7 @@ function findArgumentProblems(texts: JsonValue | undefined): FieldError[] {
     findTemplateProblem(`/arguments/${index}`, text));
 }
 
-/** The problems of variables and of files. A name may stand in one of the two alone. */
+/** A name may stand in one of the two alone. */
 function findVariableProblems(
   environment: JsonValue | undefined, files: JsonValue | undefined,
 ): FieldError[] {

@@ -6,7 +6,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { CommandOutputPipes } from './output-pipes.ts';
 import type { RunFolder } from './run-folder.ts';
 
-/** What a run keeps of the output of its command. */
+/** The parts of the output of a command that its run keeps. */
 export type KeptOutput = {
   /** The beginning of its standard output. */
   readonly output: Buffer;
@@ -19,12 +19,11 @@ export type KeptOutput = {
 
 const TAIL_BYTES = 4096;
 /**
- * How long the output of a command that has ended is waited for. It ends with the command, unless
- * a process in a session of its own has it, too.
+ * The wait for the output of an ended command. It ends with the command, unless a process in
+ * another session holds it, too.
  */
 const OUTPUT_MS_MAX = 200;
 
-/** The output of one run. */
 export class CommandOutputs {
   readonly #stdout: CommandOutput;
   readonly #stderr: CommandOutput;
@@ -39,8 +38,8 @@ export class CommandOutputs {
   }
 
   /**
-   * The command's standard output and error, for its stdio: named pipes that are read from now on,
-   * or 'pipe' where there can be none. Descriptors to close are added to `descriptors`.
+   * Returns standard output and error for the command's stdio: named pipes, which are read from now
+   * on, or 'pipe' where there can be none. Adds descriptors to close to `descriptors`.
    */
   async open(
     pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
@@ -55,7 +54,7 @@ export class CommandOutputs {
     return ends;
   }
 
-  /** Reads the streams that Node has made where the command did not get a named pipe. */
+  /** Reads the streams of Node where the command got no named pipe. */
   readFrom({ stdout, stderr }: ChildProcess): void {
     this.#read(stdout, this.#stdout);
     this.#read(stderr, this.#stderr);
@@ -65,18 +64,18 @@ export class CommandOutputs {
     if (source === null) return;
     this.#sources.push(source);
     source.on('data', (piece: Buffer) => output.add(piece));
-    // An error ends the output: what was read until then counts.
+    // An error ends the output: the part read until then counts.
     source.on('error', () => source.destroy());
   }
 
-  /** Resolves when all has been read, or when others than the command hold the output open. */
+  /** Resolves when all is read, or only others than the command hold the output open. */
   async waitUntilRead(clock: Clock): Promise<void> {
     const closed = Promise.all(this.#sources.map((source) => new Promise<void>((resolve) => {
       if (source.closed) resolve();
       else source.once('close', resolve);
     })));
     if (await endsInTime(clock, OUTPUT_MS_MAX, closed)) return;
-    // A loop that was held up has run the timer before it has read what lay there.
+    // A busy event loop runs the timer before it reads what is there.
     await new Promise(setImmediate);
   }
 
@@ -90,7 +89,7 @@ export class CommandOutputs {
   }
 }
 
-/** What is kept of standard output, or of standard error. */
+/** The kept parts of standard output, or of standard error. */
 class CommandOutput {
   readonly #head: OutputHead;
   readonly #tail = new OutputTail(TAIL_BYTES);
@@ -168,12 +167,14 @@ class OutputTail {
 type OutputName = 'standard output' | 'standard error';
 
 const LINE_BYTES_MAX = 8192;
-/** Logged of one run: a flood must not fill the log, nor hold up all else while it is written. */
+/**
+ * The limit of one run: a flood must not fill the log, nor hold up all else while it is written.
+ */
 const LOG_BYTES_MAX = 1 << 20;
-/** What a line takes in the log beside its text, about: empty lines are a flood as well. */
+/** About the bytes of a line beside its text: empty lines are a flood as well. */
 const LINE_FRAME_BYTES = 256;
 
-/** Logs what a command writes to one of its outputs, line by line, at `debug`. */
+/** Logs one output of a command, line by line, at `debug`. */
 class OutputLines {
   readonly #log: Logger;
   readonly #outputName: OutputName;
@@ -197,7 +198,7 @@ class OutputLines {
     this.#extendLine(piece.subarray(start));
   }
 
-  /** Logs the last line, where it does not end in a line break. */
+  /** Logs a last line without a line break. */
   end(): void {
     if (this.#line.length > 0) this.#writeLine();
   }

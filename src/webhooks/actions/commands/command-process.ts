@@ -17,7 +17,6 @@ type ProcessStart = {
 
 export type StartedProcess = { readonly child: ChildProcess; readonly pid: number };
 
-/** How a process has ended. */
 export type ProcessEnd = {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -26,9 +25,9 @@ export type ProcessEnd = {
   readonly isStopped: boolean;
 };
 
-/** From SIGTERM to SIGKILL, and from there until a process that cannot be killed is given up. */
+/** From SIGTERM to SIGKILL, and from there until a process is given up that cannot be killed. */
 export const TERMINATION_MS = 5000;
-/** Added to our own score, so that the system rather ends what eats the memory than us. */
+/** Added to our own score: the system ends what eats the memory rather than us. */
 const OUT_OF_MEMORY_SCORE = 500;
 const OUT_OF_MEMORY_SCORE_MAX = 1000;
 
@@ -60,14 +59,14 @@ export function startProcess(
   });
 }
 
-/** Has Linux end the command, and what it starts, before us when memory runs out. */
+/** Makes Linux end the command, and what it starts, before us when memory runs out. */
 function offerToMemoryKiller(pid: number): void {
   try {
     const ownScore = Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
     const score = Math.min(ownScore + OUT_OF_MEMORY_SCORE, OUT_OF_MEMORY_SCORE_MAX);
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
   } catch {
-    // There is no such file here, or the command has ended, or is another user's.
+    // There is no such file, or the command has ended, or is another user's.
   }
 }
 
@@ -75,7 +74,7 @@ type ExitStatus = { readonly exitCode: number | null; readonly signal: string | 
 
 /** A command that runs, until its whole session has ended. */
 export class CommandProcess {
-  /** Resolves when it has ended, or cannot be ended. Never rejects. */
+  /** Resolves when the command has ended, or cannot be ended. Never rejects. */
   readonly end: Promise<ProcessEnd>;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -101,7 +100,7 @@ export class CommandProcess {
     this.end = this.#waitForEnd(child);
   }
 
-  /** Ends it because the server stops. Idempotent. */
+  /** Ends the command as the server stops. Idempotent. */
   stop(): void {
     if (this.#isTimedOut || this.#isStopped) return;
     this.#isStopped = true;
@@ -126,7 +125,7 @@ export class CommandProcess {
     const status = await this.#waitForExit(child);
     this.#timer.cancel();
     const durationMs = Math.round(this.#clock.monotonicMs() - this.#startedMs);
-    // What the command has started and left behind.
+    // The command may have left processes behind.
     signalGroup(this.#pid, 'SIGKILL');
     if (status === null || !await killSession(this.#pid, this.#clock)) {
       this.#log.error('a command, or what it has started, cannot be ended: it may be another '
@@ -138,7 +137,6 @@ export class CommandProcess {
     };
   }
 
-  /** Null when it was given up. */
   #waitForExit(child: ChildProcess): Promise<ExitStatus | null> {
     return new Promise((resolve) => {
       this.#giveUp = () => {

@@ -1,7 +1,7 @@
 /**
- * The result of a command run. The caller may be anybody: it learns the exit code and no more,
- * unless the configuration shows the output. What the command wrote last is always on record: of
- * its standard output 4 KiB, and the last line of its standard error, which the log has as well.
+ * The result of a command run. The caller may be anybody: it learns the exit code alone, unless the
+ * configuration shows the output. The end of the output is always on record: of standard output 4
+ * KiB, and the last line of standard error, which the log has as well.
  */
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json/parse.ts';
@@ -16,7 +16,7 @@ import type { HookCommandEnd } from './command-runner.ts';
 const ERROR_LINE_LENGTH_MAX = 200;
 
 /**
- * `timeoutMs` is the limit that the run had. Throws `unavailable` where a stopping server ended the
+ * `timeoutMs` is the limit of the run. Throws `unavailable` where a stopping server ended the
  * command: that says nothing about it.
  */
 export function toCommandResult(
@@ -51,7 +51,7 @@ function describeEnd({ exitCode, signal, isTimedOut }: HookCommandEnd, timeoutMs
   return exitCode === null ? `signal ${signal ?? 'unknown'}` : `exit ${exitCode}`;
 }
 
-/** The last line with anything in it, fit for a terminal; '': there is none. */
+/** The last line that is not empty, fit for a terminal; '' without one. */
 function findLastLine(errorTail: Buffer): string {
   const lines = errorTail.toString('utf8').split(/[\r\n]+/).map((line) => line.trim());
   const line = escapeControls(redactText(lines.findLast((each) => each !== '') ?? ''));
@@ -59,7 +59,7 @@ function findLastLine(errorTail: Buffer): string {
   return `${line.slice(0, ERROR_LINE_LENGTH_MAX - 1).toWellFormed()}…`;
 }
 
-/** The value where the output is JSON, else the text itself. */
+/** Output in JSON becomes its value, other output stays text. */
 function parseOutput(text: string): JsonValue {
   try {
     return parseJson(Buffer.from(text)) as JsonValue;

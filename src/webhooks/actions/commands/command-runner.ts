@@ -17,30 +17,28 @@ import { CommandOutputPipes } from './output-pipes.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder, type CommandFile } from './run-folder.ts';
 
-/** One run of a command, everything resolved. */
 export type HookCommandRun = {
-  /** The real path of the executable, which has been checked. */
+  /** The real path of the checked executable. */
   readonly file: string;
   readonly arguments: readonly string[];
-  /** Complete, but for the variables of `files`. */
+  /** Complete but for the variables of `files`. */
   readonly environment: Readonly<Record<string, string>>;
   /** null: there is nothing to read. */
   readonly stdin: Buffer | null;
   readonly files: readonly CommandFile[];
   /** null: a folder of the run. */
   readonly workingDirectory: string | null;
-  /** From its start. */
   readonly timeoutMs: number;
-  /** The limit for what is kept of the beginning of its standard output. */
+  /** The limit of the kept beginning of standard output. */
   readonly outputBytesMax: number;
-  /** Gets each line of its standard output and error, at `debug`. */
+  /** Gets each line of output at `debug`. */
   readonly log: Logger;
 };
 
 export type HookCommandEnd = ProcessEnd & KeptOutput;
 
 export const NOT_STARTED = 'The command could not be started';
-/** The system may start a command another time. */
+/** The system may start the command later. */
 const TEMPORARY_CODES = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'];
 const DISK_FULL_CODES = ['ENOSPC', 'EDQUOT'];
 
@@ -61,17 +59,17 @@ export class CommandRunner {
   }
 
   /**
-   * Ends the commands that an earlier process has left, and removes their folders. To be called
-   * before anything runs, by the holder of the data directory's lock.
+   * Ends the commands of an earlier process, and removes their folders. Must be called before
+   * anything runs, by the holder of the data directory's lock.
    */
   recover(): Promise<void> {
     return recoverCommandRuns(this.#context, this.#runsFolder);
   }
 
   /**
-   * Runs a command. Resolves when it has ended, with all of its process group, and its folder is
-   * gone. Throws when it could not be started: `invalid` with a message that anybody may see,
-   * `unavailable` and `storage_full` when it may be possible later.
+   * Resolves when the command has ended with its process group, and its folder is gone. Throws when
+   * it could not be started: `invalid` with a message that anybody may see, `unavailable` and
+   * `storage_full` when a later start may succeed.
    */
   async run(run: HookCommandRun): Promise<HookCommandEnd> {
     checkRun(run);
@@ -87,7 +85,7 @@ export class CommandRunner {
     }
   }
 
-  /** Ends all commands: SIGTERM, SIGKILL 5 s later. Resolves when all have ended; idempotent. */
+  /** Ends all commands: SIGTERM, SIGKILL 5 s later. Idempotent. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const process of this.#processes) process.stop();
@@ -105,7 +103,7 @@ export class CommandRunner {
     }
   }
 
-  /** Opens what the command reads and writes, starts it, and waits for its end. */
+  /** Opens input and output of the command, starts it, and waits for its end. */
   async #runPrepared(run: HookCommandRun, folder: RunFolder): Promise<HookCommandEnd> {
     const outputs = new CommandOutputs(run);
     const descriptors: number[] = [];
@@ -123,7 +121,7 @@ export class CommandRunner {
         environment: { ...run.environment, ...paths },
         stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
       }, (pid) => folder.noteProcess(pid));
-      // The command has its own copies: output ends only once ours are closed.
+      // The command has its own copies: output ends only when ours are closed.
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
       return await this.#waitForEnd(started, run, outputs);
     } finally {
@@ -152,7 +150,7 @@ export class CommandRunner {
     if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping');
   }
 
-  /** Removes files of runs. Those that cannot be removed stay until the next start. */
+  /** Files that cannot be removed stay until the next start. */
   async #remove(remove: () => Promise<void>): Promise<void> {
     try {
       await remove();
@@ -170,7 +168,7 @@ function checkRun(run: HookCommandRun): void {
   for (const [name, text] of Object.entries(run.environment)) {
     assertWithoutNul(`the variable ${name}`, text);
   }
-  // Its file has the same name, which must not lead out of the run folder.
+  // Its file has that name, which must not lead out of the run folder.
   const misnamed = run.files.find(({ variable }) => !VARIABLE_NAME_PATTERN.test(variable));
   if (misnamed === undefined) return;
   throw new AppError('invalid', `${NOT_STARTED}: ${misnamed.variable} is no name of a variable`);
@@ -182,7 +180,7 @@ function assertWithoutNul(place: string, text: string): void {
   throw new AppError('invalid', `${NOT_STARTED}: ${place} holds a NUL character`);
 }
 
-/** What callers learn of a command that the system did not start: no path, which the cause has. */
+/** Callers learn no path, which the cause has, of a command that the system did not start. */
 function toStartError(thrown: unknown): unknown {
   const code = systemCodeOf(thrown);
   if (thrown instanceof AppError || code === undefined) return thrown;
@@ -193,17 +191,17 @@ function toStartError(thrown: unknown): unknown {
 }
 
 const FIRST_DESCRIPTOR = 3;
-/** The stdio of a child is a list up to the highest of them. */
+/** The stdio of a child is a list up to its highest descriptor. */
 const DESCRIPTOR_MAX = 1023;
 /** O_CLOEXEC of Linux, as the octal flags of /proc show it. */
 const CLOSE_ON_EXEC = 0o2000000;
 const DESCRIPTORS_FOLDER = '/proc/self/fdinfo';
 
 /**
- * Open files that who started us has left open: shells and supervisors do so. Node opens its own
+ * Finds open files that our starter has left open, as shells and supervisors do. Node opens its own
  * files so that no child gets them, and closes to children what it inherited below 16; the others
- * would go on to every command. In order; none where there is no /proc. To be called early: it
- * looks at every open file.
+ * would go on to every command. In order; none without /proc. Must be called early, as it looks at
+ * every open file.
  */
 function findInheritedDescriptors(): number[] {
   try {
@@ -221,12 +219,12 @@ function isPassedOn(descriptor: number): boolean {
     const flags = /^flags:\s*(\d+)$/m.exec(text)?.[1];
     return flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // The one that listed the folder is closed again.
+    // The descriptor that listed the folder is closed again.
     return false;
   }
 }
 
-/** The stdio of a child that gets `empty`, a descriptor of /dev/null, in place of each of them. */
+/** Adds `empty`, a descriptor of /dev/null, in place of each inherited descriptor. */
 function coverDescriptors(
   stdio: readonly (number | 'ignore' | 'pipe')[], inherited: readonly number[], empty: number,
 ): StdioOptions {

@@ -11,64 +11,58 @@
  */
 import { AppError } from '../../../base/errors.ts';
 
-/** A run that asks for a slot. */
 export type SlotRequest = {
-  /** The identifier of the action configuration. */
   readonly configuration: string;
-  /** Most runs of the configuration at once; null: as many as there are slots. */
+  /** Most runs of the configuration at once; null: as many as slots. */
   readonly max: number | null;
   /** Sorts runs by age, as `RunWait.place` does; null: the run does not coalesce. */
   readonly order: string | null;
-  /** Whether the run was attempted before. */
   readonly isRetry?: boolean;
-  /** Aborted when the run must not begin any more: then it waits no longer. */
+  /** Aborted when the run must not begin any more: it ceases to wait. */
   readonly signal?: AbortSignal | null;
-  /** Called with true when the run begins to wait, and with false when it has waited. */
+  /** Called with true when the run begins to wait, and with false after that. */
   readonly onWaiting?: (isWaiting: boolean) => void;
 };
 
-/** The right to run. To be called once the run has ended; it may be called again. */
+/** Gives the slot back; may be called again. */
 export type ReleaseSlot = () => void;
 
-/** Says that a newer run does for this one, which must not begin. */
+/** A newer run counts for this one, which must not begin. */
 export const COALESCED = 'coalesced';
 
-/** A turn in the line. A newer run that coalesces takes the turn over from the one that has it. */
+/** A turn in the line. A newer run that coalesces takes over the turn. */
 type Turn = { request: SlotRequest; end: (outcome: SlotOutcome) => void };
 type SlotOutcome = ReleaseSlot | typeof COALESCED | AppError;
 
-/** The runs of one configuration. */
 type ConfigurationRuns = {
   runningCount: number;
-  /** The turn of the run that coalesces and waits. */
+  /** The turn of the waiting run that coalesces. */
   coalescingTurn: Turn | null;
-  /** The order of the newest run that has begun and coalesces; '': none has. */
+  /** The order of the newest coalescing run that has begun; '': none has. */
   newestOrder: string;
 };
 
 export class CommandSlots {
   readonly #max: number;
   readonly #runsByConfiguration = new Map<string, ConfigurationRuns>();
-  /** The runs that wait, the next one first. */
+  /** The waiting runs, the next first. */
   readonly #turns = new Set<Turn>();
   #runningCount = 0;
   #isClosed = false;
 
-  /** `max` is the number of slots. */
   constructor({ max }: { readonly max: number }) {
     this.#max = max;
   }
 
-  /** The number of runs that wait for a slot. */
   get waitingCount(): number {
     return this.#turns.size;
   }
 
   /**
-   * Resolves with what gives the slot back when the run may begin, or with `COALESCED` when it
-   * never will. Rejects with `unavailable` when `signal` is aborted, or these slots are closed.
-   * Whether the run waits, and behind whom, is settled before this returns: callers need no `await`
-   * to keep their order.
+   * Resolves with the function that gives the slot back when the run may begin, or with `COALESCED`
+   * when it never will. Rejects with `unavailable` when `signal` aborts, or the slots are closed.
+   * Whether the run waits, and behind which, is settled before this returns: callers need no
+   * `await` to keep their order.
    */
   async take(request: SlotRequest): Promise<ReleaseSlot | typeof COALESCED> {
     if (this.#isClosed || request.signal?.aborted === true) throw createEndError();
@@ -76,7 +70,7 @@ export class CommandSlots {
     const { order, isRetry = false } = request;
     if (order !== null && isRetry && order < runs.newestOrder) return COALESCED;
     const waitingTurn = order === null ? null : runs.coalescingTurn;
-    // A waiting turn could not begin before, so the run that takes it over cannot begin either.
+    // A waiting turn could not begin, so the run that takes it over cannot begin either.
     if (waitingTurn === null && this.#mayBegin(request)) return this.#begin(request);
     if (waitingTurn !== null && isOlder(request, waitingTurn.request)) return COALESCED;
     const waiting = this.#wait(request, waitingTurn);
@@ -91,13 +85,13 @@ export class CommandSlots {
     }
   }
 
-  /** Ends all waiting, with `unavailable`. What runs goes on. */
+  /** Ends all waiting with `unavailable`. Runs that have begun go on. */
   close(): void {
     this.#isClosed = true;
     for (const turn of this.#turns) this.#leave(turn, createEndError());
   }
 
-  /** Waits for a turn of its own, or takes over that of an older run, which is coalesced. */
+  /** Waits for an own turn, or takes over that of an older run, which is coalesced. */
   #wait(request: SlotRequest, olderTurn: Turn | null): Promise<SlotOutcome> {
     return new Promise((resolve) => {
       const { signal = null, order, configuration } = request;
@@ -146,7 +140,7 @@ export class CommandSlots {
     };
   }
 
-  /** Lets those that wait begin, in their order, as far as there is room. */
+  /** Begins waiting runs in their order, as far as there is room. */
   #beginWaiting(): void {
     for (const turn of this.#turns) {
       if (this.#runningCount >= this.#max) return;

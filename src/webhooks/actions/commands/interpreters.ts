@@ -13,10 +13,10 @@ const INTERPRETERS = [
   'nsenter', 'parallel', 'runuser', 'setpriv', 'setsid', 'stdbuf', 'su', 'sudo', 'systemd-run',
   'time', 'timeout', 'unshare', 'watch', 'xargs',
 ];
-/** What a system appends to such a name: a version (`python3.11`, `perl5.36-x86_64-linux-gnu`). */
+/** Suffixes of systems: a version (`python3.11`, `perl5.36-x86_64-linux-gnu`). */
 const SUFFIX = /^(-static|-?\d[\d.]*[a-z]*\+?(-(dbg|static|[a-z0-9_]+-linux-gnu))?)?$/;
 
-/** Whether a file is an interpreter by its name, which is without folders. */
+/** `name` is without folders. */
 export function isInterpreterName(name: string): boolean {
   return INTERPRETERS.some((interpreter) =>
     name.startsWith(interpreter) && SUFFIX.test(name.slice(interpreter.length)));

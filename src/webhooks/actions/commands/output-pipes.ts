@@ -10,14 +10,14 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { RunFolder } from './run-folder.ts';
 
-/** Our end of a named pipe, and the descriptor of the command's end. The caller closes both. */
+/** Our end, and the descriptor of the command's end. The caller closes both. */
 type OutputPipe = { readonly source: Socket; readonly writeEnd: number };
 
 const BATCH_SIZE = 16;
 
 export class CommandOutputPipes {
   readonly #runsFolder: string;
-  /** Holds the pipes that no run has yet. */
+  /** Holds the spare pipes. */
   #folder: RunFolder | null = null;
   readonly #sparePaths: string[] = [];
   #filling: Promise<boolean> | null = null;
@@ -27,8 +27,8 @@ export class CommandOutputPipes {
   }
 
   /**
-   * Moves a pipe into a run folder, and opens it. Null when there can be none. Throws the system's
-   * error when it cannot be opened, or the run folder is gone.
+   * Moves a pipe into a run folder, and opens it; null: there can be none. Throws the system's
+   * error when the pipe cannot be opened, or the run folder is gone.
    */
   async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
     const path = join(folder.path, name);
@@ -44,7 +44,7 @@ export class CommandOutputPipes {
     return null;
   }
 
-  /** Removes the pipes that no run has had. To be called when nothing runs. */
+  /** Removes the spare pipes. Must be called when nothing runs. */
   async clear(): Promise<void> {
     const folder = this.#folder;
     this.#folder = null;
@@ -52,7 +52,6 @@ export class CommandOutputPipes {
     await folder?.remove();
   }
 
-  /** False when no pipes can be made. */
   async #fill(): Promise<boolean> {
     try {
       return await (this.#filling ??= this.#makeBatch());
@@ -62,7 +61,7 @@ export class CommandOutputPipes {
   }
 
   async #makeBatch(): Promise<boolean> {
-    // The last batch is used up, or somebody has removed it.
+    // The last batch is used up, or was removed by somebody.
     await this.clear();
     const folder = this.#folder = await RunFolder.make(this.#runsFolder);
     const paths = Array.from({ length: BATCH_SIZE }, (_, index) => join(folder.path, `${index}`));

@@ -15,16 +15,16 @@ export type ProcessEntry = {
   readonly sessionId: number;
 };
 
-/** Entries that are read in one turn of the event loop: together they take about a millisecond. */
+/** Entries read in one turn of the event loop, about a millisecond. */
 const TURN_ENTRIES = 100;
 const ENDED_STATES = ['Z', 'X'];
 const STANDARD_DESCRIPTORS = [0, 1, 2];
 const POLL_MS = 10;
-/** Rounds of killing: what forks while it is killed needs more than one. */
+/** A process that forks while it is killed needs several rounds. */
 const KILL_ROUNDS_MAX = 50;
 const files = createNodeFiles();
 
-/** All processes but those that have ended and are not reaped yet. */
+/** All processes but ended ones that are not reaped yet. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
   const entries: ProcessEntry[] = [];
   const names = listNames().filter((name) => /^\d+$/.test(name));
@@ -44,14 +44,13 @@ function listNames(): string[] {
   }
 }
 
-/** Null for a process that has ended. */
 function readEntry(pid: number): ProcessEntry | null {
   const [state, , group, session] = readProcessFields(files, pid);
   return state === undefined || ENDED_STATES.includes(state) ? null
     : { pid, groupId: Number(group), sessionId: Number(session) };
 }
 
-/** Whether a process has a file below `folder` as its standard input, output or error. */
+/** Whether standard input, output or error is a file below `folder`. */
 export function holdsFileBelow(pid: number, folder: string): boolean {
   return STANDARD_DESCRIPTORS.some((descriptor) => {
     try {
@@ -62,7 +61,6 @@ export function holdsFileBelow(pid: number, folder: string): boolean {
   });
 }
 
-/** Whether a process works in `folder`, or below it. */
 export function worksBelow(pid: number, folder: string): boolean {
   try {
     return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
@@ -71,7 +69,7 @@ export function worksBelow(pid: number, folder: string): boolean {
   }
 }
 
-/** Sends a signal to a process group. False when it is gone, or none of it may be signalled. */
+/** Returns false for a group that is gone, or may not be signalled. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-groupId, signal);
@@ -82,7 +80,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Sends a signal to each group of a session. Returns how many processes the session had. */
+/** Signals each group of a session. Returns the number of its processes. */
 export async function signalSession(sessionId: number, signal: NodeJS.Signals): Promise<number> {
   const members = (await listProcesses()).filter((entry) => entry.sessionId === sessionId);
   for (const groupId of new Set(members.map((entry) => entry.groupId))) {
@@ -91,7 +89,7 @@ export async function signalSession(sessionId: number, signal: NodeJS.Signals): 
   return members.length;
 }
 
-/** Kills a session. Resolves with false when some of it is still there in the end. */
+/** Resolves with false when some of the session is still there in the end. */
 export async function killSession(sessionId: number, clock: Clock): Promise<boolean> {
   for (let round = 0; round < KILL_ROUNDS_MAX; round += 1) {
     if (await signalSession(sessionId, 'SIGKILL') === 0) return true;

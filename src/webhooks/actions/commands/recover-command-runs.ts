@@ -33,9 +33,9 @@ export async function recoverCommandRuns(
 }
 
 /**
- * The sessions of a run's command. The process that is noted is the command only if it has the same
- * start time. If it has ended, and what it started has not, its session can be told by what works
- * in the folder, or writes there. A command that was not noted any more can be told by the same.
+ * Finds the sessions of a run's command. The noted process is the command only if it has the same
+ * start time. If it has ended before what it started, or was not noted, the session is known by
+ * processes that work in the folder, or write there.
  */
 function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): number[] {
   const noted = folder.readProcess();
@@ -52,7 +52,7 @@ function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): nu
     .map(({ sessionId }) => sessionId);
 }
 
-/** As at a timeout: SIGTERM, and SIGKILL to what is still there later. */
+/** Sends SIGTERM, and SIGKILL after the time that a timeout gives. */
 async function endSession(sessionId: number, clock: Clock): Promise<boolean> {
   const deadlineMs = clock.monotonicMs() + TERMINATION_MS;
   let count = await signalSession(sessionId, 'SIGTERM');

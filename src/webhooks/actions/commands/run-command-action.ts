@@ -29,22 +29,22 @@ type CommandResources = {
   readonly directory: CommandDirectory;
   readonly slots: Pick<CommandSlots, 'take'>;
   readonly runner: Pick<CommandRunner, 'run'>;
-  /** What `environment` and `files` may name: the setting `actions.environment`. */
+  /** The setting `actions.environment`: the names for `environment` and `files`. */
   readonly allowedVariables: readonly string[];
-  /** The limit of a command whose options have no `timeout`. */
+  /** The limit of a command without an option `timeout`. */
   readonly timeoutMs: number;
-  /** What every command has in its environment, such as PATH. */
+  /** Variables of every command, such as PATH. */
   readonly baseEnvironment: Readonly<Record<string, string>>;
 };
 
 const OUTPUT_BYTES_MAX = 64 * 1024;
-/** The limit for what templates are filled with, as they may repeat a payload. */
+/** The limit of filled templates, which may repeat a payload. */
 const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
-/** Files may be filled with as many bodies: JSON as text may take more than the body that came. */
+/** Files may be filled with so many bodies: JSON as text may take more than the body. */
 const FILLED_BODIES_MAX = 2;
-/** Stands for no payload, as for custom actions. */
+/** The body without a payload, as for custom actions. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
-/** The file itself was there a moment ago. */
+/** For a file that was there a moment ago. */
 const NO_INTERPRETER = 'the program that the first line names after #! is not there; where it is, '
   + 'that line may end in CR LF: save the file with LF alone';
 
@@ -73,7 +73,7 @@ export function createRunCommandAction(resources: CommandResources): RegisteredA
   };
 }
 
-/** Empty where the folder cannot be read, or must not be trusted: `doctor` says why. */
+/** Empty for a folder that is unreadable or must not be trusted: `doctor` says why. */
 function listCommandNames(directory: CommandDirectory): readonly string[] {
   try {
     return directory.list().filter(({ problem }) => problem === null).map(({ name }) => name);
@@ -101,7 +101,7 @@ async function runInSlot(
   }
 }
 
-/** Rejects only with errors of ours that are temporary: those say nothing about the command. */
+/** Rejects only with temporary errors of ours, which say nothing about the command. */
 async function runCommand(
   call: ActionCall, command: HookCommand, resources: CommandResources,
 ): Promise<ActionResult> {
@@ -146,7 +146,7 @@ function createRun(
   };
 }
 
-/** Fills all templates of a command. Throws `invalid` for what is too long or not base64. */
+/** Throws `invalid` for a text that is too long or not base64. */
 function fillTemplates(
   command: HookCommand, facts: Facts, call: ActionCall,
   baseEnvironment: CommandResources['baseEnvironment'],
@@ -172,7 +172,7 @@ function fillTemplates(
   };
 }
 
-/** Fills templates until all texts together have reached a limit. */
+/** Fills templates up to a limit of all texts together. */
 class FilledBudget {
   readonly #facts: Facts;
   #lengthLeft: number;
@@ -182,7 +182,7 @@ class FilledBudget {
     this.#lengthLeft = lengthMax;
   }
 
-  /** `place` names the template, for the error. */
+  /** `place` names the template in errors. */
   fill(template: Parameters<typeof fillTextTemplate>[0], place: string): string {
     try {
       const text = fillTextTemplate(template, this.#facts, this.#lengthLeft);
@@ -207,9 +207,9 @@ function createHookVariables(call: ActionCall): Readonly<Record<string, string>>
 }
 
 /**
- * The facts that templates are filled with. Every user of the machine may see the arguments of a
- * process, so no credential is among them: neither our secret, where the sender sends it, nor what
- * the inbox would not store. The first run and its retries get the same.
+ * The facts for templates. Every user of the machine may see the arguments of a process, so these
+ * hold no credential: neither our secret, where the sender sends it, nor headers that the inbox
+ * would not store. The first run and its retries get the same facts.
  */
 function createCommandFacts(call: ActionCall): Facts {
   const { context: { headers, query, event, method }, secretSources } = call;
@@ -238,8 +238,7 @@ function createStartError(reason: string, cause?: unknown): AppError {
 
 /**
  * The result of a command that could not be started. The caller learns what is wrong with its own
- * request; paths and who may write there are for the record and the log. Throws `thrown` where it
- * is temporary, or a bug.
+ * request; paths and their owners are for record and log. Throws a temporary error, and a bug.
  */
 function toStartFailure(thrown: unknown, call: ActionCall, { command }: HookCommand): ActionResult {
   if (!(thrown instanceof AppError) || !['invalid', 'usage'].includes(thrown.code)) throw thrown;

@@ -18,7 +18,7 @@ import { removeTree } from '../../../base/files/remove-tree.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { describeProcess, type ProcessIdentity } from '../../../store/lock/process-identity.ts';
 
-/** A file for the command, and the variable that has its path. */
+/** A file for the command, and the variable with its path. */
 export type CommandFile = { readonly variable: string; readonly bytes: Buffer };
 
 const PREFIX = 'run-';
@@ -33,20 +33,18 @@ export class RunFolder {
     this.path = path;
   }
 
-  /** Makes a folder for a new run. Throws what the system throws. */
   static async make(runsFolder: string): Promise<RunFolder> {
     await mkdir(runsFolder, { recursive: true, mode: 0o700 });
     return new RunFolder(await mkdtemp(join(runsFolder, PREFIX)));
   }
 
-  /** Makes the working directory, and returns its path. */
   async makeWorkingDirectory(): Promise<string> {
     const path = join(this.path, 'work');
     await mkdir(path, { mode: 0o700 });
     return path;
   }
 
-  /** Writes the files, and returns their paths by variable. */
+  /** Returns the paths by variable. */
   async writeFiles(commandFiles: readonly CommandFile[]): Promise<Record<string, string>> {
     const paths: Record<string, string> = {};
     if (commandFiles.length === 0) return paths;
@@ -59,26 +57,26 @@ export class RunFolder {
     return paths;
   }
 
-  /** Writes what the command reads, and opens it. The caller closes the descriptor. */
+  /** Opens the input. The caller closes the descriptor. */
   async openInput(bytes: Buffer): Promise<number> {
     const path = join(this.path, 'stdin');
     await writeFile(path, bytes, NEW_FILE);
     return openSync(path, constants.O_RDONLY);
   }
 
-  /** Notes which process the command is: at once, as a crash before it leaves it harder to find. */
+  /** Notes the process of the command at once: after a crash before this it is hard to find. */
   noteProcess(pid: number): void {
     const note = JSON.stringify(describeProcess(files, pid));
     writeFileSync(join(this.path, NOTE_NAME), note, NEW_FILE);
   }
 
-  /** The process that is noted; null: there is no valid note. */
+  /** null: there is no valid note. */
   readProcess(): ProcessIdentity | null {
     try {
       const note: unknown = JSON.parse(readFileSync(join(this.path, NOTE_NAME), 'utf8'));
       if (!isJsonObject(note)) return null;
       const { pid, startTime, bootId, namespace } = note;
-      // A group of 1 would be everybody, and one of 0 our own.
+      // Group 1 would be everybody, and group 0 our own.
       if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return null;
       return {
         pid, startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
@@ -88,13 +86,12 @@ export class RunFolder {
     }
   }
 
-  /** Throws the system's error when something in it cannot be removed. */
+  /** Throws the system's error. */
   remove(): Promise<void> {
     return removeTree(this.path);
   }
 }
 
-/** The run folders that an earlier process has left. */
 export function listRunFolders(runsFolder: string): RunFolder[] {
   try {
     return readdirSync(runsFolder).filter((name) => name.startsWith(PREFIX))

@@ -12,12 +12,12 @@ import {
   createFactReader, findPathProblem, type FactReader, type Facts,
 } from '../../members/filters/facts.ts';
 
-/** Texts to copy, and readers of the values between them. */
+/** Texts, and readers of the values between them. */
 export type TextTemplate = readonly (string | FactReader)[];
 
 const TEMPLATE_SOURCES = ['payload', 'headers', 'query', 'event'];
 
-/** Throws `malformed`, with what is wrong as a clause. */
+/** Throws `malformed` with the problem as a clause. */
 export function parseTextTemplate(source: string): TextTemplate {
   return splitPlaceholders(source, {
     parsePath: rememberPaths((path) => {

@@ -25,14 +25,16 @@ import {
 import type { LoadReport } from './worker-messages.ts';
 
 export type ModuleFile = {
-  /** The path as it was found, for messages. */
+  /** The path as found, for messages. */
   readonly origin: string;
-  /** The path to load. Throws `usage` for a file that is not safe; to be asked before each load. */
+  /**
+   * The path to load. Throws `usage` for a file that is not safe. Must be called before each load.
+   */
   readonly resolvePath: () => string;
 };
 
 type ModuleOptions = Pick<RelayContext, 'clock' | 'log'> & {
-  /** The time of a run, and of a check of options. */
+  /** The limit of a run, and of a check of options. */
   readonly callTimeoutMs: number;
   readonly memoryMiBMax: number;
 };
@@ -42,23 +44,22 @@ type LoadedModule = {
   readonly file: ModuleFile;
   readonly fileName: string;
   readonly health: ModuleHealth;
-  /** The file that was loaded last; links in its path are followed. */
+  /** The file that was loaded last; links are followed. */
   url: string;
 };
 
 type Names = Pick<RegisteredAction, 'identifier' | 'label'>;
 
-/** A worker, and the modules that it has loaded. */
 type ActionWorker = {
   readonly thread: ActionWorkerThread;
-  /** The loads by number of module; each begins after the one before. */
+  /** By number of module; each load begins after the one before. */
   readonly loads: Map<number, Promise<Names>>;
   readonly loadedIds: Set<number>;
   loadingId: number | null;
 };
 
 const LOADING_MS_MAX = 10_000;
-/** The workers that a call may see end before it begins. */
+/** Most workers that may end before a call begins. */
 const ENDS_AWAITED_MAX = 5;
 
 const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
@@ -72,12 +73,12 @@ const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
 export class ActionModules {
   readonly #options: ModuleOptions;
   readonly #modules: readonly LoadedModule[];
-  /** Counts the ends of workers that cannot be laid to a module. */
+  /** Counts the ends of workers that no module caused as far as known. */
   readonly #unknownModuleHealth: ModuleHealth;
   readonly #lateCalls = new WeakSet<ActionCall>();
   #http: HttpSender | null = null;
   #worker: ActionWorker | null = null;
-  /** Whether all modules have been loaded once: before that, an end fails the start. */
+  /** False until all modules have been loaded once: before that, an end fails the start. */
   #isStarted = false;
   #isClosed = false;
 
@@ -90,8 +91,8 @@ export class ActionModules {
   }
 
   /**
-   * Loads all modules. Throws `usage` with the name of the first file that is not safe, does not
-   * load, or exports no action. To be called once.
+   * Loads all modules, once. Throws `usage` with the name of the first file that is not safe, does
+   * not load, or exports no action.
    */
   async load(): Promise<readonly ActionSource[]> {
     const worker = this.#createWorker();
@@ -106,7 +107,7 @@ export class ActionModules {
     return sources;
   }
 
-  /** Ends the worker, and what runs in it; idempotent. */
+  /** Ends the worker with its runs; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker?.thread.close();
@@ -142,7 +143,7 @@ export class ActionModules {
       : worker.thread.run(module.id, call);
   }
 
-  /** Nobody waits for the call any more: the worker is pinged, as the call may hold it up. */
+  /** The worker is pinged, as the call, for which nobody waits any more, may hold it up. */
   #giveUp(call: ActionCall): void {
     this.#lateCalls.add(call);
     this.#worker?.thread.giveUp(call);
@@ -182,7 +183,7 @@ export class ActionModules {
         await this.#load(worker, module);
         if (isReady(worker, module)) return worker;
       } catch {
-        // It was logged, and the module is switched off, if it was to blame.
+        // It was logged, and the module is switched off if it was to blame.
       }
     }
     this.#checkSwitchedOn(module);
@@ -194,7 +195,7 @@ export class ActionModules {
     return this.#http;
   }
 
-  /** Throws `unavailable` where the system gives no thread. */
+  /** Throws `unavailable` without a thread. */
   #createWorker(): ActionWorker {
     let thread: ActionWorkerThread;
     try {
@@ -213,7 +214,7 @@ export class ActionModules {
     return worker;
   }
 
-  /** Starts a worker in place of one that has ended, and loads what is not switched off. */
+  /** Starts a worker, and loads the modules that are not switched off. */
   #replaceWorker(): ActionWorker {
     const worker = this.#createWorker();
     for (const module of this.#modules) {
@@ -225,7 +226,7 @@ export class ActionModules {
     return worker;
   }
 
-  /** Rejects with `usage` if the module is not safe, does not load, or exports no action. */
+  /** Rejects with `usage` for a module that is not safe, does not load, or exports no action. */
   #load(worker: ActionWorker, module: LoadedModule): Promise<Names> {
     const { loads } = worker;
     const earlierLoad = loads.get(module.id);
@@ -254,7 +255,7 @@ export class ActionModules {
       return names;
     } catch (thrown) {
       loads.delete(module.id);
-      // An end of the worker is logged, and laid to the module, by itself.
+      // The end of a worker is logged, and laid to a module, by `#onEnd`.
       if (this.#isStarted && thread.isUsable) {
         module.health.switchOff();
         log.error('an action module could not be loaded again, and is switched off for a minute',
@@ -276,7 +277,7 @@ export class ActionModules {
       ...fields, ...end.error === null ? {} : { error: end.error },
     });
     const health = module?.health ?? this.#unknownModuleHealth;
-    // One that cannot be loaded would keep the others from it, too.
+    // A module that cannot be loaded would keep the others from it, too.
     const wasLoading = worker.loadingId !== null && worker.loadingId === module?.id;
     if (wasLoading) health.switchOff();
     if (wasLoading || health.countEnd()) {
@@ -287,12 +288,12 @@ export class ActionModules {
     try {
       this.#replaceWorker();
     } catch (thrown) {
-      // The next run tries it again.
+      // The next run tries again.
       log.error('the action modules have no worker', { error: thrown });
     }
   }
 
-  /** The module that the end can be laid to. */
+  /** The module that caused the end, as far as known. */
   #findCulprit(
     { loadingId }: ActionWorker, { stack, markedModuleId }: WorkerEnd,
   ): LoadedModule | undefined {
@@ -326,13 +327,13 @@ export class ModuleHealth {
     return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
   }
 
-  /** The time of day until which it is switched off; null: it is not. */
+  /** The time of day when it is switched on again; null: it is not off. */
   get untilMs(): number | null {
     const { remainingMs } = this;
     return remainingMs === 0 ? null : Math.ceil(this.#clock.now() + remainingMs);
   }
 
-  /** Counts an end of the worker. Returns whether that has switched the module off. */
+  /** Returns whether this has switched the module off. */
   countEnd(): boolean {
     const nowMs = this.#clock.monotonicMs();
     this.#endTimesMs = [...this.#endTimesMs.filter((endMs) => endMs > nowMs - WINDOW_MS), nowMs];

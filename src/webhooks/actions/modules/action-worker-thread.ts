@@ -23,28 +23,26 @@ import {
   type ThrownMessage, type WorkerMarks, type WorkerOrder, type WorkerReport, type WorkerSetup,
 } from './worker-messages.ts';
 
-/** How a worker ended, and what tells whose fault it was. */
+/** How a worker ended, and the evidence of the module that caused it. */
 export type WorkerEnd = {
   readonly reason: 'blocked' | 'failed' | 'exited' | 'memory' | 'closed';
-  /** Lines of a stack trace, or URLs of scripts, from the top down. */
+  /** Lines of a stack trace, or URLs of scripts, top down. */
   readonly stack: readonly string[];
-  /** The module whose code was running, or had the process exit; null: not known. */
+  /** The module whose code was running, or called `process.exit`; null: not known. */
   readonly markedModuleId: number | null;
-  /** What was thrown late; null: nothing. */
+  /** The value that was thrown late; null without one. */
   readonly error: unknown;
 };
 
-/** A run, or a question, that is under way. */
 type WorkerCall = {
-  /** The call of the run; null: it is a question. */
+  /** null: the call is a question. */
   readonly action: ActionCall | null;
-  /** Gets null when the worker ends before the call. */
+  /** Gets null when the worker ends first. */
   readonly end: (report: RunReport | LoadReport | CheckReport | null) => void;
-  /** The errors of its requests: one that the action throws on is thrown here as it was. */
+  /** The errors of its requests: one that the action throws on is thrown as it was. */
   errors: Map<number, unknown> | null;
 };
 
-/** Says that the worker has not answered in time. */
 export const LATE = 'late';
 export const STOPPED_MESSAGE = 'The action was stopped';
 
@@ -52,17 +50,17 @@ const ANSWER_MS_MAX = 1000;
 const STACK_MS_MAX = 500;
 const TERMINATION_MS_MAX = 500;
 const MEMORY_CHECK_MS = 50;
-/** A thread that is busy for longer cannot have its garbage collected before it is judged. */
+/** The garbage of a thread that is busy for longer is not collected before it is judged. */
 const BUSY_MS_MAX = 200;
 const COLLECTION_MS_MAX = 500;
 /** Runs with more bytes do not wait for the end of the turn. */
 const RUN_BYTES_MAX = 2 ** 20;
 const UNREAD_LINES_MAX = 100;
-// As many as a hundred bodies of a megabyte, or 8,000 without one.
+// The requests of a hundred bodies of a megabyte, or of 8,000 without a body.
 const UNANSWERED_KIB_MAX = 131_072;
 /**
- * What one allocation may take beyond the limit before the worker is ended. V8 ends the process,
- * and not the thread, when a single array or table does not fit below its own limit.
+ * The bytes that one allocation may take beyond the limit before the worker is ended. V8 ends the
+ * process, not the thread, when a single array or table does not fit below its own limit.
  */
 const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
@@ -70,7 +68,7 @@ const MIB = 2 ** 20;
 type ThreadOptions = Pick<RelayContext, 'clock' | 'log'> & {
   readonly memoryMiBMax: number;
   readonly getHttp: () => HttpSender;
-  /** Called once, as soon as it is known how the worker ended. */
+  /** Called once the end is known. */
   readonly onEnd: (end: WorkerEnd) => void;
 };
 
@@ -83,28 +81,25 @@ export class ActionWorkerThread {
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
   #callCount = 0;
-  /** The runs of this turn of the event loop, which are not sent yet. */
+  /** The runs of this turn of the event loop, not sent yet. */
   #runs: ModuleRun[] = [];
-  /** Their bodies, and the payloads that are no bodies. */
+  /** Their bodies, and the payloads that are not bodies. */
   #runBytes: Buffer[] = [];
   #runBytesCount = 0;
-  /** The requests of actions that are under way. */
   readonly #aborts = new Map<number, AbortController>();
   #inspector: WorkerInspector | null = null;
   #memoryTimer: Timer | null = null;
   #isCheckingMemory = false;
-  /** The bytes of its buffers, by its last answer. */
+  /** By its last answer. */
   #bufferBytes = 0;
   #pingCount = 0;
-  /** Called with the answers to pings, by their numbers. */
   readonly #pings = new Map<number, () => void>();
-  /** Whether it has to answer, or is ended. */
+  /** It has to answer, or is ended. */
   #isPinged = false;
   #error: unknown = null;
-  /** It is being given up, and nothing new begins in it. */
+  /** It is being given up: nothing new begins. */
   #isEnding = false;
   #end: WorkerEnd | null = null;
-  /** Resolves when it is known how the worker ended. */
   readonly ended: Promise<void>;
   #resolveEnded = (): void => {};
 
@@ -120,7 +115,7 @@ export class ActionWorkerThread {
     try {
       WorkerInspector.attachToWorkers();
     } catch {
-      // Without an inspector the heap has the limit of V8 alone, and no stack is taken.
+      // Without an inspector only the limit of V8 holds, and no stack is taken.
     }
     this.#thread = new Worker(createWorkerProgram(), {
       eval: true, workerData: setup,
@@ -136,19 +131,17 @@ export class ActionWorkerThread {
     this.#thread.on('exit', () => this.#onExit());
   }
 
-  /** How it ended; null: it has not. */
   get end(): WorkerEnd | null {
     return this.#end;
   }
 
-  /** False from the moment on at which it is given up. */
   get isUsable(): boolean {
     return this.#end === null && !this.#isEnding;
   }
 
   /**
-   * Runs an action. Resolves with what it returned, or with a failure when the worker ends before.
-   * Rejects with what it threw.
+   * Resolves with what the action returned, or with a failure when the worker ends first. Rejects
+   * with what the action threw.
    */
   run(moduleId: number, action: ActionCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -171,8 +164,8 @@ export class ActionWorkerThread {
   }
 
   /**
-   * Asks the worker what `createOrder` says. Resolves with the report, with null when the worker
-   * ends before, and with `LATE` when it takes longer: then it is pinged.
+   * Resolves with the report to the order, with null when the worker ends first, and with `LATE`
+   * when it takes longer: then it is pinged.
    */
   async ask(
     createOrder: (callId: number) => WorkerOrder, timeoutMs: number,
@@ -190,7 +183,7 @@ export class ActionWorkerThread {
     return LATE;
   }
 
-  /** Forgets a run that nobody waits for any more, and that may never end; pings the worker. */
+  /** Forgets a run that nobody waits for, which may never end, and pings the worker. */
   giveUp(action: ActionCall): void {
     for (const [callId, call] of this.#calls) if (call.action === action) this.#delete(callId);
     void this.ping();
@@ -207,7 +200,7 @@ export class ActionWorkerThread {
     this.#watchMemory();
   }
 
-  /** The process may end, like any other, when no call is under way. */
+  /** The process may end when no call is under way. */
   #delete(callId: number): void {
     if (this.#calls.delete(callId) && this.#calls.size === 0) this.#thread.unref();
   }
@@ -218,7 +211,7 @@ export class ActionWorkerThread {
     const json = action.bytes();
     const logTags = log.readTags?.() ?? {};
     this.#addRunBytes(body);
-    // Mostly the payload is the body, which is copied once.
+    // The payload mostly is the body, which is copied once.
     if (json !== null && json !== body) this.#addRunBytes(json);
     return {
       callId, moduleId, options, hops, trace, logTags,
@@ -248,7 +241,7 @@ export class ActionWorkerThread {
     if (this.#end === null) this.#thread.postMessage(order, [bytes.buffer]);
   };
 
-  /** Sends an order after the runs that have begun before it. */
+  /** Sends an order behind the runs that began before it. */
   #send(order: WorkerOrder): void {
     this.#sendRuns();
     this.#thread.postMessage(order);
@@ -262,19 +255,19 @@ export class ActionWorkerThread {
     this.#isPinged = false;
   }
 
-  /** True as well where the worker ends meanwhile. */
+  /** Also true when the worker ends meanwhile. */
   async #answersIn(ms: number): Promise<boolean> {
     const pingId = this.#sendPing();
     const answer = new Promise<void>((resolve) => {
       this.#pings.set(pingId, resolve);
     });
     if (await endsInTime(this.#options.clock, ms, answer)) return true;
-    // The answer may be here, and this thread has not come to read it.
+    // The answer may be here, not read by this thread yet.
     await new Promise(setImmediate);
     return !this.#pings.delete(pingId);
   }
 
-  /** Returns the number of the answer. Nothing else is one: endless loops log and send, too. */
+  /** Returns the number of the answer. Only an answer counts: endless loops log and send, too. */
   #sendPing(): number {
     this.#pingCount += 1;
     this.#send({ order: 'ping', pingId: this.#pingCount });
@@ -287,7 +280,7 @@ export class ActionWorkerThread {
     this.#pings.delete(pingId);
   }
 
-  /** Ends the worker, once its stack has been taken if that is possible. */
+  /** Ends the worker, after its stack is taken if possible. */
   async endWithStack(reason: WorkerEnd['reason']): Promise<void> {
     if (!this.isUsable) return;
     this.#isEnding = true;
@@ -297,7 +290,7 @@ export class ActionWorkerThread {
     void this.#terminate();
   }
 
-  /** Ends the worker; idempotent. Resolves when the thread has ended, or hangs in the system. */
+  /** Idempotent. Resolves when the thread has ended, or hangs in the system. */
   async close(): Promise<void> {
     this.#finish({ reason: 'closed', stack: [], markedModuleId: null, error: null });
     await this.#terminate();
@@ -309,7 +302,7 @@ export class ActionWorkerThread {
     const { clock, log } = this.#options;
     if (await endsInTime(clock, TERMINATION_MS_MAX, this.#thread.terminate())) return;
     log.error('a thread of the action modules cannot be ended while it waits within the system');
-    // `terminate` has this process wait for it.
+    // `terminate` makes this process wait for it.
     this.#thread.unref();
   }
 
@@ -342,7 +335,7 @@ export class ActionWorkerThread {
     this.#resolveEnded();
   }
 
-  /** A module can send what it likes: what is no report ends the worker. */
+  /** A module can send anything: a message that is no report ends the worker. */
   #receive(report: unknown): void {
     if (!isWorkerReport(report)) {
       return this.#endByMessage(new Error('a message that is none of hookshelf\'s own'));
@@ -430,7 +423,7 @@ export class ActionWorkerThread {
     return this.#inspector;
   }
 
-  /** Looks at the memory as long as calls are under way. */
+  /** The memory is checked while calls are under way. */
   #watchMemory(): void {
     if (this.#memoryTimer !== null || this.#isCheckingMemory) return;
     this.#memoryTimer =
@@ -451,11 +444,11 @@ export class ActionWorkerThread {
     if (this.#calls.size > 0 && this.isUsable) this.#watchMemory();
   }
 
-  /** Judges at the first look above, once garbage is collected where that is possible. */
+  /** Judges at the first look above the limit, after a collection of garbage if possible. */
   async #isMemoryTooLarge(): Promise<boolean> {
     const inspector = this.#inspect();
     const bytesMax = this.#options.memoryMiBMax * MIB;
-    // The answer, which a busy thread owes, is there at the next look.
+    // The answer of a busy thread is there at the next look.
     this.#sendPing();
     if (await inspector.readHeapBytes() + this.#bufferBytes <= bytesMax) return false;
     if (!await this.#answersIn(BUSY_MS_MAX)) return true;
@@ -466,7 +459,7 @@ export class ActionWorkerThread {
   }
 }
 
-/** Named one by one: a spread takes a microsecond of each run. */
+/** A spread would take a microsecond of each run. */
 function withoutBody({
   headers, query, contentType, method, path, receivedAt, event, eventId, verified, request, attempt,
   replay,
@@ -477,7 +470,7 @@ function withoutBody({
   };
 }
 
-/** The error that the action threw, in this thread. */
+/** The error that the action threw, as it was in this thread. */
 function restoreThrown(thrown: ThrownMessage, errors: WorkerCall['errors']): unknown {
   const { requestId } = thrown;
   return requestId !== null && errors?.has(requestId) === true ? errors.get(requestId)
@@ -488,7 +481,7 @@ function createMark(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The number of the module; null: none is marked. */
+/** The number of the module; null without one. */
 function readModuleMark(mark: Int32Array): number | null {
   const value = Atomics.load(mark, 0);
   return value === 0 ? null : value - 1;

@@ -18,20 +18,17 @@ import type { Logger } from '../../../base/log.ts';
 import type { ActionSource } from '../action-registry.ts';
 import type { ModuleFile } from './action-modules.ts';
 
-/** The name of the folder in the data directory. */
 export const ACTIONS_FOLDER = 'actions';
 
 const EXTENSIONS = ['.mjs', '.js'];
 
-/** The actions that no module brings. */
 export const BUILT_IN_ACTIONS = ['emit-event', 'http-forward', 'log', 'run-command'];
 
-/** Which modules are loaded: those of one action may be all that a command needs. */
+/** A command may need only the modules that may have one action. */
 export type ModuleSelection = 'all' | 'none' | { readonly ofAction: string };
 
 type LoadedActions = {
   readonly sources: readonly ActionSource[];
-  /** Ends the worker; idempotent. */
   readonly close: () => Promise<void>;
 };
 
@@ -62,12 +59,11 @@ export async function loadActionModules(options: {
   });
 }
 
-/** Those of the folder first, sorted by name. Throws `usage` for a folder that cannot be read. */
+/** The files of the folder come first, sorted by name. Throws `usage` for an unreadable folder. */
 export function findActionModules(options: {
   /** `<data>/actions`; need not exist. */
   readonly folder: string;
   readonly paths: readonly string[];
-  /** By default `all`. */
   readonly selection?: ModuleSelection;
 }): ModuleFile[] {
   const { folder, paths, selection = 'all' } = options;
@@ -82,8 +78,8 @@ export function findActionModules(options: {
 }
 
 /**
- * Whether a module may have the action: its file is called so, or its text has the identifier in
- * quotes. A file that cannot be read may have any: loading it says why.
+ * Whether a module may have the action: its file has that name, or its text has the identifier in
+ * quotes. A file that cannot be read may have any action: loading it says why.
  */
 function mayBringAction(file: string, action: string): boolean {
   if (BUILT_IN_ACTIONS.includes(action)) return false;
@@ -106,7 +102,7 @@ function listModuleFiles(folder: string): string[] {
   }
 }
 
-/** The path to load. Links are followed, as the file that would run is the one to check. */
+/** Links are followed: the file that would run is the one to check. */
 function resolveTrustedPath(folder: string, file: string): string {
   const data = realpathSync(dirname(folder));
   const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
@@ -117,14 +113,14 @@ function resolveTrustedPath(folder: string, file: string): string {
 
 function resolveTrustedNamedPath(path: string): string {
   const walk = walkPath(path);
-  // The loader has the better message.
+  // The loader of modules has the better message.
   if (!walk.exists) return path;
   checkWayAsRoot(walk);
   checkOwnership(walk.nearest);
   return assertRegularFile(walk.nearest);
 }
 
-/** Throws `usage` unless it is a regular file: reading a pipe could wait for ever. */
+/** Throws `usage` for anything but a regular file: reading a pipe could wait for ever. */
 function assertRegularFile({ path, isFile }: PathStep): string {
   if (isFile) return path;
   throw new AppError('usage', `${path}: is not a regular file, as a module must be`);

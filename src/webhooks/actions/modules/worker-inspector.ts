@@ -17,7 +17,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 type WorkerMessage = InspectorNotification<NodeWorker.ReceivedMessageFromWorkerEventDataType>;
 
 class WorkersSession {
-  /** The ids of the attached threads within the session, by their thread ids. */
+  /** By thread id, the id of an attached thread within the session. */
   readonly #attachedIds = new Map<number, string>();
   readonly #inspectors = new Map<string, WorkerInspector>();
   readonly #session: Session;
@@ -26,7 +26,7 @@ class WorkersSession {
   constructor() {
     this.#session = new (loadInspector().Session)();
     this.#session.connect();
-    // `workerId` only counts the workers that the session is attached to: the title has the thread.
+    // `workerId` only counts attached workers: the title names the thread.
     this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
       const threadId = /^\[worker (\d+)\]/.exec(workerInfo.title)?.[1];
       if (threadId !== undefined) this.#attachedIds.set(Number(threadId), sessionId);
@@ -37,7 +37,10 @@ class WorkersSession {
     this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
   }
 
-  /** Has the inspector hear the thread. Returns what sends to it; null: it is not attached. */
+  /**
+   * Makes the inspector hear the thread. Returns the function that sends to the thread; null: it is
+   * not attached.
+   */
   open(threadId: number, inspector: WorkerInspector): ((message: string) => void) | null {
     const sessionId = this.#attachedIds.get(threadId);
     if (sessionId === undefined) return null;
@@ -54,12 +57,10 @@ class WorkersSession {
   }
 }
 
-/** Null until it is needed. */
 let workersSession: WorkersSession | null = null;
 
 export class WorkerInspector {
   readonly #calls = new Map<number, (result: JsonObject) => void>();
-  /** The URLs of scripts by their ids. */
   readonly #urls = new Map<string, string>();
   readonly #onPaused: ((urls: readonly string[]) => void)[] = [];
   readonly #send: (message: string) => void;
@@ -67,15 +68,12 @@ export class WorkerInspector {
   #isClosed = false;
   #callCount = 0;
 
-  /**
-   * Has the threads that start from now on looked into. Throws where Node was built without an
-   * inspector.
-   */
+  /** Attaches to the threads that start from now on. Throws where Node has no inspector. */
   static attachToWorkers(): void {
     workersSession ??= new WorkersSession();
   }
 
-  /** `mark` is that of the thread. Throws where the thread is not attached yet, or has ended. */
+  /** Throws where the thread is not attached yet, or has ended. */
   constructor(threadId: number, mark: Int32Array) {
     const send = workersSession?.open(threadId, this) ?? null;
     if (send === null) throw new Error(`no worker thread ${threadId} is attached`);
@@ -84,20 +82,20 @@ export class WorkerInspector {
   }
 
   /**
-   * Resolves with the URLs of the scripts on the stack, from the top down. The thread stays where
-   * it is until `close`. Never resolves for a thread that waits within the system.
+   * Resolves with the URLs of the scripts on the stack, top down. The thread stops until `close`.
+   * Never resolves for a thread that waits within the system.
    */
   readStack(): Promise<readonly string[]> {
     const stack = new Promise<readonly string[]>((resolve) => {
       this.#onPaused.push(resolve);
     });
-    // The scripts, whose URLs a stack may lack, are told at once.
+    // A stack may lack the URLs of scripts, which are told at once.
     void this.#call('Debugger.enable');
     void this.#call('Debugger.pause');
     return stack;
   }
 
-  /** Resolves with the bytes of objects in the heap, garbage included. */
+  /** Resolves with the bytes of the heap, garbage included. */
   async readHeapBytes(): Promise<number> {
     const { usedSize } = await this.#call('Runtime.getHeapUsage');
     return typeof usedSize === 'number' ? usedSize : 0;
@@ -107,14 +105,13 @@ export class WorkerInspector {
     await this.#call('HeapProfiler.collectGarbage');
   }
 
-  /** Lets the thread go on; idempotent. A thread that is paused cannot be ended. */
+  /** Lets the thread go on, as a paused thread cannot be ended. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     void this.#call('Debugger.disable');
     this.#isClosed = true;
   }
 
-  /** Takes a message of the thread. */
   receive(text: string): void {
     const message: unknown = JSON.parse(text);
     if (this.#isClosed || !isJsonObject(message)) return;

@@ -12,7 +12,6 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
 import type { ActionContext } from '../action.ts';
 
-/** Something that was thrown in the other thread. */
 export type ThrownMessage = {
   /** The text of a value that is no error. */
   readonly text: string;
@@ -41,7 +40,6 @@ export type WorkerOrder =
   | ({ readonly order: 'respond'; readonly requestId: number } & RequestSettlement)
   | { readonly order: 'ping'; readonly pingId: number };
 
-/** One run of a module's action. */
 export type ModuleRun = {
   readonly callId: number;
   readonly moduleId: number;
@@ -51,14 +49,12 @@ export type ModuleRun = {
   /** The length of the payload's JSON, which follows; 'body': it is the body; null: none is. */
   readonly payload: number | 'body' | null;
   readonly options: JsonObject;
-  /** The number of hops that led to the call. */
   readonly hops: number;
   readonly trace: TraceContext | null;
-  /** The fields that stand before those of each of its log lines. */
+  /** The first fields of each of its log lines. */
   readonly logTags: LogFields;
 };
 
-/** The response to a request of an action, or why there is none. */
 export type RequestSettlement =
   { readonly response: ResponseMessage } | { readonly thrown: ThrownMessage };
 
@@ -69,13 +65,14 @@ type ResponseMessage = {
 };
 
 /**
- * What `execute` returned: `toActionResult` checks it. For a member of a wrong type stands another
- * that is refused as well: null for `success`, 0 for `message`, 0 for `data` once it is rebuilt.
+ * The return value of `execute`, which `toActionResult` checks. A member of a wrong type is
+ * replaced by another that is refused as well: null for `success`, 0 for `message`, 0 for `data`
+ * once it is rebuilt.
  */
 export type OutcomeMessage = {
   readonly success: unknown;
   readonly message: unknown;
-  /** What its JSON says; absent: it is neither object nor array, or cannot be JSON. */
+  /** The parsed JSON; absent: the data is neither object nor array, or cannot be JSON. */
   readonly data?: unknown;
   /** Why the data cannot be JSON; null: it can. */
   readonly dataError: ThrownMessage | null;
@@ -84,8 +81,8 @@ export type OutcomeMessage = {
 export type LoadReport = {
   readonly report: 'loaded'; readonly callId: number;
   /**
-   * Whether the default export is a class with what an action needs. Then it is the class that has
-   * thrown, else the import of the module.
+   * Whether the default export is a class with the members of an action. Then the class has thrown,
+   * else the import of the module.
    */
   readonly isActionClass: boolean;
   readonly identifier: unknown;
@@ -112,11 +109,10 @@ export type LogReport = {
   /** Those of the call, which may have ended. */
   readonly logTags: LogFields;
   readonly level: LogLevel;
-  /** Mostly text; null where `thrownMessage` is logged in its place. */
+  /** Mostly text; null: `thrownMessage` is logged in its place. */
   readonly message: unknown;
   readonly thrownMessage: ThrownMessage | null;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The fields that are errors, by name. */
   readonly errors: Readonly<Record<string, ThrownMessage>>;
 };
 
@@ -142,12 +138,12 @@ export type AliveReport = {
   readonly bufferBytes: number;
 };
 
-/** As many causes of an error as a worker tells (`describeAny`). */
+/** Most causes of an error that a worker tells (`describeAny`). */
 const CAUSES_MAX = 4;
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
 
-/** How members of reports are checked; errors and texts are as deep as whoever reads them looks. */
+/** The checks of the members of reports. Errors and texts are checked as deep as readers look. */
 const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
   loaded: {
     callId: isCount, isActionClass: isFlag, thrown: isThrown,
@@ -166,7 +162,7 @@ const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
   alive: { pingId: isCount, bufferBytes: isCount },
 };
 
-/** Whether it is what our program sends: a module can send anything by the same port. */
+/** Whether our program sent the report: a module can send anything by the same port. */
 export function isWorkerReport(value: unknown): value is WorkerReport {
   if (!isJsonObject(value)) return false;
   const kind: unknown = value['report'];
@@ -175,7 +171,7 @@ export function isWorkerReport(value: unknown): value is WorkerReport {
     && Object.entries(row[1]).every(([name, isRight]) => isRight(value[name]));
 }
 
-/** The reports in the text of a report `ended`. Throws where it is none of our program's. */
+/** Throws for a text that is not of our program. */
 export function parseRunReports(text: string): readonly RunReport[] {
   const reports: unknown = JSON.parse(text);
   if (Array.isArray(reports) && reports.every(isRunReport)) return reports;
@@ -219,19 +215,18 @@ function isTrace(value: unknown): boolean {
   return value === null || isJsonObject(value);
 }
 
-/** The HTTP client checks what it sends: here only what counts the bytes of a body. */
+/** The HTTP client checks the rest: this checks only the body, whose bytes are counted. */
 function isRequest(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const body: unknown = value['body'];
   return body === undefined || body === null || isText(body) || ArrayBuffer.isView(body);
 }
 
-/** What a request counts for among those that are not answered yet, with all that it costs. */
+/** The share of a request in `UNANSWERED_KIB_MAX`, with all that it costs. */
 export function requestKiB(body: HttpRequest['body']): number {
   return 16 + Math.ceil((typeof body === 'string' ? body.length : body?.byteLength ?? 0) / 1024);
 }
 
-/** What the worker is started with. */
 export type WorkerSetup = {
   readonly writesDebug: boolean;
   readonly marks: WorkerMarks;
@@ -242,7 +237,7 @@ export type WorkerSetup = {
 
 /**
  * Numbers in shared memory, each in an array of its own: a thread that ends, or does not stop,
- * sends or reads no message. That of a module is its number plus 1; 0 stands for none.
+ * sends or reads no message. A module is marked by its number plus 1; 0 stands for none.
  */
 export type WorkerMarks = {
   /** The module whose code the worker has entered and not left. */
@@ -254,8 +249,8 @@ export type WorkerMarks = {
   /** The requests that the main thread has not answered yet: see `requestKiB`. */
   readonly unansweredKiB: Int32Array;
   /**
-   * Whether the inspector takes messages: 0; 1 while the main thread sends one; 2 once the thread
-   * ends, and none may be sent.
+   * 0: the inspector takes messages; 1: the main thread sends a message; 2: the thread ends, and no
+   * message may be sent.
    */
   readonly inspector: Int32Array;
 };

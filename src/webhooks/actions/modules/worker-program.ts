@@ -1,11 +1,11 @@
 /**
- * What runs in the action worker: it loads the modules, runs their actions, and gives each run the
- * tools `http` and `log`, which are in the main thread. The text of these functions is the program
- * of the worker (`createWorkerProgram`), so that the bundle, the single binary and a program that
- * embeds us need no file for it. They may therefore use each other, their arguments and the globals
- * of Node, and nothing else: no import but of types, and no constant of this file. What other files
- * have comes as an argument (`WorkerImports`): bundles may give it another name in each of them.
- * Each function that the worker uses stands in the list of `createWorkerProgram`.
+ * The program of the action worker: it loads the modules, runs their actions, and gives each run
+ * the tools `http` and `log`, which are in the main thread. The text of these functions is the
+ * program (`createWorkerProgram`), so that the bundle, the single binary and a program that embeds
+ * us need no file for it. The functions may therefore use each other, their arguments and the
+ * globals of Node, and nothing else: no import but of types, and no constant of this file. Values
+ * of other files come as an argument (`WorkerImports`), as bundles may name them otherwise in each
+ * file. Each function that the worker uses stands in the list of `createWorkerProgram`.
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
@@ -21,7 +21,6 @@ import type {
 
 // In the main thread.
 
-/** The text of the worker's program. */
 export function createWorkerProgram(): string {
   const functions = [
     followOrder, loadModule, checkModuleOptions, beginRuns, runModule, enterModule, parsePayload,
@@ -29,7 +28,7 @@ export function createWorkerProgram(): string {
     settleRequest, closeInspector, markExit, isInFile, describeThrown, describeAny, rebuildThrown,
     toPlainValue, copyBytes,
   ];
-  // The class names itself, by the name that it has where it is declared.
+  // The class names itself by its declared name.
   const resultClass = `(() => {
     const ${ActionResult.name} = ${String(ActionResult)};
     return ${ActionResult.name};
@@ -45,13 +44,13 @@ export function createWorkerProgram(): string {
   ].join('\n');
 }
 
-/** The outcome as the action would have returned it here; null: it is none. */
+/** The outcome as the action would have returned it in this thread; null without one. */
 export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
   if (outcome === null) return null;
   const { success, message, data, dataError } = outcome;
   if (dataError === null && data === undefined) return { success, message, data: 0 };
   if (typeof data === 'object' && data !== null) return { success, message, data };
-  // An object that gives the JSON of the one in the worker, or throws what that has thrown.
+  // An object with the JSON of the worker's object, or one that throws what that has thrown.
   const toJSON = (): unknown => {
     if (dataError !== null) throw rebuildThrown(dataError);
     return data;
@@ -74,11 +73,11 @@ type ActionInstance = {
 type PendingRequest = {
   readonly resolve: (response: TargetResponse) => void;
   readonly reject: (reason: unknown) => void;
-  /** Stops listening to its signal, which may live for longer. */
+  /** Stops listening to the signal, which may live longer. */
   readonly unlisten: () => void;
 };
 
-/** What the program has from other files, and the loader of modules. */
+/** The values of other files, and the loader of modules. */
 type WorkerImports = {
   readonly ActionResultClass: typeof ActionResult;
   readonly isActionClass: (candidate: unknown) => candidate is ActionClass;
@@ -88,16 +87,15 @@ type WorkerImports = {
 
 type WorkerState = WorkerSetup & WorkerImports & {
   readonly port: WorkerPort;
-  /** The places of the modules, as stack traces have them. */
+  /** The URLs of the modules. */
   readonly places: Map<number, string>;
   readonly actions: Map<number, ActionInstance>;
   readonly requests: Map<number, PendingRequest>;
-  /** The requests whose errors an action got. */
   readonly requestIds: WeakMap<object, number>;
   requestCount: number;
   /** Resolves when the runs of all messages so far have begun. */
   whenBegun: Promise<void>;
-  /** The JSON of the reports of runs that have ended in this turn of the event loop. */
+  /** The JSON of the reports of this turn of the event loop. */
   endedRuns: string[];
 };
 
@@ -176,9 +174,9 @@ function checkModuleOptions(
 }
 
 /**
- * Begins the runs of a message, once those of the messages before it have begun. Whenever the runs
- * have held the thread up for 2 ms, other messages are read, and results are reported. A run that
- * never ends loses the results of the runs that began in the same 2 ms before it.
+ * Begins the runs of a message, after those of earlier messages. Whenever the runs have held the
+ * thread up for 2 ms, other messages are read and results are reported. A run that never ends loses
+ * the results of the runs that began in the same 2 ms before it.
  */
 async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },
@@ -227,7 +225,6 @@ async function runModule(
   if (state.endedRuns.push(report) === 1) setImmediate(sendEnded, state);
 }
 
-/** Reports the runs that have ended, if any. */
 function sendEnded(state: WorkerState): void {
   if (state.endedRuns.length === 0) return;
   const runs = `[${state.endedRuns.join()}]`;
@@ -246,14 +243,13 @@ function enterModule<Result>(state: WorkerState, moduleId: number, run: () => Re
   }
 }
 
-/** null: there is none. */
 function parsePayload(json: Buffer | null): Payload {
   const text = json === null ? '[]' : json.toString('utf8');
   // JSON.parse refuses a byte order mark.
   return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Payload;
 }
 
-/** The JSON of an `OutcomeMessage`; of null for what is no object with a member `success`. */
+/** The JSON of an `OutcomeMessage`; `null` for anything but an object with a member `success`. */
 function encodeOutcome(outcome: unknown): string {
   if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) return 'null';
   const message = 'message' in outcome ? outcome.message ?? null : null;
@@ -319,8 +315,8 @@ function isErrorValue(value: unknown): boolean {
 }
 
 /**
- * Holds the thread up while the main thread is behind with what a module sends: what is on its way
- * is in no heap that has a limit, and a loop can send faster than it is read.
+ * Holds the thread up while the main thread is behind with the messages of a module: these are in
+ * no heap with a limit, and a loop can send faster than they are read.
  */
 function waitWhileOver(mark: Int32Array, max: number): void {
   for (let value = Atomics.load(mark, 0); value > max; value = Atomics.load(mark, 0)) {
@@ -392,8 +388,8 @@ function markExit({ marks: { exitingModule }, places }: WorkerState): void {
 }
 
 /**
- * A copy of a value without what no other thread can have. `budget` is what is left of the values
- * of a line, which is cut like those of the log itself; `above` holds what `value` stands in.
+ * Copies a value without the parts that cannot be sent. `budget` is the rest of the values of a
+ * line, which is cut like lines of the log; `above` holds the objects around `value`.
  */
 function toPlainValue(
   value: unknown, budget: { values: number }, above: readonly object[],
@@ -429,7 +425,7 @@ export function isInFile(frame: string, url: string): boolean {
     || [url, path].some((place) => frame.includes(`(${place}:`) || frame.includes(` ${place}:`));
 }
 
-/** Describes anything that was thrown. `requestIds` are those of the errors of requests. */
+/** `requestIds` has the errors of requests. */
 export function describeThrown(
   thrown: unknown, requestIds: WeakMap<object, number> | null, depth = 0,
 ): ThrownMessage {
@@ -459,13 +455,13 @@ function describeAny(
     const value = (thrown as Record<string, unknown>)[name];
     if (['string', 'number', 'boolean'].includes(typeof value)) members[name] = value;
   }
-  // As many as `CAUSES_MAX` of worker-messages.ts.
+  // `CAUSES_MAX` of worker-messages.ts.
   const cause = 'cause' in thrown && thrown.cause !== undefined && depth < 4
     ? describeThrown(thrown.cause, null, depth + 1) : null;
   return { text, members, cause, requestId: requestIds?.get(thrown) ?? null };
 }
 
-/** The thrown value in this thread: an error is one again. */
+/** An error is an error again in this thread. */
 export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown {
   if (members === null) return text;
   const error = new Error(String(members['message'] ?? ''));
@@ -479,7 +475,7 @@ export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown 
   return error;
 }
 
-/** Bytes of their own: a view would be copied with all that lies beside it in memory. */
+/** A view would be copied with all of its memory. */
 export function copyBytes(bytes: ArrayBufferView): Uint8Array {
   const { buffer, byteOffset, byteLength } = bytes;
   const view = new Uint8Array(buffer, byteOffset, byteLength);

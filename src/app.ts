@@ -379,6 +379,7 @@ function composeDomains(
     ...deps, ownership: nodes?.ownership ?? ALL_OWNED, actions, baseUri,
     optionalActions: commands.actions,
     onOutcome: statistics.record,
+    isTokenInForce: (find, tokenId) => access.tokens.isInForce(find, tokenId),
     onRejected: (request) =>
       stream.announce(topics.requests, () => topics.describeRequest(request)),
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,

@@ -226,10 +226,15 @@ export function mayRead(token: Token, nowMs: number): boolean {
 }
 
 /** Makes the grant of a token's holder. */
-export function createGrant({ identifier, scope, name, events, webhooks }: Token): Grant {
+export function createGrant(
+  { identifier, scope, name, events, webhooks, expiresAt }: Token,
+): Grant {
   // Each request makes one: spreads would take longer.
-  if (webhooks !== undefined) return { scope, name, binding: { tokenId: identifier, webhooks } };
-  return events === undefined ? { scope, name } : { scope, name, events };
+  const expiresAtMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+  if (webhooks !== undefined) {
+    return { scope, name, expiresAtMs, binding: { tokenId: identifier, webhooks } };
+  }
+  return { scope, name, expiresAtMs, events };
 }
 
 /** A token as callers see it: without its hash. */

@@ -15,7 +15,7 @@ import type { TokenVerifier } from './token-verifier.ts';
 import { followRecords } from '../resources/projection.ts';
 import { createTimestamps } from '../resources/record.ts';
 import type { WriteOptions } from '../resources/repository.ts';
-import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
+import type { Change, CollectionSpec, FindRecord, Store } from '../store/store-port.ts';
 import { SCOPES } from './scope.ts';
 import {
   TOKEN_MODEL, createGrant, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken,
@@ -74,6 +74,12 @@ export class Tokens implements TokenVerifier {
     await this.#store.transact((transaction) => {
       transaction.put(TOKENS.name, identifier, encodeToken(token));
     });
+  }
+
+  /** Whether the token is neither revoked nor expired. `find` finds its record. */
+  isInForce(find: FindRecord, identifier: string): boolean {
+    const bytes = find(TOKENS.name, identifier);
+    return bytes !== undefined && isUsable(decodeToken(bytes), this.#clock.now());
   }
 
   /** Whether any stored token is neither revoked nor expired. */

@@ -39,6 +39,7 @@ type RelayDeps = Omit<RelayContext, 'log' | 'random'> & {
   readonly pendingBytesMax: number;
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
   readonly onOutcome: WebhooksOptions['onOutcome'];
+  readonly isTokenInForce: NonNullable<WebhooksOptions['isTokenInForce']>;
   /** The absolute address of this service. */
   readonly baseUri: () => string;
 };
@@ -57,6 +58,7 @@ export function composeRelay(
   };
   const webhooks = createWebhooks(context, {
     onRejected: deps.onRejected, onOutcome: deps.onOutcome,
+    isTokenInForce: deps.isTokenInForce,
     ...settings.server.baseUri === null ? {} : { cloudEventSource: settings.server.baseUri },
     keys, baseUri, memoryBudget,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),

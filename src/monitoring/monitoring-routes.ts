@@ -1,12 +1,12 @@
 /** Routes for operators: the state of the service, statistics, the log and the settings. */
 import { LOG_LEVELS } from '../base/log.ts';
-import { COUNT, jsonResponse } from '../resources/route-specs.ts';
+import { COUNT, HISTORY_WINDOWS, jsonResponse } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
 import { readQuery } from '../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import type { LogLines } from './log-lines.ts';
 import {
-  HISTORY_WINDOWS, historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
+  historySchema, logLinesSchema, settingsSchema, statisticsSchema, statusSchema,
   WINDOWS, type ServiceStatus, type StatisticsHistory,
 } from './monitoring-schema.ts';
 import type { Statistics } from './statistics.ts';

@@ -4,7 +4,8 @@ import type { JsonNumber } from '../base/exact-number.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import type { AnswerOf, SchemaOf } from '../base/schema-types.ts';
 import {
-  ANY_JSON, COUNT, COUNTS, FLAG, NULLABLE_DURATIONS, TEXT, TIME, arraySchema, objectSchema,
+  ANY_JSON, COUNT, COUNTS, FLAG, HISTORY_WINDOWS, NULLABLE_DURATIONS, TEXT, TIME, arraySchema,
+  objectSchema,
 } from '../resources/route-specs.ts';
 
 const seconds = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -121,7 +122,6 @@ export const statisticsSchema = objectSchema('Statistics', {
 
 export type StatisticsReport = AnswerOf<typeof statisticsSchema>;
 
-export const HISTORY_WINDOWS = ['1h', '24h', '7d'] as const;
 const MEAN_DURATIONS = [NULLABLE_DURATIONS, 'In the mean; null where none ended'] as const;
 
 export const historySchema = objectSchema('StatisticsHistory', {

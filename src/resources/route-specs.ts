@@ -32,6 +32,11 @@ export function arraySchema<const Items extends Schema>(
 
 /** The counts of a time series, one for each interval. */
 export const COUNTS = arraySchema(COUNT);
+
+/** How far back counts can be read that are kept through a restart. */
+export const HISTORY_WINDOWS = ['1h', '24h', '7d'] as const;
+export type HistorySpan = typeof HISTORY_WINDOWS[number];
+
 /**
  * The milliseconds of a time series, one element for each interval; null where nothing was counted,
  * which our schemas cannot say.

@@ -50,8 +50,10 @@ export type Grant = {
   readonly scope: Exclude<Access, 'public' | 'any' | 'control'> | BoundScope;
   /** The name of the token. */
   readonly name: string;
+  /** When it ends, in milliseconds since the epoch; absent: never by itself. */
+  readonly expiresAtMs?: number | undefined;
   /** The only events that may be emitted, by name or pattern; absent: all. */
-  readonly events?: readonly string[];
+  readonly events?: readonly string[] | undefined;
   /** The outgoing webhooks that the token is for, and nothing else is; absent: it is not bound. */
   readonly binding?: Binding;
 };

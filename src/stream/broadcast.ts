@@ -202,7 +202,7 @@ export class Broadcast {
       this.#flush();
       // The id brings a client with few events up to date too, before the log drops its position.
       const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
-      this.#endRefused();
+      this.endRefused();
       for (const reader of [...this.#readers]) {
         if (reader.isIdle) reader.push(bytes);
       }
@@ -212,7 +212,7 @@ export class Broadcast {
   }
 
   /** Ends the streams whose callers may not read any more. */
-  #endRefused(): void {
+  endRefused(): void {
     for (const reader of [...this.#readers]) {
       if (!reader.mayRead) this.leave(reader);
     }
@@ -245,7 +245,7 @@ export class Broadcast {
     if (entries.length === 0) return;
     this.#pendingEntries = [];
     // This comes first: a revoked token must not be sent what came after its end.
-    if (entries.some((entry) => this.#changesTokens(entry))) this.#endRefused();
+    if (entries.some((entry) => this.#changesTokens(entry))) this.endRefused();
     const channels = [...this.#channels.values()];
     const topics = new Set(channels.flatMap(({ filter }) => filter.topics));
     const transactions = entries.map((entry) =>

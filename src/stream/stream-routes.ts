@@ -77,6 +77,9 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
           response.destroy();
         },
       });
+      const { expiresAtMs } = exchange.grant ?? {};
+      const expiry = expiresAtMs === undefined ? null
+        : clock.startTimer(expiresAtMs - clock.now(), () => broadcast.endRefused());
       const leave = (): void => broadcast.leave(reader);
       response.once('close', leave);
       if (response.destroyed) leave();
@@ -91,6 +94,7 @@ function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
       } finally {
         // The connection may be used again.
         request.socket.off('end', onEnd);
+        expiry?.cancel();
         leave();
       }
     },

@@ -1,6 +1,7 @@
 /** The settings of the relay, and what it is connected to. Only app.ts sets them. */
 import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
+import type { IsTokenInForce } from './bulk/run-job.ts';
 import type { ActionSource, RegisteredAction } from './actions/action-registry.ts';
 import type { HttpSender } from './members/http-sender.ts';
 import type { StoredRequest } from './incoming/stored-request.ts';
@@ -48,6 +49,8 @@ export type WebhooksOptions = {
   /** Called with each rejected request, which has no record. */
   readonly onRejected?: (request: StoredRequest) => void;
   readonly onOutcome: OnOutcome;
+  /** Absent: every token is. */
+  readonly isTokenInForce?: IsTokenInForce;
   readonly outgoing: {
     /** Seconds between attempts. */
     readonly retrySchedule: readonly number[];

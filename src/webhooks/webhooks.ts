@@ -34,6 +34,7 @@ import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { fanOutCollection } from './deliveries/delivery-changes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
+import { AttemptStatistics } from './health/webhook-statistics.ts';
 import type { HostWait } from './health/public-health.ts';
 import { healthCollection } from './health/health-record.ts';
 import { webhookStatisticsCollection } from './health/webhook-statistics.ts';
@@ -152,11 +153,12 @@ export interface Webhooks {
 export function createWebhooks(context: RelayContext, ownOptions: WebhooksOptions): Webhooks {
   const { store, log, makeId } = context;
   const { keys = null, isDeniedTarget = () => false } = ownOptions;
-  const options = withTotals(ownOptions, () => health.outgoing);
+  const attempts = new AttemptStatistics(context);
+  const options = { ...ownOptions, onOutcome: attempts.countOutcomes(ownOptions.onOutcome) };
   const indexes = openIndexes(context, options);
   const eventParts = composeEvents(context, options, indexes);
   const { events, systemEvents } = eventParts;
-  const health = createMonitors(context, indexes);
+  const health = createMonitors(context, indexes, attempts);
   const actions = makeRegistry(context, options, events);
   const runner = makeRunner(context, options);
   const configuredActions = { configurations: indexes.configurations, actions, runner };
@@ -171,12 +173,10 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   const { sender, deliveries, findHostWait, listHostWaits, statistics } = outgoing;
   const { requests } = incoming;
   const searches = new Searches(context);
-  const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const findVisibility = createVisibilityFinder(indexes.outgoing);
   const jobs = new Jobs(context, createJobKinds(context, {
-    ...eventParts, ...outgoing, requests, findSearched: lookup.findSearched,
-    webhooks: indexes.outgoing,
-  }));
+    ...eventParts, ...outgoing, ...lookup, requests, webhooks: indexes.outgoing,
+  }), options.isTokenInForce);
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources(context, {
@@ -188,15 +188,16 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
-      records: resources.outgoing, webhooks: directories, health: health.outgoing, jobs, keys,
+      records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs, keys,
       searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
     }),
     ...emitRoutes(context, events, deliveries, keys),
-    ...requestRoutes(requests, directories.incoming, keys, searches),
+    ...requestRoutes(requests, indexes.incoming, keys, searches),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, directories, findVisibility,
+    routes, resources, actions, deliveries, requests, events, findVisibility,
+    directories: { incoming: indexes.incoming, outgoing: indexes.outgoing },
     findSeenRecords: createSeenRecordsFinder(store, findVisibility), listHostWaits,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
@@ -244,17 +245,6 @@ function createOutgoingEndpoints(
     ...jobRoutes(jobs, findVisibility, { keys, webhooks }),
   ];
   return checkBoundSubjects(routes, store, findVisibility);
-}
-
-/** The options with a listener that counts each outcome for the totals, too. */
-function withTotals(options: WebhooksOptions, getMonitor: () => HealthMonitor): WebhooksOptions {
-  return {
-    ...options,
-    onOutcome(kind, webhookId, outcome, durationMs) {
-      options.onOutcome(kind, webhookId, outcome, durationMs);
-      getMonitor().recordOutcome(kind, outcome, durationMs);
-    },
-  };
 }
 
 function tellBackupFailed(
@@ -358,14 +348,16 @@ function openIndexes(
   };
 }
 
-function createMonitors(context: RelayContext, { incoming, outgoing }: Indexes): HealthMonitors {
+function createMonitors(
+  context: RelayContext, { incoming, outgoing }: Indexes, attempts: AttemptStatistics,
+): HealthMonitors {
   return {
     incoming: new HealthMonitor(context, {
       direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
     }),
     outgoing: new HealthMonitor(context, {
       direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
-    }),
+    }, attempts),
   };
 }
 

@@ -5,10 +5,12 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { outgoingSchema } from '../../src/webhooks/outgoing/outgoing-webhook.ts';
 import {
-  HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, emit, inWorld, parse, parseList, settle,
+  HOOKS, UNKNOWN_ID, assertSame, deliveriesOf, emit, inWorld, parse, parseList, settle, type Json,
 } from '../support/customers.ts';
 import { makeBoundToken } from '../support/make-token.ts';
 import { until } from '../support/until.ts';
+import { runCommand } from '../cli/io.ts';
+import { ask } from './ask.ts';
 
 const TWO = { acme: {}, bolt: {} };
 const MEMBERS: Readonly<Record<string, unknown>> = {
@@ -80,11 +82,59 @@ test('what a customer sends again leaves half of the queue for what others send'
       assert.equal((await reseller('POST', rest)).status, 503, rest);
     }
     const job = parse(await reseller('POST', '/api/deliveries/resend', { status: 'failed' }));
+    await operator('PATCH', `${HOOKS}/acme`, { triggerEvent: 'book.*' });
+    await operator('POST', '/api/events', { name: 'order.missed' });
+    await operator('PATCH', `${HOOKS}/acme`, { triggerEvent: 'order.*' });
+    const since = '2020-01-01T00:00:00Z';
+    const backfill = parse(await reseller('POST', `${HOOKS}/acme/backfill`, { since }));
     assert.equal((await operator('POST', '/api/events', { name: 'order.due' })).status, 202);
     assert.equal((await operator('POST', path, { as: 'new' })).status, 202);
-    const waiting = parse(await reseller('GET', `/api/jobs/${job['id']}`));
-    assert.deepEqual([waiting['status'], waiting['done']], ['running', 0]);
+    for (const { id } of [job, backfill]) {
+      const waiting = parse(await reseller('GET', `/api/jobs/${String(id)}`));
+      assert.deepEqual([waiting['status'], waiting['done']], ['running', 0]);
+    }
   }, { HOOKSHELF_OUTGOING_MAX_PENDING: '6' }));
+
+test('new deliveries of a customer fill half of the bytes of the queue', () =>
+  inWorld(TWO, async ({ customer, operator }) => {
+    const reseller = await customer('resend', 'acme');
+    await emit(operator, 'order.paid', { payload: 'x'.repeat(5000) });
+    const [delivery] = await deliveriesOf(operator, 'acme');
+    const path = `/api/deliveries/${delivery?.['identifier']}/resend`;
+    await reseller('PATCH', `${HOOKS}/acme`, { enabled: false });
+    let answer = await reseller('POST', path, { as: 'new' });
+    assert.equal(answer.status, 202);
+    for (let count = 0; count < 40 && answer.status === 202; count += 1) {
+      answer = await reseller('POST', path, { as: 'new' });
+    }
+    assert.equal(answer.status, 503);
+    assert.match(answer.text, /half of outgoing.maxPendingBytes/);
+    assert.equal((await operator('POST', path, { as: 'new' })).status, 202);
+  }, { HOOKSHELF_OUTGOING_MAX_PENDING_BYTES: '20000' }));
+
+test('a job ends with the token that began it, and says so', () =>
+  inWorld(TWO, async ({ server, operator }) => {
+    await emit(operator, 'order.paid');
+    await operator('PATCH', `${HOOKS}/acme`, { enabled: false });
+    const [delivery] = await deliveriesOf(operator, 'acme');
+    const path = `/api/deliveries/${delivery?.['identifier']}/resend`;
+    // The queue is full, so the job waits.
+    for (let count = 0; count < 2; count += 1) await operator('POST', path, { as: 'new' });
+    const { token } = await makeBoundToken(server.data, 'resend', 'acme');
+    const added = await ask(`${server.url}/api/deliveries/resend`, {
+      method: 'POST', headers: { authorization: `Bearer ${token}` },
+      body: { status: 'failed', as: 'new' },
+    });
+    assert.equal(added.status, 202, added.text);
+    const readJob = async (): Promise<Json> =>
+      parse(await operator('GET', `/api/jobs/${String(parse(added)['id'])}`));
+    assert.deepEqual([(await readJob())['status'], (await readJob())['reason']], ['running', null]);
+    const revoked = await runCommand(
+      ['token:revoke', '--identifier', 'acme', '--data', server.data]);
+    assert.equal(revoked.code, 0, revoked.stderr);
+    await until('the job has ended', async () => (await readJob())['status'] === 'cancelled');
+    assert.match(String((await readJob())['reason']), /^the token that began it was revoked/);
+  }, { HOOKSHELF_OUTGOING_MAX_PENDING: '4' }));
 
 test('a target does not move to where access tokens of an operator would go', () =>
   inWorld({

@@ -1,8 +1,10 @@
 /** The stream of a token that is bound to webhooks, while these come into its binding and leave. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runCommand } from '../cli/io.ts';
 import { HOOKS, emit, inWorld } from '../support/customers.ts';
-import type { Following } from '../support/event-stream.ts';
+import { followStream, type Following } from '../support/event-stream.ts';
+import { until } from '../support/until.ts';
 
 const TWO = { acme: {}, bolt: {} };
 
@@ -91,4 +93,20 @@ test('what was missed is told by the names of now', () =>
     const resumed = await follow(['acme'], `?lastEventId=${first?.id}`);
     await resumed.until(3);
     assert.deepEqual(new Set(dataOf(resumed).map(({ hook }) => hook)), new Set([ids['bolt']]));
+  }));
+
+test('a stream ends when its token expires', () =>
+  inWorld(TWO, async ({ server }) => {
+    const lifeMs = 1500;
+    const expires = new Date(Date.now() + lifeMs).toISOString();
+    const { stdout } = await runCommand([
+      'token:create', '--name', 'acme', '--scope', 'read', '--webhook', 'acme',
+      '--expires', expires, '--json', '--data', server.data,
+    ]);
+    const following = await followStream(server, {
+      path: '/api/stream', headers: { authorization: `Bearer ${JSON.parse(stdout).token}` },
+    });
+    const openedMs = Date.now();
+    await until('the stream has ended', following.isEnded);
+    assert.ok(Date.now() - openedMs < 2 * lifeMs, 'not at the next heartbeat');
   }));

@@ -18,9 +18,12 @@ class Breaks {
   execute(): never { throw new Error('broken'); }
 }
 
-async function start(context: TestContext): Promise<{ relay: Relay; told: Told[] }> {
+async function start(
+  context: TestContext, options: Parameters<typeof startRelay>[0] = {},
+): Promise<{ relay: Relay; told: Told[] }> {
   const told: Told[] = [];
   const relay = await startRelay({
+    ...options,
     actions: [Fails, Breaks], incoming: { retrySchedule: [0.01] },
     outgoing: { retrySchedule: [0.01] },
     onOutcome(kind, hook, outcome, durationMs) {
@@ -98,3 +101,16 @@ test('each attempt of a delivery is told with how long it took', async (context)
   const attempt = ['deliveries', made.json['identifier'], 'failed', true];
   assert.deepEqual(told, [attempt, attempt]);
 });
+
+test('an attempt that a proxy did not let through is not told: its target has not failed',
+  async (context) => {
+    const { relay, told } = await start(context, { client: { proxy: 'http://127.0.0.1:1' } });
+    await relay.ask('POST', '/api/outgoing-webhooks', {
+      triggerEvents: ['shop.opened'], targetUrl: 'http://target.test/',
+    });
+    relay.webhooks.start();
+    await relay.ask('POST', '/api/events', { name: 'shop.opened', payload: {} });
+    await until('the attempt has failed', () =>
+      relay.webhooks.statistics().figures.attempts.proxy > 0);
+    assert.deepEqual(told, []);
+  });

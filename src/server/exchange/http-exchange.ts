@@ -58,6 +58,8 @@ export type Endpoint = {
   readonly meter: Meter;
   /** Whether any query parameter is refused. */
   readonly refusesQuery: boolean;
+  /** Whether a body that says anything is refused, as the route would not heed it. */
+  readonly refusesBody: boolean;
 };
 
 // Node reads past an unread body of this length, so that the connection can be used again.
@@ -211,6 +213,14 @@ export class HttpExchange implements Exchange {
     return bytes;
   }
 
+  /** Throws `malformed` for a body that says anything. Clients send empty ones by habit. */
+  async checkEmptyBody(): Promise<void> {
+    if ((announcedLength(this.request) ?? 0) > EMPTY_BODY_BYTES_MAX) throw unheededBodyError();
+    const json = this.entrance === 'embedded' ? findConsumedJson(this.request) : undefined;
+    const text = json === undefined ? String(await this.readBody()) : encodeChecked(json);
+    if (!EMPTY_BODY.test(text)) throw unheededBodyError();
+  }
+
   async readJson(): Promise<unknown> {
     return parseJsonBody(await this.readJsonBytes());
   }
@@ -336,4 +346,13 @@ export class HttpExchange implements Exchange {
       client: this.clientAddress,
     });
   }
+}
+
+/** `{}`, `[]`, `null`, `""` or nothing, perhaps with white space. */
+const EMPTY_BODY = /^\s*(?:\{\s*\}|\[\s*\]|null|""|)\s*$/;
+const EMPTY_BODY_BYTES_MAX = 64;
+
+function unheededBodyError(): AppError {
+  return new AppError('malformed', 'this request takes no body, and what its body says would not '
+    + 'be heeded: send it without one; GET /openapi.json has the routes, and what each takes');
 }

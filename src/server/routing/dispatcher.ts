@@ -20,7 +20,7 @@ import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/http-exchange.ts';
 import type { Endpoint, ExchangeContext } from '../exchange/http-exchange.ts';
-import { splitTarget } from '../exchange/request-head.ts';
+import { announcesBody, splitTarget } from '../exchange/request-head.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ResponseBatcher } from '../exchange/whole-response.ts';
 import { parseQuery } from '../query.ts';
@@ -256,6 +256,9 @@ class HttpDispatcher implements Dispatcher {
     if (search !== '' && endpoint.refusesQuery) parseQuery(search, []);
     // After the guard: only who may call makes this node wait for the others.
     const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
+    if (endpoint.refusesBody && announcesBody(exchange.request)) {
+      return exchange.checkEmptyBody().then(() => readable).then(() => route.handle(exchange));
+    }
     return readable === null ? route.handle(exchange)
       : readable.then(() => route.handle(exchange));
   }
@@ -294,13 +297,18 @@ const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 
 /**
  * A route of the API without parameters in the query refuses any; routes with parameters check
- * their own. Pages and incoming webhooks take any query: others write the links to them.
+ * their own. A route of the API that changes something and takes no body refuses those that say
+ * anything: it would do more than its caller asks for. Pages and incoming webhooks take any query:
+ * others write the links to them.
  */
 function createEndpoint(route: HttpRoute, metrics: Metrics): Endpoint {
-  const { path, parameters = [] } = route;
+  const { path, method, body, parameters = [] } = route;
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
-  const refusesQuery = path.startsWith('/api/') && !takesQuery;
-  return { route, meter: metrics.meter(path), refusesQuery };
+  const isOfApi = path.startsWith('/api/');
+  return {
+    route, meter: metrics.meter(path), refusesQuery: isOfApi && !takesQuery,
+    refusesBody: isOfApi && method !== 'GET' && method !== 'ANY' && body === undefined,
+  };
 }
 
 function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void {

@@ -45,12 +45,14 @@ export function createBackfill(store: Store, work: BackfillWork): JobKind {
       const find = findCommitted(store);
       const selection = createSelection(store.collection(eventCollection.name),
         (record, id) => matches(id, record, find));
-      const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, jobId) => {
+      const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, job) => {
         const missedEvents = findMissedEvents(findStaged(transaction), ids, matches);
-        reserveUnlessHeld(work, transaction, readWebhookId(filter), missedEvents);
+        reserveUnlessHeld(work, transaction, missedEvents, {
+          webhookId: readWebhookId(filter), isBound: job.token !== undefined,
+        });
         const nextId = deriveIds(seed);
         stageDeliveries(transaction, missedEvents, {
-          webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(jobId),
+          webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(job.id),
         });
         return { done: missedEvents.length, failed: 0 };
       };
@@ -112,12 +114,13 @@ function findMissedEvents(
  * there for the webhook: neither would go on then, so the chunk may go beyond the limit.
  */
 function reserveUnlessHeld(
-  { capacity, isAllHeld }: BackfillWork, transaction: Transaction, webhookId: string,
+  { capacity, isAllHeld }: BackfillWork, transaction: Transaction,
   missedEvents: readonly MissedEvent[],
+  { webhookId, isBound }: { readonly webhookId: string; readonly isBound: boolean },
 ): void {
   const bytes = missedEvents.reduce((sum, { record }) => sum + record.length, 0);
   try {
-    capacity.reserve(transaction, missedEvents.length, bytes);
+    capacity.reserve(transaction, missedEvents.length, bytes, isBound);
   } catch (thrown) {
     const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
     if (!isFull || !isAllHeld(webhookId)) throw thrown;

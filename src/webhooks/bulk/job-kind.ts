@@ -1,7 +1,7 @@
 /** The interface of a kind of job. The jobs themselves do not know what is done to a record. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
-import type { JobCounts } from './job.ts';
+import type { Job, JobCounts } from './job.ts';
 
 export interface JobKind {
   /**
@@ -38,7 +38,8 @@ export interface RecordSelection {
    * `unavailable` when there is no room for the result.
    */
   stage(
-    transaction: Transaction, ids: readonly string[], inputs: TransactionInputs, jobId: string,
+    transaction: Transaction, ids: readonly string[], inputs: TransactionInputs,
+    job: Pick<Job, 'id' | 'token'>,
   ): JobCounts;
   /** Stops watching for added records. Idempotent. */
   end(): void;

@@ -102,8 +102,6 @@ function createDeliveryResend(
       const isMet = createFieldTest(deliveries.fields, parseResendFilter(filter));
       const matches = (bytes: Buffer): boolean => isMet(decodeDelivery(bytes));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
-      // A customer leaves room for what others send.
-      const share = filter['webhooks'] === undefined ? 'whole' : 'half';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);
       const selection = createSelection(store.collection(deliveryCollection.name), matches,
@@ -114,12 +112,13 @@ function createDeliveryResend(
           await fanOuts.whenWritten();
           return selection.begin();
         },
-        stage(transaction, ids, { nowMs, seed }) {
+        stage(transaction, ids, { nowMs, seed }, { token }) {
           const nextSeed = deriveIds(seed);
           return countEach(ids, (id) => {
             const bytes = transaction.find(deliveryCollection.name, id);
             if (bytes === undefined || !matches(bytes)) return false;
-            deliveries.stageResend(transaction, id, as, { nowMs, seed: nextSeed() }, share);
+            const inputs = { nowMs, seed: nextSeed() };
+            deliveries.stageResend(transaction, id, as, inputs, token !== undefined);
             return true;
           });
         },

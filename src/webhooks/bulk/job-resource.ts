@@ -21,5 +21,6 @@ export const jobResource: ListedResource = {
     { title: 'TOTAL', member: 'total', importance: 3 },
     { title: 'DONE', member: 'done' },
     { title: 'FAILED', member: 'failed', importance: 2 },
+    { title: 'REASON', member: 'reason', importance: 4 },
   ],
 };

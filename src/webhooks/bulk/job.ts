@@ -4,8 +4,9 @@
  * and `upTo` is the last one.
  *
  * A stored job is one JSON object on one line: `{"id", "createdAt", "updatedAt", "kind", "status",
- * "running"?, "hook"?, "token"?, "total", "done", "failed", "after", "upTo", "filter"}`. `running`
- * is there only while the job runs, and is unique in the collection. It is the kind, so that one
+ * "reason"?, "running"?, "hook"?, "token"?, "total", "done", "failed", "after", "upTo", "filter"}`.
+ * `reason` is there when nobody has cancelled the job, and it was ended all the same. `running` is
+ * there only while the job runs, and is unique in the collection. It is the kind, so that one
  * job of each kind runs at a time; for a kind of which one may run for each webhook, kind and
  * webhook. `hook` is that webhook. A job that a token has begun which is bound to webhooks has the
  * token's identifier as `token`, and that behind the kind where no webhook is: one of each such
@@ -29,6 +30,8 @@ export type Job = {
   readonly updatedAt: string;
   readonly kind: string;
   readonly status: JobStatus;
+  /** Why it has ended before its time; absent where somebody cancelled it. */
+  readonly reason?: string | undefined;
   /** The records that matched when the job began; corrected to what it has really dealt with. */
   readonly total: number;
   readonly done: number;
@@ -47,18 +50,20 @@ export type Job = {
 /** Counts the records of a chunk with which it was done, and with which it could not be done. */
 export type JobCounts = { readonly done: number; readonly failed: number };
 
-
 export const JOB_SCHEMA = objectSchema('Job', {
   id: TEXT, kind: TEXT, status: { kind: 'string', values: JOB_STATUSES },
+  reason: [TEXT, 'Why it has ended before its time; null where it has not, or was cancelled'],
   total: COUNT, done: COUNT, failed: COUNT, hook: TEXT,
-}, { nullable: ['hook'] });
+}, { nullable: ['reason', 'hook'] });
 
 /** A dry run: how many records a job would take. */
 export const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
 
 /** Returns the job as callers see it. */
-export function toPublicJob({ id, kind, status, total, done, failed, hook }: Job): JsonObject {
-  return { id, kind, status, total, done, failed, hook };
+export function toPublicJob(
+  { id, kind, status, reason, total, done, failed, hook }: Job,
+): JsonObject {
+  return { id, kind, status, reason: reason ?? null, total, done, failed, hook };
 }
 
 /** Returns the job after a chunk that ended with the id `after`; `isEnd` for the last chunk. */
@@ -74,12 +79,14 @@ export function advance(
 }
 
 export function encodeJob(job: Job): string {
-  const { id, createdAt, updatedAt, kind, status, hook, token, total, done, failed, after } = job;
+  const { id, createdAt, updatedAt, kind, status, reason, hook, token } = job;
+  const { total, done, failed, after, upTo, filter } = job;
   const owner = hook ?? token;
   const place = owner === undefined ? kind : `${kind} ${owner}`;
   return JSON.stringify({
-    id, createdAt, updatedAt, kind, status, running: status === 'running' ? place : undefined,
-    hook: hook ?? undefined, token, total, done, failed, after, upTo: job.upTo, filter: job.filter,
+    id, createdAt, updatedAt, kind, status, reason,
+    running: status === 'running' ? place : undefined,
+    hook: hook ?? undefined, token, total, done, failed, after, upTo, filter,
   });
 }
 

@@ -13,7 +13,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type { Collection, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, JobKinds, RecordSelection } from './job-kind.ts';
-import { runJob } from './run-job.ts';
+import { runJob, type IsTokenInForce } from './run-job.ts';
 import { retryUntilWritten } from '../work/write-retry.ts';
 import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -28,6 +28,7 @@ const FINISHED_MAX = 100;
 export class Jobs {
   readonly #context: RelayContext;
   readonly #kinds: JobKinds;
+  readonly #isTokenInForce: IsTokenInForce;
   readonly #records: Collection;
   readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
@@ -42,9 +43,12 @@ export class Jobs {
   readonly #begunSelections = new Map<string, RecordSelection>();
   #isStarted = false;
 
-  constructor(context: RelayContext, kinds: JobKinds) {
+  constructor(
+    context: RelayContext, kinds: JobKinds, isTokenInForce: IsTokenInForce = () => true,
+  ) {
     this.#context = context;
     this.#kinds = kinds;
+    this.#isTokenInForce = isTokenInForce;
     this.#records = context.store.collection(jobCollection.name);
     this.#unlisten = [
       this.#records.onChange(({ id, before, after }) => {
@@ -226,6 +230,7 @@ export class Jobs {
     await nextTurn();
     const selection = begunSelection ?? this.#getKind(kind).select(filter);
     await this.#holdAgain(job);
-    await runJob(this.#context, this.#closing.signal, id, selection);
+    const context = { ...this.#context, isTokenInForce: this.#isTokenInForce };
+    await runJob(context, this.#closing.signal, id, selection);
   }
 }

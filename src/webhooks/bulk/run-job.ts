@@ -5,9 +5,11 @@
  */
 import { formatTimestamp, sleep } from '../../base/clock.ts';
 import { isTemporary } from '../../base/errors.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type { FindRecord } from '../../store/store-port.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
 import type { RecordSelection } from './job-kind.ts';
-import { stageJobChange } from './stage-job.ts';
+import { stageJobCancel, stageJobChange } from './stage-job.ts';
 import { takeChunk } from '../work/item-spec.ts';
 import type { RelayContext } from '../relay-context.ts';
 
@@ -15,14 +17,20 @@ import type { RelayContext } from '../relay-context.ts';
 const CHUNK_RECORDS_MAX = 100;
 const WAIT_MS = 1000;
 
+/** Whether a token is neither revoked nor expired. `find` finds its record. */
+export type IsTokenInForce = (find: FindRecord, tokenId: string) => boolean;
+
+/** `isTokenInForce` is asked of the token that began the job, before each chunk. */
+type JobContext = RelayContext & { readonly isTokenInForce: IsTokenInForce };
+
 type Chunk = { readonly ids: readonly string[]; readonly isEnd: boolean };
 
 /**
- * Resolves when the job is done or cancelled, when another node goes on with it, or when `closing`
- * is aborted, as the program closes.
+ * Resolves when the job is done or cancelled, also as its token is not in force any more; when
+ * another node goes on with it, or when `closing` is aborted, as the program closes.
  */
 export async function runJob(
-  context: RelayContext, closing: AbortSignal, id: string, selection: RecordSelection,
+  context: JobContext, closing: AbortSignal, id: string, selection: RecordSelection,
 ): Promise<void> {
   const { store, clock, log, ownership } = context;
   let chunkMax = CHUNK_RECORDS_MAX;
@@ -69,7 +77,7 @@ async function selectChunk(selection: RecordSelection, job: Job, max: number): P
  * there.
  */
 async function commitFailure(
-  context: RelayContext, closing: AbortSignal, job: Job, chunk: Chunk, thrown: unknown,
+  context: JobContext, closing: AbortSignal, job: Job, chunk: Chunk, thrown: unknown,
 ): Promise<void> {
   const { log, clock } = context;
   const stage = (): JobCounts => ({ done: 0, failed: chunk.ids.length });
@@ -85,7 +93,7 @@ async function commitFailure(
 }
 
 function commitChunk(
-  { store, clock, makeId }: RelayContext, job: Job, { ids, isEnd }: Chunk,
+  { store, clock, makeId, isTokenInForce }: JobContext, job: Job, { ids, isEnd }: Chunk,
   selection: Pick<RecordSelection, 'stage'>,
 ): Promise<void> {
   const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };
@@ -94,9 +102,16 @@ function commitChunk(
     const current = bytes === undefined ? null : decodeJob(bytes);
     // The job was cancelled meanwhile, or a commit whose outcome was unknown had succeeded.
     if (current?.status !== 'running' || current.after !== job.after) return;
-    const counts = selection.stage(transaction, ids, inputs, job.id);
+    const { token } = job;
+    const at = formatTimestamp(inputs.nowMs);
+    if (token !== undefined && !isTokenInForce(findStaged(transaction), token)) {
+      const reason = 'the token that began it was revoked or has expired';
+      stageJobCancel(transaction, current, at, reason);
+      return;
+    }
+    const counts = selection.stage(transaction, ids, inputs, job);
     const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
-    const next = advance(current, counts, after, isEnd, formatTimestamp(inputs.nowMs));
+    const next = advance(current, counts, after, isEnd, at);
     stageJobChange(transaction, next);
   });
 }

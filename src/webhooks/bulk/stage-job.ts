@@ -40,10 +40,17 @@ export function stageJobChange(transaction: Transaction, job: Job): void {
   if (webhookId !== null && status !== 'running') deleteHold(transaction, webhookId, id);
 }
 
-/** Stages that a job is cancelled, and returns it; a job that has ended stays as it is. */
-export function stageJobCancel(transaction: Transaction, job: Job, updatedAt: string): Job {
+/**
+ * Stages that a job is cancelled, and returns it; a job that has ended stays as it is. `reason`:
+ * see `Job`.
+ */
+export function stageJobCancel(
+  transaction: Transaction, job: Job, updatedAt: string, reason?: string,
+): Job {
   if (job.status !== 'running') return job;
-  const cancelledJob: Job = { ...job, status: 'cancelled', updatedAt };
+  const cancelledJob: Job = {
+    ...job, status: 'cancelled', updatedAt, ...reason === undefined ? {} : { reason },
+  };
   stageJobChange(transaction, cancelledJob);
   return cancelledJob;
 }
@@ -55,7 +62,9 @@ export function stageHoldingJobCancel(
   const jobId = findHoldingJobId(transaction, webhookId);
   if (jobId === null) return;
   const bytes = transaction.find(jobCollection.name, jobId);
-  if (bytes !== undefined) stageJobCancel(transaction, decodeJob(bytes), updatedAt);
+  if (bytes !== undefined) {
+    stageJobCancel(transaction, decodeJob(bytes), updatedAt, 'its webhook was removed');
+  }
   // The hold ends also where the job is gone, or has ended already.
   deleteHold(transaction, webhookId, jobId);
 }

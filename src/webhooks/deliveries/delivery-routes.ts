@@ -27,7 +27,6 @@ import type { Searches } from '../records/searches.ts';
 import { EVENT_FACT_SOURCES } from './delivery-search.ts';
 import type { Delivery } from './delivery.ts';
 import { restrictDeliveries, type DeliveryFilter } from './delivery-fields.ts';
-import type { QueueShare } from './queue-capacity.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
@@ -112,7 +111,7 @@ export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
     summary: 'Try one delivery again now; a failed one gets its whole schedule anew',
     async handle(exchange, { service }) {
       refuseChained(exchange);
-      const retried = await service.retry(exchange.params[0] ?? '', chooseShare(exchange));
+      const retried = await service.retry(exchange.params[0] ?? '', isBound(exchange));
       exchange.sendJson(202, service.toPublic(retried));
     },
   },
@@ -216,7 +215,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
       return serveOnce(keys, exchange, (body, keepResponse) => {
         const mode = parseResendMode(parseOptionalBody(body));
         return service.resend(identifier, mode, {
-          share: chooseShare(exchange),
+          isBound: isBound(exchange),
           onStaged: (transaction, delivery) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: encodeJson(service.toPublic(delivery)),
@@ -227,9 +226,8 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
   };
 }
 
-/** A customer leaves room in the queue for what others send. */
-function chooseShare({ grant }: Exchange): QueueShare {
-  return grant?.binding === undefined ? 'whole' : 'half';
+function isBound({ grant }: Exchange): boolean {
+  return grant?.binding !== undefined;
 }
 
 function parseResendMode(body: unknown): ResendMode {

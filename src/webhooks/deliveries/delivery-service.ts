@@ -15,7 +15,7 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../work/item-spec.
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
 import type { SearchWalk } from '../records/searches.ts';
-import type { QueueCapacity, QueueShare } from './queue-capacity.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
   ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, restrictDeliveries,
@@ -112,10 +112,10 @@ export class DeliveryService {
   }
 
   /** See `stageRetry`. Throws `conflict` also for a delivered or cancelled delivery. */
-  retry(identifier: string, share: QueueShare = 'whole'): Promise<Delivery> {
+  retry(identifier: string, isBound = false): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
-    const capacity = shareCapacity(this.#parts.capacity, share);
+    const capacity = shareCapacity(this.#parts.capacity, isBound);
     return store.transact((transaction) =>
       stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, capacity));
   }
@@ -128,8 +128,7 @@ export class DeliveryService {
     const { store, clock } = this.#context;
     const all: DeliveryFilter = { ...ALL_OUTGOING, status: 'failed' };
     const filter = visibility === null ? all : restrictDeliveries(all, visibility, false);
-    const capacity =
-      shareCapacity(this.#parts.capacity, visibility === null ? 'whole' : 'half');
+    const capacity = shareCapacity(this.#parts.capacity, visibility !== null);
     const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
     let count = 0;
     let after: string | null = null;
@@ -149,14 +148,14 @@ export class DeliveryService {
   /** See `stageResend`. What `onStaged` stages is committed with it. */
   resend(
     identifier: string, mode: ResendMode,
-    { share = 'whole', onStaged }: {
-      readonly share?: QueueShare; readonly onStaged?: OnStaged;
+    { isBound = false, onStaged }: {
+      readonly isBound?: boolean; readonly onStaged?: OnStaged;
     } = {},
   ): Promise<Delivery> {
     const { store, clock, makeId } = this.#context;
     const inputs = { nowMs: clock.now(), seed: makeId() };
     return store.transact((transaction) => {
-      const delivery = this.stageResend(transaction, identifier, mode, inputs, share);
+      const delivery = this.stageResend(transaction, identifier, mode, inputs, isBound);
       onStaged?.(transaction, delivery);
       return delivery;
     });
@@ -165,9 +164,9 @@ export class DeliveryService {
   /** Like `resend`, in the caller's transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
-    inputs: Omit<TransactionInputs, 'hops'>, share: QueueShare = 'whole',
+    inputs: Omit<TransactionInputs, 'hops'>, isBound = false,
   ): Delivery {
-    const capacity = shareCapacity(this.#parts.capacity, share);
+    const capacity = shareCapacity(this.#parts.capacity, isBound);
     return stageResend(transaction, identifier, mode, inputs, capacity);
   }
 
@@ -266,10 +265,10 @@ function findTarget(
   return url === undefined ? null : formatTargetLabel(url);
 }
 
-function shareCapacity(capacity: QueueCapacity, share: QueueShare): ResendCapacity {
+function shareCapacity(capacity: QueueCapacity, isBound: boolean): ResendCapacity {
   return {
     isEventQueued: (eventId) => capacity.isEventQueued(eventId),
-    reserve: (...room) => capacity.reserve(...room, share),
+    reserve: (...room) => capacity.reserve(...room, isBound),
   };
 }
 

@@ -26,9 +26,8 @@ const BODIES_FACTOR = 1.5;
 /** Transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
-const SHARES = { whole: 1, half: 0.5 } as const;
-
-export type QueueShare = keyof typeof SHARES;
+/** The share that callers may fill whose tokens are bound to webhooks. The rest is for others. */
+const BOUND_SHARE = 0.5;
 
 type StatusCounts = { readonly [Status in OutgoingStatus]: number };
 
@@ -104,13 +103,12 @@ export class QueueCapacity {
   /**
    * Reserves `count` deliveries, whose payloads take `bytes` in all, until the transaction is
    * applied or discarded. 0 bytes: their records count already. Throws as `assertRoom` does.
+   * `isBound`: the caller's token is bound to webhooks.
    */
-  reserve(
-    transaction: Transaction, count: number, bytes: number, share: QueueShare = 'whole',
-  ): void {
+  reserve(transaction: Transaction, count: number, bytes: number, isBound = false): void {
     this.assertRoom(count, bytes, {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
-    }, share);
+    }, isBound);
     transaction.reserve(WAITING, count);
     if (bytes > 0) transaction.reserve(PAYLOAD_BYTES, bytes + count * RECORD_BYTES);
   }
@@ -120,18 +118,19 @@ export class QueueCapacity {
    * room beside pending ones, events that have not begun, and what transactions have reserved.
    */
   assertRoom(
-    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, share: QueueShare = 'whole',
+    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, isBound = false,
   ): void {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
-    const pendingMax = Math.floor(this.#pendingMax * SHARES[share]);
-    const portion = share === 'whole' ? '' : 'half of ';
+    const share = isBound ? BOUND_SHARE : 1;
+    const portion = isBound ? 'half of ' : '';
+    const pendingMax = Math.floor(this.#pendingMax * share);
     if (waitingCount + reserved.count + count > pendingMax) {
       throw queueFullError(`${pendingMax} wait (${portion}outgoing.maxPending)`);
     }
     this.assertFits(count, bytes);
     const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
-    const bytesMax = this.#bytesMax * SHARES[share];
+    const bytesMax = this.#bytesMax * share;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);

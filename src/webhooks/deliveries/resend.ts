@@ -64,8 +64,8 @@ export function stageRetry(
 }
 
 /**
- * Reserves a place, and the bytes that a resend adds beside the record of a new delivery. An event
- * that several resends share is reserved once.
+ * Reserves a place, and the bytes by which a resend lengthens the queue: a new delivery is taken to
+ * need what the former one has. An event that several resends share is reserved once.
  */
 function reserveRoom(
   transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
@@ -76,7 +76,7 @@ function reserveRoom(
   // A new forward has an event of its own.
   if (mode === 'new' && hook === null) return reserve(eventRecord.length);
   // The bytes of a pending or failed delivery are counted already.
-  if (countsAsQueued(status)) return reserve(0);
+  if (mode === 'retry' && countsAsQueued(status)) return reserve(0);
   const eventId = readEventId(stored.bytes);
   const eventResource = `event ${eventId}`;
   const isCounted =
@@ -84,7 +84,7 @@ function reserveRoom(
   const eventBytes = isCounted ? 0 : eventRecord.length;
   const bodyBytes =
     findStaged(transaction)(deliveryBodyCollection.name, identifier)?.length ?? 0;
-  reserve(mode === 'new' ? eventBytes : stored.bytes.length + bodyBytes + eventBytes);
+  reserve(stored.bytes.length + bodyBytes + eventBytes);
   transaction.reserve(eventResource, 1);
 }
 

@@ -90,26 +90,27 @@ export class EventService {
     const record = this.#getRecord(id);
     const deliveries =
       listEventDeliveries(this.#store, this.#webhooks, id, record, visibility);
-    return { ...this.show(toPublicEvent(record, this.#find), visibility), deliveries };
+    const event = toPublicEvent(record, this.#find);
+    const shown = this.#seesPayload(id, record, visibility) ? event : hidePayloadMembers(event);
+    return { ...shown, deliveries };
   }
 
-  /** Leaves out what the caller does not see. */
-  show(event: PublicEvent, visibility: Visibility | null): PublicEvent {
-    return visibility === null || this.#seesPayload(event.id, visibility) ? event
-      : hidePayloadMembers(event);
+  /** Leaves out what the caller does not see of a listed event. */
+  show(event: PublicEvent, visibility: Visibility): PublicEvent {
+    const record = this.#events.findBytes(event.id);
+    return this.#seesPayload(event.id, record, visibility) ? event : hidePayloadMembers(event);
   }
 
   /** Byte for byte. Throws `not_found`, also for an event that the caller does not see. */
   getPayload(id: string, visibility: Visibility | null): Buffer {
     const record = this.#getRecord(id);
-    if (visibility !== null && !this.#seesPayload(id, visibility)) throw eventNotFoundError(id);
+    if (!this.#seesPayload(id, record, visibility)) throw eventNotFoundError(id);
     return readPayloadBytes(record);
   }
 
-  #seesPayload(id: string, visibility: Visibility): boolean {
-    const record = this.#events.findBytes(id);
-    return record !== undefined
-      && visibility.seesPayload(readReceiverIds(this.#find, id, record));
+  #seesPayload(id: string, record: Buffer | undefined, visibility: Visibility | null): boolean {
+    return visibility === null || (record !== undefined
+      && visibility.seesPayload(readReceiverIds(this.#find, id, record)));
   }
 
   #getRecord(id: string): Buffer {

@@ -10,8 +10,8 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
+import type { HistorySpan } from '../../resources/route-specs.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
-import type { OnOutcome } from '../outcome-listeners.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { isOffUnseen, type DisabledMembers } from './disabled-members.ts';
@@ -21,9 +21,7 @@ import {
   type FailurePeriod, type Health, type PublicState, type RequestWindow,
 } from './health.ts';
 import { decodeHealth, encodeHealth, healthCollection } from './health-record.ts';
-import {
-  AttemptStatistics, isTotal, stageStatisticsRemoval, type StatisticsSpan,
-} from './webhook-statistics.ts';
+import { AttemptStatistics, isTotal, stageStatisticsRemoval } from './webhook-statistics.ts';
 
 type MonitoredWebhook = DisabledMembers & {
   readonly identifier: string;
@@ -50,8 +48,6 @@ type MonitoredWebhooks = {
     all(): Iterable<MonitoredWebhook>;
   };
 };
-
-type Outcome = Parameters<OnOutcome>;
 
 /** A few hundred bytes for a webhook that was tried or called. */
 type HealthEntry = {
@@ -83,7 +79,7 @@ export class HealthMonitor {
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
-  /** Only of outgoing webhooks. */
+  /** What became of the attempts of outgoing webhooks, and the totals of both directions. */
   readonly #statistics: AttemptStatistics;
   /** Monotonic: when counts may be written again. */
   #statisticsDueMs = 0;
@@ -94,11 +90,15 @@ export class HealthMonitor {
   #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(context: RelayContext, monitored: MonitoredWebhooks) {
+  constructor(
+    context: RelayContext, monitored: MonitoredWebhooks,
+    statistics = new AttemptStatistics(context),
+  ) {
     this.#context = context;
     this.#monitored = monitored;
     const { store } = context;
-    this.#statistics = new AttemptStatistics(store);
+    this.#statistics = statistics;
+    statistics.onTotals = () => this.#startTimer();
     this.#unfollow = [
       followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
       store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change)),
@@ -178,29 +178,14 @@ export class HealthMonitor {
   /** Counts an attempt of an outgoing webhook that has just ended. */
   recordAttempt(webhookId: string, isDelivered: boolean, durationMs: number): void {
     if (this.#monitored.webhooks.find(webhookId) === undefined) return;
-    this.#statistics.record(webhookId, isDelivered, durationMs, this.#context.clock.now());
-    this.#startTimer();
-  }
-
-  /**
-   * Counts an outcome for the totals of both directions, of which the monitor of outgoing webhooks
-   * has the statistics.
-   */
-  recordOutcome(
-    kind: Outcome[0], outcome: Outcome[2], durationMs: number | null,
-  ): void {
-    // A run for which a newer one did has not run.
-    if (outcome === 'coalesced') return;
-    const total = outcome === 'rejected' ? 'rejections' : kind;
-    const isGood = outcome !== 'rejected' && outcome !== 'failed';
-    this.#statistics.record(total, isGood, durationMs ?? 0, this.#context.clock.now());
+    this.#statistics.record(webhookId, isDelivered, durationMs);
     this.#startTimer();
   }
 
   readStatistics(
-    webhookId: string, window: StatisticsSpan,
+    webhookId: string, window: HistorySpan,
   ): ReturnType<AttemptStatistics['read']> {
-    return this.#statistics.read(webhookId, window, this.#context.clock.now());
+    return this.#statistics.read(webhookId, window);
   }
 
   /**
@@ -215,8 +200,8 @@ export class HealthMonitor {
     stageStatisticsRemoval(transaction, webhookId);
   }
 
-  readTotals(window: StatisticsSpan): ReturnType<AttemptStatistics['readTotals']> {
-    return this.#statistics.readTotals(window, this.#context.clock.now());
+  readTotals(window: HistorySpan): ReturnType<AttemptStatistics['readTotals']> {
+    return this.#statistics.readTotals(window);
   }
 
   find(webhookId: string): Health {
@@ -317,7 +302,7 @@ export class HealthMonitor {
 
   #writeAll(): void {
     this.#statisticsDueMs = this.#context.clock.monotonicMs() + STATISTICS_INTERVAL_MS;
-    const webhookIds = new Set([...this.#changedIds, ...this.#statistics.pendingIds()]);
+    const webhookIds = new Set([...this.#changedIds, ...this.#statistics.collectPendingIds()]);
     this.#write([...webhookIds], true);
   }
 

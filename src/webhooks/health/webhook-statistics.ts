@@ -33,24 +33,23 @@
  *
  * The records are removed in the transaction that removes their webhook.
  */
-import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
+import { formatTimestamp, parseTimestamp, type Clock } from '../../base/clock.ts';
 import { isCount } from '../../base/fields.ts';
 import type { AnswerOf } from '../../base/schema-types.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import {
-  COUNT, COUNTS, NULLABLE_DURATIONS, TIME, arraySchema, objectSchema,
+  COUNT, COUNTS, HISTORY_WINDOWS, NULLABLE_DURATIONS, TIME, arraySchema, objectSchema,
+  type HistorySpan,
 } from '../../resources/route-specs.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
+import type { OnOutcome } from '../outcome-listeners.ts';
 
 export const webhookStatisticsCollection: CollectionSpec = {
   name: 'webhook-statistics', key: 'identifier',
 };
 
-export const STATISTICS_WINDOWS = ['1h', '24h', '7d'] as const;
-export type StatisticsSpan = typeof STATISTICS_WINDOWS[number];
-
 export const webhookStatisticsSchema = objectSchema('OutgoingWebhookStatistics', {
-  window: { kind: 'string', values: STATISTICS_WINDOWS },
+  window: { kind: 'string', values: HISTORY_WINDOWS },
   intervalSeconds: COUNT,
   times: [arraySchema(TIME), 'The beginning of each interval; the last one is not over'],
   deliveries: objectSchema('AttemptSeries', {
@@ -91,11 +90,16 @@ type OutcomeSeries = {
 type CountsByTime = Map<number, AttemptCounts>;
 type CountsByWebhook = ReadonlyMap<string, CountsByTime>;
 
+/** The totals of one interval, which outcomes are added to in place. */
+type TotalCounts = Readonly<Record<Total, {
+  delivered: number; failed: number; durationMs: number;
+}>>;
+
 type StatisticsRecord = { readonly identifier: string; readonly values: readonly number[] };
 
 const INTERVAL_MS = 300_000;
 const RECORD_MS = 6 * 3_600_000;
-const WINDOW_MS: Readonly<Record<StatisticsSpan, number>> = {
+const WINDOW_MS: Readonly<Record<HistorySpan, number>> = {
   '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000,
 };
 /** `2026-11-29T06` */
@@ -104,28 +108,55 @@ const VALUES_EACH = 4;
 
 export class AttemptStatistics {
   readonly #store: Store;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #counts = new Map<string, CountsByTime>();
   /** The counts that are being written. */
   readonly #takenCounts = new Map<string, CountsByTime>();
+  /** The totals of the interval that begins at `#totalsAtMs`, unless they are in `#counts`. */
+  #totals = createTotalCounts();
+  #totalsAtMs = 0;
+  #hasTotals = false;
+  /** Called when totals begin that must be written some time. */
+  onTotals = (): void => {};
 
-  constructor(store: Store) {
+  constructor({ store, clock }: { readonly store: Store; readonly clock: Pick<Clock, 'now'> }) {
     this.#store = store;
+    this.#clock = clock;
   }
 
-  /** Counts an attempt that has ended now, of a webhook or of a total. */
-  record(webhookId: string, isDelivered: boolean, durationMs: number, nowMs: number): void {
-    addCounts(this.#getOrCreate(webhookId), floorTo(nowMs, INTERVAL_MS), {
+  /** Counts an attempt of a webhook that has ended now. */
+  record(webhookId: string, isDelivered: boolean, durationMs: number): void {
+    addCounts(this.#getOrCreate(webhookId), floorTo(this.#clock.now(), INTERVAL_MS), {
       delivered: isDelivered ? 1 : 0, failed: isDelivered ? 0 : 1, durationMs,
     });
   }
 
-  /** The webhooks with counts that no record has. */
-  pendingIds(): Iterable<string> {
+  /**
+   * Makes a listener that counts each outcome for the totals after it has called `onOutcome`. Each
+   * request passes it: it calls nothing else, but at the begin of an interval or of a write.
+   */
+  countOutcomes(onOutcome: OnOutcome): OnOutcome {
+    return (kind, webhookId, outcome, durationMs) => {
+      onOutcome(kind, webhookId, outcome, durationMs);
+      // A run for which a newer one did has not run.
+      if (outcome === 'coalesced') return;
+      const ageMs = this.#clock.now() - this.#totalsAtMs;
+      if (!this.#hasTotals || ageMs < 0 || ageMs >= INTERVAL_MS) this.#beginTotals();
+      const counts = this.#totals[outcome === 'rejected' ? 'rejections' : kind];
+      if (outcome === 'rejected' || outcome === 'failed') counts.failed += 1;
+      else counts.delivered += 1;
+      counts.durationMs += durationMs ?? 0;
+    };
+  }
+
+  /** Collects the webhooks and totals with counts that no record has. */
+  collectPendingIds(): Iterable<string> {
+    this.#collectTotals();
     return this.#counts.keys();
   }
 
   get isPending(): boolean {
-    return this.#counts.size > 0;
+    return this.#hasTotals || this.#counts.size > 0;
   }
 
   /**
@@ -183,16 +214,17 @@ export class AttemptStatistics {
 
   /** Reads the counts of a webhook's attempts by interval, as this node knows them. */
   read(
-    webhookId: string, window: StatisticsSpan, nowMs: number,
+    webhookId: string, window: HistorySpan,
   ): WebhookStatistics {
-    const times = listTimes(window, nowMs);
+    const times = listTimes(window, this.#clock.now());
     const { succeeded, ...rest } = this.#readSeries(webhookId, times);
     return { ...describeTimes(window, times), deliveries: { delivered: succeeded, ...rest } };
   }
 
   /** Reads the counts of all requests, runs and attempts by interval, as this node knows them. */
-  readTotals(window: StatisticsSpan, nowMs: number) {
-    const times = listTimes(window, nowMs);
+  readTotals(window: HistorySpan) {
+    this.#collectTotals();
+    const times = listTimes(window, this.#clock.now());
     const read = (total: Total): OutcomeSeries => this.#readSeries(total, times);
     const { succeeded: accepted, ...requests } = read('requests');
     const { succeeded: delivered, ...deliveries } = read('deliveries');
@@ -230,6 +262,25 @@ export class AttemptStatistics {
     return counts;
   }
 
+  #beginTotals(): void {
+    this.#collectTotals();
+    this.#totalsAtMs = floorTo(this.#clock.now(), INTERVAL_MS);
+    this.#hasTotals = true;
+    this.onTotals();
+  }
+
+  /** Moves the totals to where the counts of webhooks are. */
+  #collectTotals(): void {
+    if (!this.#hasTotals) return;
+    for (const total of TOTALS) {
+      const counts = this.#totals[total];
+      if (counts.delivered + counts.failed === 0) continue;
+      addCounts(this.#getOrCreate(total), this.#totalsAtMs, counts);
+    }
+    this.#totals = createTotalCounts();
+    this.#hasTotals = false;
+  }
+
   #getOrCreate(webhookId: string): CountsByTime {
     const existing = this.#counts.get(webhookId);
     if (existing !== undefined) return existing;
@@ -239,14 +290,21 @@ export class AttemptStatistics {
   }
 }
 
+function createTotalCounts(): TotalCounts {
+  const create = (): TotalCounts[Total] => ({ delivered: 0, failed: 0, durationMs: 0 });
+  return {
+    requests: create(), rejections: create(), runs: create(), deliveries: create(),
+  };
+}
+
 /** The begins of the intervals of a window, the present one last. */
-function listTimes(window: StatisticsSpan, nowMs: number): readonly number[] {
+function listTimes(window: HistorySpan, nowMs: number): readonly number[] {
   const count = WINDOW_MS[window] / INTERVAL_MS;
   const lastMs = floorTo(nowMs, INTERVAL_MS);
   return Array.from({ length: count }, (_, index) => lastMs - (count - 1 - index) * INTERVAL_MS);
 }
 
-function describeTimes(window: StatisticsSpan, times: readonly number[]) {
+function describeTimes(window: HistorySpan, times: readonly number[]) {
   return { window, intervalSeconds: INTERVAL_MS / 1000, times: times.map(formatTimestamp) };
 }
 

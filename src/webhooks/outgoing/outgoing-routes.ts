@@ -11,7 +11,7 @@ import {
 import { notFoundError } from '../../resources/not-found.ts';
 import { NO_PAYLOAD, readPayload } from '../../resources/payload-body.ts';
 import type { Repository } from '../../resources/repository.ts';
-import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
+import { HISTORY_WINDOWS, JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter, resourceRoutes } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/request-head.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -22,7 +22,7 @@ import {
 import { malformed, readQuery } from '../../server/query.ts';
 import { markAcknowledged } from '../health/disabled-members.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { STATISTICS_WINDOWS, webhookStatisticsSchema } from '../health/webhook-statistics.ts';
+import { webhookStatisticsSchema } from '../health/webhook-statistics.ts';
 import { hideForeignWait } from '../health/public-health.ts';
 import { rotationRoute } from '../members/rotate-secret.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';
@@ -122,7 +122,7 @@ export const outgoingRows: readonly RouteRow<Repository>[] = [
 ];
 
 const windowParameter = {
-  name: 'window', in: 'query', schema: { kind: 'string', values: STATISTICS_WINDOWS },
+  name: 'window', in: 'query', schema: { kind: 'string', values: HISTORY_WINDOWS },
   description: 'How far back; the last hour when absent',
 } as const satisfies ParameterSpec;
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Exchange } from '../../../src/server/http-route.ts';
 import { parseQuery } from '../../../src/server/query.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
@@ -36,3 +37,36 @@ test('a query is refused before anything is done where an endpoint knows none', 
   }
   assert.equal(calls, 1);
 });
+
+test('a body that says anything is refused before anything is done where a route takes none',
+  async () => {
+    let calls = 0;
+    const handle = (exchange: Exchange): void => {
+      calls += 1;
+      exchange.sendJson(202, calls);
+    };
+    const body = {
+      mediaTypes: ['application/json'], schema: { kind: 'object', members: {} },
+    } as const;
+    await using server = await startServer([
+      route('POST', '/api/retry', handle), route('DELETE', '/api/one', handle),
+      route('GET', '/api/list', handle), route('POST', '/api/filter', handle, { body }),
+      route('POST', '/elsewhere', handle),
+    ]);
+    const headers = { 'Content-Type': 'application/json' };
+    for (const [method, target, text, status] of [
+      ['POST', '/api/retry', '', 202], ['POST', '/api/retry', ' { } ', 202],
+      ['POST', '/api/retry', 'null', 202], ['POST', '/api/retry', '[]', 202],
+      ['POST', '/api/retry', '{"hook":"one"}', 400], ['POST', '/api/retry', 'hook=one', 400],
+      ['POST', '/api/retry', `{"hook":"${'a'.repeat(100)}"}`, 400],
+      ['DELETE', '/api/one', '{"a":1}', 400],
+      ['DELETE', '/api/one', '{}', 202], ['GET', '/api/list', '{"a":1}', 202],
+      ['POST', '/api/filter', '{"a":1}', 202], ['POST', '/elsewhere', '{"a":1}', 202],
+    ] as const) {
+      const before = calls;
+      const answer = await rawRequest(server, method, target, headers, text);
+      assert.equal(answer.status, status, `${target} ${text}: ${answer.body}`);
+      assert.equal(calls - before, status === 202 ? 1 : 0);
+      if (status === 400) assert.match(answer.body, /takes no body.*send it without one/);
+    }
+  });

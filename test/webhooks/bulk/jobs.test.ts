@@ -82,8 +82,8 @@ test('does it once with every record that matches, and counts them', () =>
     place.jobs.start();
     const job = await place.jobs.add('count-up', { colour: 'red' });
     assert.deepEqual(toPublicJob(job), {
-      id: job.id, kind: 'count-up', status: 'running', total: 250, done: 0, failed: 0,
-      hook: null,
+      id: job.id, kind: 'count-up', status: 'running', reason: null, total: 250, done: 0,
+      failed: 0, hook: null,
     });
     assert.deepEqual(counts(await place.ended(job)), ['done', 250, 250, 0]);
     assert.deepEqual([place.counted(1), place.counted(0)], [250, 30]);

@@ -89,8 +89,8 @@ test('runs again what failed, each once', () => withPlace(async (place) => {
   await place.keep(250, 3, { status: 'done', deliveries: [DONE] });
   const job = await place.replayed({ status: 'failed' });
   assert.deepEqual(job, {
-    id: job['id'], kind: 'request-replay', status: 'done', total: 250, done: 250, failed: 0,
-    hook: null,
+    id: job['id'], kind: 'request-replay', status: 'done', reason: null, total: 250, done: 250,
+    failed: 0, hook: null,
   });
   assert.deepEqual(place.replays(), Array.from({ length: 250 }, (_, number) => number));
   assert.equal(place.requests().length, 253);

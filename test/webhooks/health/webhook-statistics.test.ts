@@ -5,8 +5,9 @@ import { AppError } from '../../../src/base/errors.ts';
 import { HealthMonitor } from '../../../src/webhooks/health/health-monitor.ts';
 import { healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import {
-  webhookStatisticsCollection,
+  AttemptStatistics, webhookStatisticsCollection,
 } from '../../../src/webhooks/health/webhook-statistics.ts';
+import type { OnOutcome } from '../../../src/webhooks/outcome-listeners.ts';
 import { answer, startServer } from '../../support/servers.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -22,6 +23,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 type Place = {
   readonly store: MemoryStore; readonly clock: ManualClock; readonly monitor: HealthMonitor;
+  readonly countOutcome: OnOutcome;
 };
 
 /** A node with the webhook `a`; with the store of another node. */
@@ -33,10 +35,12 @@ async function open({ store = createMemoryStore([HOOKS, healthCollection,
   const find = (identifier: string): ReturnType<HookFinder> =>
     store.collection(HOOKS.name).findBytes(identifier) === undefined ? undefined
       : { identifier, enabled: true, labels: { webhook: identifier } };
-  const monitor = new HealthMonitor(createContext({ store, clock }), {
+  const context = createContext({ store, clock });
+  const statistics = new AttemptStatistics(context);
+  const monitor = new HealthMonitor(context, {
     direction: 'outgoing', collection: HOOKS.name, webhooks: { find, all: () => [] },
-  });
-  return { store, clock, monitor };
+  }, statistics);
+  return { store, clock, monitor, countOutcome: statistics.countOutcomes(() => {}) };
 }
 
 type HookFinder = ConstructorParameters<typeof HealthMonitor>[1]['webhooks']['find'];
@@ -225,7 +229,7 @@ test('totals are counted by outcome, and kept whatever becomes of the webhooks',
     ['requests', 'accepted', 10], ['requests', 'accepted', 30], ['requests', 'rejected', 1],
     ['requests', 'failed', 50], ['runs', 'succeeded', null], ['runs', 'failed', null],
     ['runs', 'coalesced', null], ['deliveries', 'delivered', 20], ['deliveries', 'failed', 40],
-  ] as const) place.monitor.recordOutcome(kind, outcome, durationMs);
+  ] as const) place.countOutcome(kind, null, outcome, durationMs);
   const last = ({ monitor }: Place): object => {
     const { requests, runs, deliveries, times } = monitor.readTotals('7d');
     assert.equal(times.length, 2016);
@@ -241,6 +245,18 @@ test('totals are counted by outcome, and kept whatever becomes of the webhooks',
   assert.deepEqual(last(await open(place)), counts);
   assert.deepEqual(Object.keys(stored(place)),
     ['deliveries', 'rejections', 'requests', 'runs'].map((total) => `${total}.2026-01-01T00`));
+});
+
+test('totals of two intervals stand apart, and are written though no health changes', async () => {
+  const place = await open();
+  place.countOutcome('deliveries', null, 'delivered', 20);
+  await place.clock.advance(4 * MINUTE_MS);
+  place.countOutcome('deliveries', null, 'failed', 5);
+  await place.clock.advance(2 * MINUTE_MS);
+  place.countOutcome('deliveries', null, 'delivered', 30);
+  await place.clock.advance(2 * MINUTE_MS);
+  assert.deepEqual(stored(place), { 'deliveries.2026-01-01T00': [0, 1, 1, 25, 0, 1, 0, 30] });
+  assert.equal(place.clock.timerCount, 0);
 });
 
 test('a busy week of a webhook takes 24 kB', async () => {

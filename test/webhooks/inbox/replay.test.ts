@@ -132,8 +132,8 @@ test('a rejected request runs as a new one, and is not verified', async (context
   const id = await receive(relay, '{"n":1}', signed('{"n":1}', 'another'));
   const rejected = await relay.ask('GET', `/api/requests/${id}`);
   assert.equal(rejected.json['status'], 'rejected');
-  for (const method of ['PATCH', 'DELETE']) {
-    const { status } = await relay.ask(method, `/api/requests/${id}`, { pinned: true });
+  for (const [method, body] of [['PATCH', { pinned: true }], ['DELETE', undefined]] as const) {
+    const { status } = await relay.ask(method, `/api/requests/${id}`, body);
     assert.equal(status, 409, method);
   }
   const answer = await replay(relay, id);

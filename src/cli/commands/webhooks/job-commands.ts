@@ -122,6 +122,7 @@ async function waitForJob(
   return job['status'] === 'done' && job['failed'] === 0 ? 0 : 1;
 }
 
-function formatProgress({ total, done, failed }: JsonObject): string {
-  return `${formatValue(done)} of ${formatValue(total)} done, ${formatValue(failed)} failed`;
+function formatProgress({ total, done, failed, reason = null }: JsonObject): string {
+  const why = reason === null ? '' : ` (${formatValue(reason)})`;
+  return `${formatValue(done)} of ${formatValue(total)} done, ${formatValue(failed)} failed${why}`;
 }

@@ -156,8 +156,11 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
 
   countAndAssess({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
     const { end, isUnsent = false, attempt: { durationMs } } = outcome;
-    this.#context.onOutcome('deliveries', storedDelivery.item.hook,
-      end === 'delivered' ? end : 'failed', isUnsent ? null : durationMs);
+    // Where the target was not asked, it has not failed: the health does not count it, either.
+    if (end !== 'notAsked') {
+      this.#context.onOutcome('deliveries', storedDelivery.item.hook,
+        end === 'delivered' ? end : 'failed', isUnsent ? null : durationMs);
+    }
     this.#counters.record(storedDelivery.item, outcome, this.#context.clock.now());
     return assessResponsiveness(outcome);
   }

@@ -52,8 +52,8 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
-import { createFollowerRegistry } from './followers/follow-routes.ts';
-import type { FollowerRegistry } from './followers/follow-routes.ts';
+import { followRoutes } from './followers/follow-routes.ts';
+import { Followers } from './followers/followers.ts';
 import type { ActivatedSocket } from './server/listening/activated-sockets.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
@@ -64,8 +64,8 @@ import {
 import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
 import type { Settings } from './settings/load-settings.ts';
-import { createEventStream } from './stream/stream-routes.ts';
-import type { EventStream } from './stream/stream-routes.ts';
+import { Broadcast } from './stream/broadcast.ts';
+import { createStreamRoute } from './stream/stream-route.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { EPOCHS } from './store/epochs.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
@@ -159,8 +159,10 @@ const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
-  checkBackups(options);
-  makeDataDirectory(options.data);
+  const { settings, data, role } = options;
+  // Before anything is made or opened: the backups may not be within the data.
+  if (role === 'server') checkBackupFolder(settings.backup, data);
+  makeDataDirectory(data);
   const closers = new Closers();
   try {
     return await compose(options, closers);
@@ -185,16 +187,16 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { dispatcher, mcp } = composeRoutes(options, deps,
     { access, domains, backups, listening: () => listening }, closers);
   const { clock, settings } = deps;
-  const { webhooks, books, stream, following } = domains;
+  const { webhooks, books, broadcast, followers } = domains;
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => access.verifier.isRequired,
   });
   deps.metrics.add(certificateMetric(() => listening.certificateExpiresMs));
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
-    stream.close();
+    broadcast.close();
     mcp.close();
-    following.close();
+    followers.close();
     await Promise.all([
       listening.close(), webhooks.close(graceMs), deps.inFlight.waitUntilIdle(graceMs, clock),
     ]);
@@ -225,11 +227,6 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
-}
-
-/** Throws `usage` before anything is made or opened, where the backups would be within the data. */
-function checkBackups({ settings, data, role }: AppOptions): void {
-  if (role === 'server') checkBackupFolder(settings.backup, data);
 }
 
 /** null: this process makes no backups by itself. */
@@ -343,9 +340,10 @@ function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): A
   const { logger, settings: { server: { apiToken } } } = deps;
   const tokens = new Tokens({ ...deps, log: logger });
   closers.add(() => tokens.close());
-  const stored = options.allowAnonymous === true ? tokens.createAnonymousVerifier() : tokens;
-  const verifier = apiToken === null ? stored
-    : combineVerifiers(createFixedVerifier([apiToken]), stored);
+  const storedVerifier =
+    options.allowAnonymous === true ? tokens.createAnonymousVerifier() : tokens;
+  const verifier = apiToken === null ? storedVerifier
+    : combineVerifiers(createFixedVerifier([apiToken]), storedVerifier);
   const state = (): AccessState => ({
     isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasReadingToken,
   });
@@ -360,9 +358,10 @@ type Domains = {
   readonly books: ReturnType<typeof composeBooks>;
   readonly webhooks: Webhooks;
   /** Tells readers of both domains' changes. */
-  readonly stream: EventStream;
+  readonly broadcast: Broadcast;
+  readonly streamRoute: HttpRoute;
   /** Sends the log to processes that keep a copy of the data. */
-  readonly following: FollowerRegistry;
+  readonly followers: Followers;
 };
 
 /** The catalog, the relay of webhooks, and the event stream over both. */
@@ -381,7 +380,7 @@ function composeDomains(
     onOutcome: statistics.record,
     isTokenInForce: (find, tokenId) => access.tokens.isInForce(find, tokenId),
     onRejected: (request) =>
-      stream.announce(topics.requests, () => topics.describeRequest(request)),
+      broadcast.announce(topics.requests, () => topics.describeRequest(request)),
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
@@ -389,10 +388,13 @@ function composeDomains(
   deps.metrics.add(...indexMetrics(books.queries.indexes));
   closers.add(() => books.queries.close());
   const topics = createTopics(webhooks);
-  const stream = createEventStream({
+  const broadcast = new Broadcast({
     topics: topics.all, find: findCommitted(store),
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger, tokenCollection: TOKENS.name,
+  });
+  const streamRoute = createStreamRoute(broadcast, {
+    topics: topics.all, clock,
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => hasScope(exchange, access.verifier, 'read'),
     findView(exchange) {
@@ -400,12 +402,9 @@ function composeDomains(
       return visibility && createStreamView(visibility, findCommitted(store));
     },
   });
-  const following = createFollowerRegistry({
-    store, files: createNodeFiles(), clock, logger,
-    mayFollow: (exchange) => hasScope(exchange, access.verifier, 'follow'),
-  });
-  deps.metrics.add(...followerMetrics(() => following.list()));
-  return { books, webhooks, stream, following };
+  const followers = new Followers({ store, files: createNodeFiles(), clock, logger });
+  deps.metrics.add(...followerMetrics(() => followers.list()));
+  return { books, webhooks, broadcast, streamRoute, followers };
 }
 
 /** All routes, behind one dispatcher. */
@@ -420,7 +419,7 @@ function composeRoutes(
 ): { readonly dispatcher: Dispatcher; readonly mcp: McpDoors } {
   const { store, nodes, clock, logger, settings, isServer } = deps;
   const { tokens, verifier, state } = access;
-  const { books, webhooks, stream, following } = domains;
+  const { books, webhooks, streamRoute, followers } = domains;
   const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => rejectionLog.close());
@@ -435,13 +434,13 @@ function composeRoutes(
     listener: (entrance) => dispatcher.listeners(entrance).request,
   });
   const routes: readonly HttpRoute[] = [
-    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, state),
-    ...maintenanceRoutes(store), ...following.routes,
+    ...apiRoutes, streamRoute, ...tokenRoutes(tokens, state), ...maintenanceRoutes(store),
+    ...followRoutes(followers, (exchange) => hasScope(exchange, verifier, 'follow')),
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...deps, collections: COLLECTION_NAMES, indexes: books.queries.indexes,
       countImportedRecords: books.countImportedRecords, webhooks, listening,
-      readBackups: () => backups?.status ?? null, listFollowers: () => following.list(),
+      readBackups: () => backups?.status ?? null, listFollowers: () => followers.list(),
       startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),

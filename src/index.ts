@@ -52,7 +52,7 @@ export type { SendingWebhook as GivenHook } from './webhooks/webhooks.ts';
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
   readonly data?: string;
-  /** As in settings.json, such as `{ http: { timeout: 5 } }`; the environment is not read. */
+  /** Settings as in settings.json, such as `{ http: { timeout: 5 } }`; no environment is read. */
   readonly settings?: Settings;
   /** Custom actions, besides the modules in `<data>/actions/`. */
   readonly actions?: readonly ActionClass[];

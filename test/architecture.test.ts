@@ -21,7 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   maintenance: ['resources', 'server', 'store', 'base'],
   nodes: ['resources', 'server', 'store', 'base'],
   stream: ['server', 'store', 'base'],
-  followers: ['server', 'store', 'base'],
+  followers: ['resources', 'server', 'store', 'base'],
   monitoring: ['resources', 'server', 'store', 'base'],
   // Types alone: see the test of that.
   console: ['app', 'books', 'monitoring', 'nodes', 'settings', 'webhooks', 'base'],

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import { boundTokenError } from '../server/bound-token-error.ts';
+import { boundTokenError } from '../server/problem.ts';
 import type { Exchange, Grant } from '../server/http-route.ts';
 import {
   ALWAYS_REQUIRED, includesScope, permitsCall, type Scope, type TokenRequirement,

@@ -104,7 +104,7 @@ type RequestArguments<Body> = undefined extends Body
 type TextSchema = typeof TEXT;
 type AnySchema = typeof ANY_JSON;
 type BytesSchema = SchemaOf<unknown, JsonSchema>;
-/** As much of the schema of an array as `ViewOf` asks for. */
+/** The part of the schema of an array that `ViewOf` asks for. */
 type ListOf<Items> = { readonly items: Items };
 type FileSchema = SchemaOf<Uint8Array | JsonValue, JsonSchema>;
 type Rotation = ReturnType<typeof createRotationSchema>;

@@ -16,8 +16,7 @@ import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';
-import { createDispatcher } from '../server/routing/dispatcher.ts';
-import type { Dispatcher, ReadConsistency } from '../server/routing/dispatcher.ts';
+import { Dispatcher, type ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
 const loadOpenApi = lazyImport(() => import('../server/documents/openapi.ts'));
@@ -62,7 +61,7 @@ export function composeDispatcher(
         : routes.map((route) => readConsistency.describeRoute(route)),
       version: VERSION, baseUri: server.baseUri,
     }));
-  return createDispatcher({
+  return new Dispatcher({
     routes, clock, logger, metrics, inFlight, readConsistency,
     guard: createGuard({
       tokens,

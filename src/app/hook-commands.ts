@@ -12,7 +12,6 @@ import { CommandSlots } from '../webhooks/actions/commands/command-slots.ts';
 import { createRunCommandAction } from '../webhooks/actions/commands/run-command-action.ts';
 
 export type HookCommands = {
-  /** The action `run-command`, where there is one. */
   readonly actions: readonly RegisteredAction[];
   /** Ends the commands that still run, and lets none begin; idempotent. */
   close(): Promise<void>;

@@ -38,7 +38,7 @@ type ListeningOptions = {
   /** Whether callers need a token. */
   readonly needsToken: () => boolean;
   readonly preopenedResources?: PreopenedResources;
-  /** Where there are any, it listens on these alone. */
+  /** The process listens on these sockets alone, if there are any. */
   readonly activatedSockets?: readonly ActivatedSocket[];
 };
 
@@ -170,7 +170,7 @@ export class Listening {
     return dispatcher.listeners(isLocal ? 'loopback' : 'network');
   }
 
-  /** Where it listens, without the control socket. */
+  /** The addresses it listens on, without the control socket. */
   get addresses(): readonly BoundAddress[] {
     return this.#addresses;
   }

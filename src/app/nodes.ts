@@ -31,7 +31,7 @@ type NodesDeps = {
   readonly makeId: AdvancingIdSource;
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
-  /** Where this node listens. */
+  /** The addresses on which this node listens. */
   readonly addresses: () => readonly BoundAddress[];
 };
 

@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import { createIdSource } from '../base/uuid.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
+import { walkRecords } from '../store/find-record.ts';
 import { recoverState } from '../store/generations/recovery.ts';
 import { openStore } from '../store/store.ts';
 import type { OpenedStore } from '../store/store.ts';
@@ -39,15 +40,9 @@ async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | n
   const { directory, files, specs } = options;
   try {
     const { collections } = await recoverState({ directory, files, specs });
-    const tokens = new Map<string, string>();
     const collection = collections.get(TOKENS.name);
     assert(collection !== undefined, 'the specs of a data directory have its tokens');
-    const walk = collection.walk();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const id = collection.idAt(slot);
-      if (id !== undefined) tokens.set(id, String(collection.bytesAt(slot)));
-    }
-    return tokens;
+    return new Map([...walkRecords(collection)].map(({ id, bytes }) => [id, bytes.toString()]));
   } catch (thrown) {
     if (thrown instanceof AppError || systemCodeOf(thrown) !== undefined) return null;
     throw thrown;

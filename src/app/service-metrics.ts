@@ -147,7 +147,6 @@ export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
   ];
 }
 
-/** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };
   return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }],

@@ -47,7 +47,7 @@ export function createTopics({ requests, deliveries }: TopicDeps): Topics {
   };
 }
 
-/** What a reader of the stream sees whose token is bound to webhooks. */
+/** Creates the view of a reader of the stream whose token is bound to webhooks. */
 export function createStreamView(visibility: Visibility, find: FindRecord): StreamView {
   return {
     key: visibility.binding.tokenId, topics: [DELIVERIES, EVENTS], defaultTopics: [DELIVERIES],

@@ -16,7 +16,7 @@ import type {
 
 // At most a thousand errors of one body are reported: as many as a person may make in its lists.
 const ERRORS_MAX = 1000;
-// Of unknown names fewer are told: to look for what was meant by one takes 20 µs.
+// Fewer unknown names are told: a search for the member that was meant takes 20 µs.
 const UNKNOWN_NAMES_MAX = 100;
 
 /**
@@ -382,13 +382,13 @@ function failUnknownMembers(
   }
 }
 
-/** What was likely meant: a member, or one of an object within, `reading.rating` for `rating`. */
+/** Finds the member that was likely meant, also inside an object: `reading.rating` for `rating`. */
 function suggestMember(name: string, members: MemberSchemas): string {
   const innerNames = Object.entries(members).flatMap(([outer, { schema }]) =>
     schema.kind === 'object' ? Object.keys(schema.members).map((inner) => [outer, inner]) : []);
   const same = innerNames.find(([, inner]) => inner === name);
-  const dotted = innerNames.map((path) => path.join('.'));
-  return same === undefined ? didYouMean(name, [...Object.keys(members), ...dotted])
+  const dottedNames = innerNames.map((path) => path.join('.'));
+  return same === undefined ? didYouMean(name, [...Object.keys(members), ...dottedNames])
     : `: did you mean \`${same.join('.')}\`?`;
 }
 

@@ -56,12 +56,8 @@ export function describeFileError(
   return describeRefusal(message, findRefusingStep(error, view), code, view);
 }
 
-/** Names the user that we are: `user 65534 (nobody)`. */
-function describeUser({ uid, userName }: SystemView): string {
-  return describeUid(uid ?? 'unknown', userName());
-}
-
-function describeUid(uid: number | string, name: string | null): string {
+/** Names a user: `user 65534 (nobody)`. */
+function describeUser(uid: number | string, name: string | null): string {
   return name === null ? `user ${uid}` : `user ${uid} (${name})`;
 }
 
@@ -83,7 +79,7 @@ type RefusingStep = { readonly path: string; readonly uid: number; readonly isDi
 function describeRefusal(
   message: string, step: RefusingStep | null, code: string, view: SystemView,
 ): FileErrorDescription {
-  const user = describeUser(view);
+  const user = describeUser(view.uid ?? 'unknown', view.userName());
   const cause = `${message} as ${user}`;
   if (step === null) return { cause, remedy: null };
   if (step.uid === view.uid) {
@@ -91,7 +87,7 @@ function describeRefusal(
     // With EPERM it is no matter of these rights, such as with a file that is immutable.
     return { cause, remedy: code === 'EPERM' ? null : `chmod ${rights} ${quotePath(step.path)}` };
   }
-  const owner = describeUid(step.uid, step.uid === ROOT ? 'root' : null);
+  const owner = describeUser(step.uid, step.uid === ROOT ? 'root' : null);
   const folder = findOwnFolder(step.path, view);
   return {
     cause: `${cause}: ${step.path} belongs to ${owner}`,

@@ -19,7 +19,7 @@ export const HOOK_VARIABLES = {
 /** The valid names of variables; a file for a command bears the name of its variable. */
 export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** What hooks may name without the setting `actions.environment`. */
+/** The variables that hooks may name without the setting `actions.environment`. */
 export const ALLOWED_VARIABLES_DEFAULT: readonly string[] = ['HOOK_*'];
 
 /**

@@ -253,7 +253,7 @@ function findSecretMembers(text: string): TextSpan[] {
     const start = match.index + match[0].length;
     end = findJsonValueEnd(text, start);
     const value = stripQuotes(text, { start, end });
-    // As in `hidden`: these tell nothing.
+    // These values tell nothing: `hidden` leaves them as they are, too.
     const isHarmless = /^(?:true|false|null)?$/.test(text.slice(value.start, value.end));
     if (!isHarmless) spans.push(value);
   }
@@ -374,7 +374,9 @@ function copyValue(value: unknown, options: CopyOptions, above: object[]): unkno
   if (typeof value === 'string') return copyText(value, options);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof ExactNumber) return copyNumber(value, options);
+  if (value instanceof ExactNumber) {
+    return options.budget.takeText(value.text) ? value : `<${value.text.length} digits>`;
+  }
   if (above.length > DEPTH_MAX || above.includes(value)) return '…';
   if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
   if (types.isDate(value)) return value.toJSON();
@@ -387,11 +389,6 @@ function copyValue(value: unknown, options: CopyOptions, above: object[]): unkno
 // Never cut: only the whole of a text may show that there is a secret at its start.
 function copyText(text: string, { budget, showText }: CopyOptions): string {
   return budget.takeText(text) ? showText(text) : `<${text.length} characters>`;
-}
-
-function copyNumber(number: ExactNumber, { budget }: CopyOptions): unknown {
-  const { text } = number;
-  return budget.takeText(text) ? number : `<${text.length} digits>`;
 }
 
 function copyMembers(value: object, options: CopyOptions, above: object[]): unknown {

@@ -13,7 +13,7 @@ export class MemoryBudget {
   /** In order of their last bytes: the one that has stalled for the longest time is first. */
   readonly #arrivingBodies = new Set<ArrivingBody>();
   #arrivingBytes = 0;
-  /** Of requests and runs. */
+  /** The bytes that requests and runs hold. */
   #heldBytes = 0;
   #runCount = 0;
   /** The bytes of the last run that found no room; null: none waits. */

@@ -26,7 +26,6 @@ type SchemaTypes<Types extends Record<View, unknown>> = { readonly types?: Types
 export type SchemaOf<Value, Kind extends Schema = ObjectSchema> =
   Kind & SchemaTypes<Record<View, Value>>;
 
-/** A stored record of the schema. */
 export type RecordOf<Described> = ViewOf<Described, 'stored'>;
 /** A body that callers send; null counts as absent. */
 export type InputOf<Described> = ViewOf<Described, 'input'>;

@@ -21,7 +21,7 @@ export type StringSchema = {
   readonly isNotBlank?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   readonly pattern?: RegExp | undefined;
-  /** What `pattern` and `canonical` accept: "must be <this>". */
+  /** Tells the values that `pattern` and `canonical` accept: "must be <mustBe>". */
   readonly mustBe?: string | undefined;
   /** The stored form of the value, mostly the value itself; null refuses it. */
   readonly canonical?: ((value: string) => string | null) | undefined;
@@ -113,7 +113,7 @@ export type MemberSchema = {
   readonly isPublic?: boolean;
   /** Stored when the member is absent or null. */
   readonly default?: JsonValue | undefined;
-  /** What forms call it, such as `Time limit`; by default the words of its name. */
+  /** The label in forms, such as `Time limit`; by default the words of the member's name. */
   readonly label?: string;
   /**
    * Shown below the field of a form and in OpenAPI; its first sentence is the help of the option.
@@ -133,7 +133,7 @@ export type MemberSchema = {
 export type MemberForm = {
   /** `more`: folded, as few need it. `action`: in the form of what is done. `none`: never. */
   readonly group?: 'more' | 'action' | 'none';
-  /** What one item of a list is called. */
+  /** The word for one item of a list. */
   readonly item?: string;
   /** Whether an empty text is an item, too. */
   readonly hasEmptyItems?: true;
@@ -142,8 +142,8 @@ export type MemberForm = {
     | 'action' | 'action-options' | 'command' | 'delay' | 'files' | 'json' | 'lines' | 'pairs'
     | 'retries' | 'sender' | 'signing' | 'statuses' | 'variables';
   /**
-   * What may be chosen: texts, or names of the only member of an object whose value is typed into
-   * an input with that label. The first is the default, which is not sent.
+   * The choices: texts, or names of the only member of an object whose value is typed into an
+   * input with that label. The first is the default, which is not sent.
    */
   readonly choices?: readonly (readonly [value: string, label: string, inputLabel?: string])[];
 };
@@ -164,7 +164,7 @@ export type MemberOption = {
   readonly isRepeatable?: boolean;
   /** Commands that change a record do not have it. */
   readonly isForNew?: boolean;
-  /** What looks like a secret in it may stand on the command line: it is what others send. */
+  /** Its value may stand on the command line if it looks like a secret: others send it anyway. */
   readonly isPublic?: boolean;
 };
 

@@ -28,7 +28,8 @@ const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3
 
 /** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
 export function createIdSource(
-  clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = fillAtRandom,
+  clock: Pick<Clock, 'now'>,
+  fillRandom: (pool: Buffer) => void = (pool) => loadCrypto().randomFillSync(pool),
 ): AdvancingIdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
   let poolOffset = RANDOM_POOL_BYTES;
@@ -127,8 +128,4 @@ export function timeOfUuidV7(uuid: string): number {
 export function formatUuidTime(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
-}
-
-function fillAtRandom(pool: Buffer): void {
-  loadCrypto().randomFillSync(pool);
 }

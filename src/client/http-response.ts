@@ -21,8 +21,4 @@ export class HttpResponse {
   get headers(): IncomingHttpHeaders {
     return this.#message.headers;
   }
-
-  get isSuccess(): boolean {
-    return this.statusCode >= 200 && this.statusCode <= 299;
-  }
 }

@@ -29,7 +29,6 @@ export class NetworkError extends Error {
   /** `ETIMEDOUT`, `ECONNREFUSED`, `EPROXY`, `EDENIED`, `CERT_HAS_EXPIRED`, … */
   readonly code: string;
   readonly isProxyFailure: boolean;
-  /** The status with which the proxy refused. */
   readonly proxyStatusCode: number | null;
   /** The time that ran out; null when none did. */
   readonly timeoutMs: number | null;

@@ -32,7 +32,7 @@ type CopyFollowerDeps = {
   readonly client: FollowClient;
   readonly copy: Copy;
   readonly clock: Clock;
-  /** What the server calls it. */
+  /** The name by which the server lists the follower. */
   readonly name: string;
   /** Tells people what happens. */
   readonly note: (text: string) => void;
@@ -48,12 +48,12 @@ const PROGRESS_MS_MAX = 10_000;
 /** How often it begins anew in one try to become level. */
 const BEGINNINGS_MAX = 3;
 const LINE_FEED = 0x0a;
-/** What may pass besides a disk or a server that is not available: the server failed once. */
+/** Errors of a server that failed once: they may pass, as an unavailable disk or server may. */
 const PASSING_CODES: readonly ErrorCode[] = ['internal', 'timeout', 'gone'];
 
 export class CopyFollower {
   readonly #deps: CopyFollowerDeps;
-  /** What was told last of a problem; null while there is none. */
+  /** The problem that was told last; null while there is none. */
   #notedProblem: string | null = null;
 
   constructor(deps: CopyFollowerDeps) {

@@ -7,19 +7,13 @@ import { isCount, parseObject } from '../base/fields.ts';
 import type { ObjectSchema, Schema } from '../base/schema.ts';
 import { quote } from '../base/text/error-message.ts';
 import { isUuid } from '../base/uuid.ts';
+import { COUNT, JSON_TYPE, TEXT } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
 import { readQuery } from '../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
 import type { EpochPosition } from '../store/epochs.ts';
-import type { FollowerPlace, FollowerView } from './follower.ts';
-import { Followers, type FollowersDeps } from './followers.ts';
-
-export interface FollowerRegistry {
-  readonly routes: readonly HttpRoute[];
-  list(): readonly FollowerView[];
-  /** Ends all streams; idempotent. */
-  close(): void;
-}
+import type { FollowerPlace } from './follower.ts';
+import type { Followers } from './followers.ts';
 
 export const FOLLOW_LOG_PATH = '/api/follow/log';
 export const FOLLOW_BACKUP_PATH = '/api/follow/backup';
@@ -27,41 +21,32 @@ export const FOLLOW_PROGRESS_PATH = '/api/follow/progress';
 /** A name may be that of a machine. */
 export const FOLLOWER_NAME_LENGTH_MAX = 100;
 
-type FollowOptions = FollowersDeps & {
-  /** Whether the caller's token is still good for it. */
-  readonly mayFollow: (exchange: Exchange) => boolean;
-};
+/** Whether the caller's token is still good for it. */
+type MayFollow = (exchange: Exchange) => boolean;
 
-export function createFollowerRegistry(options: FollowOptions): FollowerRegistry {
-  const followers = new Followers(options);
-  return {
-    routes: [
-      logRoute(options, followers), backupRoute(options, followers), progressRoute(followers),
-    ],
-    list: () => followers.list(),
-    close: () => followers.close(),
-  };
+export function followRoutes(followers: Followers, mayFollow: MayFollow): readonly HttpRoute[] {
+  return [
+    logRoute(followers, mayFollow), backupRoute(followers, mayFollow), progressRoute(followers),
+  ];
 }
 
-const text = { kind: 'string' } as const satisfies Schema;
-const uuid = { kind: 'string', format: 'uuid' } as const satisfies Schema;
-const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const UUID = { kind: 'string', format: 'uuid' } as const satisfies Schema;
 
 const PARAMETERS = [
   {
-    name: 'after', in: 'query', schema: count, isRequired: true,
+    name: 'after', in: 'query', schema: COUNT, isRequired: true,
     description: 'The last transaction of the copy',
   },
   {
-    name: 'epoch', in: 'query', schema: uuid, isRequired: true,
+    name: 'epoch', in: 'query', schema: UUID, isRequired: true,
     description: 'The last epoch of the copy: it tells whether this log continues it',
   },
   {
-    name: 'copy', in: 'query', schema: uuid, isRequired: true,
+    name: 'copy', in: 'query', schema: UUID, isRequired: true,
     description: 'The identifier of the copy',
   },
   {
-    name: 'name', in: 'query', schema: { ...text, maxLength: FOLLOWER_NAME_LENGTH_MAX },
+    name: 'name', in: 'query', schema: { ...TEXT, maxLength: FOLLOWER_NAME_LENGTH_MAX },
     description: 'What the follower is called in the status',
   },
 ] as const satisfies readonly ParameterSpec[];
@@ -69,14 +54,14 @@ const PARAMETERS = [
 const HEADERS = ['Content-Type', 'application/jsonl', 'Cache-Control', 'no-store, no-transform',
   'X-Accel-Buffering', 'no'] as const;
 
-function logRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRoute {
+function logRoute(followers: Followers, mayFollow: MayFollow): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_LOG_PATH, operationId: 'followLog', access: 'follow',
     summary: 'The transactions after one as lines of a journal, once committed: secrets too',
     parameters: PARAMETERS, isLongLived: true,
     responses: [
       {
-        status: 200, mediaType: 'application/jsonl', schema: text,
+        status: 200, mediaType: 'application/jsonl', schema: TEXT,
         description: 'Transactions without end, and a mark where all were sent, or every 5 s; 410 '
           + 'where the log does not go back so far, 412 where the copy is of another history, 409 '
           + 'where an engine keeps the log',
@@ -108,14 +93,14 @@ function logRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRoute
   };
 }
 
-function backupRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRoute {
+function backupRoute(followers: Followers, mayFollow: MayFollow): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_BACKUP_PATH, operationId: 'followBackup', access: 'follow',
     summary: 'A backup as data:backup makes it, for a copy to begin with: secrets too',
     isLongLived: true,
     responses: [
       {
-        status: 200, mediaType: 'application/x-tar', schema: text,
+        status: 200, mediaType: 'application/x-tar', schema: TEXT,
         description: 'The files of the data directory, and their manifest',
       },
       ...problemResponses(409, 503, 507),
@@ -124,9 +109,7 @@ function backupRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRo
       const headers = ['Content-Type', 'application/x-tar', 'Cache-Control', 'no-store',
         'Content-Disposition', 'attachment; filename="hookshelf.tar"'];
       if (exchange.request.method === 'HEAD') return exchange.sendStream(200, headers, () => null);
-      const backup = await followers.openBackup({
-        mayFollow: () => mayFollow(exchange),
-      });
+      const backup = await followers.openBackup({ mayFollow: () => mayFollow(exchange) });
       try {
         await exchange.sendStream(200, headers, backup.pull);
       } finally {
@@ -139,8 +122,8 @@ function backupRoute({ mayFollow }: FollowOptions, followers: Followers): HttpRo
 const PROGRESS: ObjectSchema = {
   kind: 'object', name: 'FollowProgress',
   members: {
-    copy: { schema: uuid, isRequired: true },
-    sequence: { schema: count, isRequired: true },
+    copy: { schema: UUID, isRequired: true },
+    sequence: { schema: COUNT, isRequired: true },
   },
 };
 
@@ -148,7 +131,7 @@ function progressRoute(followers: Followers): HttpRoute {
   return {
     method: 'POST', path: FOLLOW_PROGRESS_PATH, operationId: 'tellFollowProgress',
     summary: 'Tell which transactions are on the disk of a copy that follows', access: 'follow',
-    body: { mediaTypes: ['application/json'], schema: PROGRESS },
+    body: { mediaTypes: [JSON_TYPE], schema: PROGRESS },
     responses: [{ status: 204, description: 'Noted' }, ...problemResponses(400, 404, 415, 422)],
     async handle(exchange) {
       const { copy, sequence } = parseObject(PROGRESS, await exchange.readJson());
@@ -171,8 +154,7 @@ function parseFollowRequest(
       + `not as in ${quote(name)}`);
   }
   return {
-    place: { copy, name: name || exchange.clientAddress,
-      address: exchange.clientAddress },
+    place: { copy, name: name || exchange.clientAddress, address: exchange.clientAddress },
     position: { epoch, sequence },
   };
 }

@@ -1,4 +1,4 @@
-/** What a server knows of one of its followers: how far its copy is, and for how long behind. */
+/** Tells how far the copy of a follower is, and for how long it has been behind. */
 import { formatTimestamp } from '../base/clock.ts';
 
 /** A follower as operators see it. */

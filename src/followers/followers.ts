@@ -16,14 +16,13 @@ import { FollowedLog } from './followed-log.ts';
 import { Follower } from './follower.ts';
 import type { FollowerPlace, FollowerView } from './follower.ts';
 
-export type FollowersDeps = {
+type FollowersDeps = {
   readonly store: OpenedStore;
   readonly files: Files;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-/** The connection of a follower. */
 type FollowerConnection = {
   /** Whether its token is still good. */
   readonly mayFollow: () => boolean;

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Schema } from '../base/schema.ts';
 import { notFoundError } from '../resources/not-found.ts';
-import { resolveKey } from '../resources/resolve-key.ts';
+import { resolveKey } from '../store/find-record.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, HttpRoute } from '../server/http-route.ts';

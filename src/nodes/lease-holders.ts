@@ -4,6 +4,7 @@
  * cut off leaves them behind.
  */
 import { parseTimestamp } from '../base/clock.ts';
+import { walkRecords } from '../store/find-record.ts';
 import type { Collection } from '../store/store-port.ts';
 import { MARGIN_MS } from './lease-table.ts';
 import { LEASES, NODES, decodeLease, decodeNode } from './node-records.ts';
@@ -46,10 +47,6 @@ export function remainingLeaseMs({ heardMs, validMs }: LeaseHolder, nowMs: numbe
   return Math.abs(ageMs) >= validMs ? 0 : validMs - Math.max(0, ageMs);
 }
 
-function* listRecords(collection: Collection | undefined): Generator<Buffer> {
-  const walk = collection?.walk();
-  for (let slot = walk?.next() ?? -1; slot >= 0; slot = walk?.next() ?? -1) {
-    const bytes = collection?.bytesAt(slot);
-    if (bytes !== undefined) yield bytes;
-  }
+function listRecords(collection: Collection | undefined): readonly Buffer[] {
+  return collection === undefined ? [] : [...walkRecords(collection)].map(({ bytes }) => bytes);
 }

@@ -52,7 +52,6 @@ export class LeaseTable {
     this.#lengths = lengths;
   }
 
-  /** Records when a beat of ours is sent. */
   recordSent(beat: number, at: Instant): void {
     this.#sentBeats.set(beat, at);
     this.#sentBeats.delete(beat - BEATS_MAX);
@@ -135,7 +134,6 @@ export class LeaseTable {
     return renewedMs + lease.lengthMs + MARGIN_MS - monotonicMs;
   }
 
-  /** The lease record that claims a shard for us. */
   claim(shard: number): Lease {
     const term = (this.lease(shard)?.term ?? 0) + 1;
     const { lengthMs } = this.#lengths;

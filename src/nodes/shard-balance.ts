@@ -95,7 +95,6 @@ export class ShardBalance {
 }
 
 type ShardMoves = {
-  /** Number of its shards that the node gives up. */
   readonly giveUp: number;
   /** Number of free shards that it claims. */
   readonly claim: number;

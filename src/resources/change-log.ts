@@ -9,7 +9,7 @@ import type { Change } from '../store/store-port.ts';
 import { decodeRecord } from './record.ts';
 import type { WriteOptions } from './repository.ts';
 
-/** What the log knows of a request. */
+/** The part of a request that the log tells. */
 type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
 
 /**
@@ -21,14 +21,15 @@ export async function logWrite<T>(
   isRestored = false,
 ): Promise<T> {
   // Described inside the transaction: later the bytes may be others.
-  const described: { last: DescribedChange | null } = { last: null };
+  const lastChange: { value: DescribedChange | null } = { value: null };
   const result = await write({
     onStaged(change) {
-      described.last = describeChange(kind, change);
-      if (isRestored) described.last = { ...described.last, verb: 'restored', members: null };
+      const description = describeChange(kind, change);
+      lastChange.value =
+        isRestored ? { ...description, verb: 'restored', members: null } : description;
     },
   });
-  if (described.last !== null) logChange(request, described.last);
+  if (lastChange.value !== null) logChange(request, lastChange.value);
   return result;
 }
 

@@ -37,7 +37,7 @@ export type CollectionView = {
   /** Absent: no token that is bound to webhooks may call the route. */
   readonly bound?: {
     readonly rule: BoundRule;
-    /** What the caller sees of the list; null: all of it. */
+    /** Finds the part of the list that the caller sees; null: all of it. */
     readonly findView: (exchange: Exchange) => ListedView | null;
   };
 };
@@ -65,7 +65,6 @@ const KEY_ORDER: CollectionView = { filters: [] };
 const STEP_RECORDS = 1000;
 const REVERSED = '-';
 
-/** The parameter by which a list is sorted. */
 export function sortParameter(sorts: readonly string[]) {
   const names = sorts.join(', ').replace(/, (?=\w+$)/, ' or ');
   return {
@@ -107,9 +106,7 @@ export function collectionRoute(
   };
 }
 
-/** The records of a list from where a page begins. */
 type Listing = {
-  /** The number of records on all pages. */
   readonly count: number;
   /** The next record; null: there is none. */
   readonly next: () => PublicRecord | null;
@@ -125,9 +122,9 @@ async function sendCollection(
   const { limit, cursor, ...values } = query;
   const pageParameters: PageParameters = Object.entries(values).flatMap(([name, value]) =>
     value === null ? [] : [[name, String(value)]]);
-  const listed = view.bound?.findView(exchange) ?? null;
+  const listedView = view.bound?.findView(exchange) ?? null;
   const { count, next, positionOf } = await openListing(
-    listed === null ? repository : viewRepository(repository, listed), view, values,
+    listedView === null ? repository : viewRepository(repository, listedView), view, values,
     decodeIdCursor(cursor, pageParameters));
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {

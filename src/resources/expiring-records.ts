@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import { Sweeper } from '../base/sweeper.ts';
+import { walkRecords } from '../store/find-record.ts';
 import type { Collection, Store } from '../store/store-port.ts';
 
 export type ExpiryLimits = { readonly countMax: number; readonly bytesMax: number };
@@ -78,7 +79,6 @@ export class ExpiringRecords {
     return this.#records.size > countMax || this.#records.bytesTotal > bytesMax;
   }
 
-
   async #sweepAll(): Promise<void> {
     if (!this.#mayRemove()) return;
     const nowMs = this.#deps.clock.now();
@@ -95,12 +95,8 @@ export class ExpiringRecords {
 
   async #find(isSelected: (record: ExpiringRecord) => boolean): Promise<ExpiringRecord[]> {
     const matches: ExpiringRecord[] = [];
-    const walk = this.#records.walk();
     let visitedCount = 0;
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = this.#records.bytesAt(slot);
-      const id = this.#records.idAt(slot);
-      if (bytes === undefined || id === undefined) continue;
+    for (const { id, bytes } of walkRecords(this.#records)) {
       const record = { id, expiryMs: this.#deps.readExpiryMs(bytes), byteCount: bytes.length };
       if (isSelected(record)) matches.push(record);
       visitedCount += 1;

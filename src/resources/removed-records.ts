@@ -26,7 +26,7 @@ type RemovedRecordSet = {
 };
 
 const RESTORABLE_MS = 60_000;
-/** Of each kind of records. The last removal is held whatever its size. */
+/** The limits for each kind of records. The last removal is held whatever its size. */
 const REMOVALS_MAX = 1000;
 const BYTES_MAX = 2 << 20;
 

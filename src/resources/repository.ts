@@ -11,8 +11,7 @@ import type { JsonObject } from '../base/schema.ts';
 import type {
   Change, Collection, Store, Transaction, TransactionInputs,
 } from '../store/store-port.ts';
-import { listCommittedIds } from '../store/find-record.ts';
-import { resolveKey } from './resolve-key.ts';
+import { listCommittedIds, resolveKey } from '../store/find-record.ts';
 import { notFoundError } from './not-found.ts';
 import { decodeRecord, putNextVersion, readUpdatedMs } from './record.ts';
 import {
@@ -173,9 +172,9 @@ export class Repository {
     const nowMs = clock.now();
     return store.transact((transaction) => {
       const { id, bytes: before } = this.#getStaged(transaction, idOrName);
-      const stored = decodeRecord(before);
-      const record = change(stored, nowMs);
-      if (record === stored) return createRepresentation(resource, id, before);
+      const storedRecord = decodeRecord(before);
+      const record = change(storedRecord, nowMs);
+      if (record === storedRecord) return createRepresentation(resource, id, before);
       const after = putNextVersion(transaction, collection, id, before, record, nowMs);
       onStaged?.({ collection: collection.name, id, before, after });
       return createRepresentation(resource, id, after);
@@ -219,12 +218,12 @@ export class Repository {
       if (transaction.find(name, id) !== undefined) {
         throw new AppError('conflict', `another ${noun} has the ${key} ${id} by now`);
       }
-      const restored = this.#put(transaction, version, inputs, onStaged);
+      const representation = this.#put(transaction, version, inputs, onStaged);
       for (const other of others) {
         if (transaction.find(other.collection, other.id) !== undefined) continue;
         transaction.put(other.collection, other.id, other.bytes);
       }
-      return restored;
+      return representation;
     });
     this.#removedRecords.forget(id);
     return representation;

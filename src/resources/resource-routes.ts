@@ -35,7 +35,7 @@ export type RoutedResource = Pick<Resource,
     readonly formats?: RecordFormats;
   };
 
-/** What the routes of a resource are for tokens that are bound to webhooks. */
+/** The rules by which tokens that are bound to webhooks may use the routes of a resource. */
 type BoundAccess = {
   readonly read: BoundRule;
   readonly patch: BoundRule;
@@ -104,9 +104,11 @@ function getRoute(
     const view = bound?.findView(exchange) ?? null;
     if (view !== null) return sendRepresentation(exchange, noun, representation.view(view.show));
     const { bytes } = representation;
-    const selected = select === undefined ? bytes : select(bytes);
-    if (encode === null) sendRepresentation(exchange, noun, representation, selected, moreHeaders);
-    else sendEncoded(exchange, noun, representation, encode(selected));
+    const selectedBytes = select === undefined ? bytes : select(bytes);
+    if (encode !== null) {
+      return sendEncoded(exchange, noun, representation, encode(selectedBytes));
+    }
+    return sendRepresentation(exchange, noun, representation, selectedBytes, moreHeaders);
   };
   const handle: Handler = (exchange) => {
     if (formats === undefined || formats.isPlainlyJson(exchange)) return send(exchange, null);
@@ -236,7 +238,7 @@ function deleteRoute(resource: RoutedResource, repository: ItemRepository): Http
     operationId: `delete${schema.name}`,
     summary: `Delete one ${noun}`,
     access: access?.write ?? 'write',
-    // What only admins may delete is configuration, which `api_call` deletes.
+    // Records that only admins may delete are configuration, which `api_call` deletes.
     ...access?.write === 'admin' ? {} : { tool: {} },
     parameters: [createKeyParameter(resource), ...WRITE_CONDITIONS],
     responses: [

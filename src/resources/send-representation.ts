@@ -53,12 +53,12 @@ export function sendEncoded(
   exchange: Exchange, noun: string, { id, updatedAtMs }: Representation,
   { bytes, headers }: EncodedRecord,
 ): void {
-  const encoded = new Representation(id, bytes, updatedAtMs);
-  if (isNotModified(exchange.request.headers, noun, encoded)) {
-    return sendNotModified(exchange, encoded, VARY_BY_ACCEPT);
+  const encodedRecord = new Representation(id, bytes, updatedAtMs);
+  if (isNotModified(exchange.request.headers, noun, encodedRecord)) {
+    return sendNotModified(exchange, encodedRecord, VARY_BY_ACCEPT);
   }
   exchange.send(200, [
-    ...headers, 'ETag', encoded.etag, 'Last-Modified', formatHttpDate(updatedAtMs),
+    ...headers, 'ETag', encodedRecord.etag, 'Last-Modified', formatHttpDate(updatedAtMs),
     'Cache-Control', 'no-cache', 'Vary', 'Accept',
   ], bytes);
 }

@@ -106,7 +106,7 @@ export type RouteTool = {
   readonly body?: JsonObject;
 };
 
-/** What a route is, without its handler, and the commands that do no more than call it. */
+/** A route without its handler, and the commands that do no more than call the route. */
 export type RouteDescription = Omit<HttpRoute, 'handle'> & {
   /** Each calls the route for the record that the path names, if it names one. */
   readonly commands?: readonly RouteCommand[];
@@ -137,7 +137,7 @@ export type RouteCommand = {
   readonly body?: JsonObject;
   /** The sentence that people read in place of the answer; `{id}` stands for the record. */
   readonly done?: string;
-  /** Of a route that answers 204: what `--json` prints beside the identifier. */
+  /** `--json` prints it beside the identifier, for a route that answers 204. */
   readonly result?: JsonObject;
   /** Exit code 1 if this member of the answer is false. */
   readonly successMember?: string;
@@ -226,7 +226,7 @@ export interface Exchange {
   /** null: no token was needed. */
   readonly grant: Grant | null;
   /**
-   * Who calls: the name of a token; without one `socket` for a command on the control socket,
+   * The name of the token; without a token `socket` for a command on the control socket,
    * `local` for this process and this machine, `anonymous` for anybody else.
    */
   readonly caller: string;

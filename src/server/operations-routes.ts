@@ -52,7 +52,9 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
     handle(exchange) {
       const base = exchange.linkTo('');
       if (prefersHtml(exchange.request.headers.accept)) {
-        return exchange.send(302, ['Location', buildPageLocation(base, spec.startPage), ...VARY]);
+        // Relative when no base is known: a reverse proxy may serve our root below its own path.
+        const page = base === '' ? spec.startPage.slice(1) : base + spec.startPage;
+        return exchange.send(302, ['Location', page, ...VARY]);
       }
       // Nearly all requests have the same base.
       if (base !== cachedIndex.base) {
@@ -61,13 +63,6 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
       exchange.send(200, ['Content-Type', 'application/json', ...VARY], cachedIndex.body);
     },
   };
-}
-
-/**
- * Relative when no base is known, as a reverse proxy may serve our root below a path of its own.
- */
-function buildPageLocation(base: string, path: string): string {
-  return base === '' ? path.slice(1) : base + path;
 }
 
 /** Whether `Accept` names HTML, and gives it a greater weight than JSON. */

@@ -83,7 +83,12 @@ export function createErrorResponse(
   };
 }
 
-/** The HTTP status of an error code. */
+/** The error for what is nothing for such a token, whether or not there is anything. */
+export function boundTokenError(): AppError {
+  return new AppError('forbidden', 'this token is for some webhooks alone, and this is not for it',
+    { challenge: 'Bearer error="insufficient_scope"' });
+}
+
 export function statusOf(code: ErrorCode): number {
   return STATUS[code];
 }

@@ -78,7 +78,6 @@ export function parseRepeatableQuery(
   return values;
 }
 
-/** The error for more values of a parameter than `REPETITIONS_MAX`. */
 export function surplusParameter(name: string): AppError {
   return malformed(`\`${name}\` may stand at most ${REPETITIONS_MAX} times: spread its values `
     + 'over several queries');
@@ -92,7 +91,9 @@ function eachParameter(
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
-    if (!allowedNames.includes(name)) throw unknownParameter(name, allowedNames);
+    if (!allowedNames.includes(name)) {
+      throw malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
+    }
     visit(name, value);
   }
 }
@@ -158,10 +159,6 @@ function decode(text: string): string {
 
 function repeatedParameter(name: string): AppError {
   return malformed(`the query parameter \`${name}\` stands twice: leave one out`);
-}
-
-function unknownParameter(name: string, allowedNames: readonly string[]): AppError {
-  return malformed(`unknown query parameter \`${name}\`${suggestName(name, allowedNames)}`);
 }
 
 /** The error for a cursor that a list gave in another order or for another search. */

@@ -41,7 +41,7 @@ export function parsePublicSettings(
   return loadSettings({ file: { origin: name, value } }).settings;
 }
 
-/** Where settings came from: each origin, with how many where it has several. */
+/** Lists the origins of settings, each with its number of settings if it has several. */
 export function describeOrigins(rows: readonly { readonly origin?: unknown }[]): string {
   const counts = new Map<string, number>();
   for (const origin of rows.map((row) => String(row.origin))) {

@@ -14,6 +14,7 @@
  * are chained (replication/log-entry.ts).
  */
 import { isCount, isJsonObject } from '../base/fields.ts';
+import { walkRecords } from './find-record.ts';
 import type { Collection, CollectionSpec, Transaction } from './store-port.ts';
 
 export const EPOCHS: CollectionSpec = { name: 'epochs', key: 'id' };
@@ -28,13 +29,8 @@ const EPOCHS_MAX = 1000;
 
 /** All epochs of a log, in its order. */
 export function listEpochs(collection: Collection): readonly EpochRecord[] {
-  const epochs: EpochRecord[] = [];
-  const walk = collection.walk();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const epoch = parseEpoch(collection.bytesAt(slot));
-    if (epoch !== null) epochs.push(epoch);
-  }
-  return epochs.sort((left, right) => left.after - right.after);
+  return [...walkRecords(collection)].flatMap(({ bytes }) => parseEpoch(bytes) ?? [])
+    .sort((left, right) => left.after - right.after);
 }
 
 /** Whether a state at `position` is a part of the log that has these epochs and this sequence. */
@@ -94,8 +90,8 @@ export class Epoch {
   }
 }
 
-function parseEpoch(bytes: Buffer | undefined): EpochRecord | null {
-  const value: unknown = bytes === undefined ? null : JSON.parse(bytes.toString());
+function parseEpoch(bytes: Buffer): EpochRecord | null {
+  const value: unknown = JSON.parse(bytes.toString());
   if (!isJsonObject(value) || typeof value.id !== 'string' || !isCount(value.after)) return null;
   return { id: value.id, after: value.after };
 }

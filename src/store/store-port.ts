@@ -76,7 +76,6 @@ export type Change = {
 export interface Collection {
   readonly spec: CollectionSpec;
   readonly size: number;
-  /** Sum of the records' bytes. */
   readonly bytesTotal: number;
   find(id: string): StoredRecord | undefined;
   /** The bytes of a record, as `Transaction.find` returns them; unlike `find` it caches nothing. */

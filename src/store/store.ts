@@ -88,7 +88,10 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   await finishReplacements(files, directory);
   const state = await recoverState(options);
-  await completeRestore(files, directory, state);
+  if (await findRestoredManifest(files, directory, state)) {
+    files.unlinkSync(join(directory, MANIFEST_NAME));
+    files.syncDirectorySync(directory);
+  }
   const file = await repairDirectory(directory, files, logger, state);
   // `file` is the journal that goes on, its torn end cut off.
   const journal = new FileJournal({ ...options, clock }, state, file);
@@ -151,16 +154,10 @@ function makeDurableDirectory(files: Files, directory: string): void {
   }
 }
 
-/** A backup opened as a data directory must match its manifest, which is then removed. */
-async function completeRestore(
-  files: Files, directory: string, state: RecoveredState,
-): Promise<void> {
-  if (!await findRestoredManifest(files, directory, state)) return;
-  files.unlinkSync(join(directory, MANIFEST_NAME));
-  files.syncDirectorySync(directory);
-}
-
-/** Returns whether there is a manifest. Throws where the state does not match it. */
+/**
+ * Returns whether the directory is a backup, which has a manifest. Throws `damaged` where the state
+ * does not match that.
+ */
 async function findRestoredManifest(
   files: Files, directory: string, { sequence, collections }: RecoveredState,
 ): Promise<boolean> {

@@ -8,7 +8,7 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createConcurrencyLimiter } from '../base/turns.ts';
 import type { ChangeLog, Change, FindRecord, ReloadPhase, Replica } from '../store/store-port.ts';
-import { createChangeEvents, encodeEvents } from './stream-event.ts';
+import { createChangeEvents, encodeEvents, formatEvent } from './stream-event.ts';
 import type { StreamPosition, StreamFilter, ChangeEvent } from './stream-event.ts';
 import { StreamReader, type ReaderConnection } from './stream-reader.ts';
 import type { StreamTopic } from './stream-topic.ts';
@@ -18,7 +18,6 @@ export type BroadcastOptions = {
   readonly changes: ChangeLog;
   /** The collection of the callers' tokens: after a change of it, readers may be none any more. */
   readonly tokenCollection: string;
-  /** Finds committed records. */
   readonly find: FindRecord;
   /** The last sequence applied. */
   readonly sequence: () => number;
@@ -128,12 +127,12 @@ export class Broadcast {
     this.#unfollowWhenAlone();
   }
 
-  get hasReaders(): boolean {
-    return this.#readers.size > 0;
-  }
-
-  /** Sends an event that is on no disk, in its order among the changes. */
-  announce(event: ChangeEvent): void {
+  /** Sends the event of a new record that is on no disk, in its order among the changes. */
+  announce(topic: StreamTopic, describe: () => ReturnType<StreamTopic['describe']>): void {
+    if (this.#readers.size === 0) return;
+    const { webhookId, json } = describe();
+    const text = formatEvent(topic, 'created', json);
+    const event = { topic, number: 1, webhookId, record: null, text };
     this.#add({ sequence: this.#sequence, announced: event });
   }
 

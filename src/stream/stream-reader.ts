@@ -24,7 +24,6 @@ const NEAR_TRANSACTIONS = 256;
 
 type ReaderOptions = {
   readonly filter: StreamFilter;
-  /** Finds committed records. */
   readonly find: FindRecord;
   /** All topics, by collection. */
   readonly topics: ReadonlyMap<string, StreamTopic>;
@@ -42,7 +41,6 @@ type ReaderOptions = {
   readonly join: (reader: StreamReader) => number;
 } & ReaderConnection;
 
-/** The connection of a reader. */
 export type ReaderConnection = {
   /** Whether the caller may still read: its token may have been revoked. */
   readonly mayRead: () => boolean;

@@ -32,7 +32,6 @@ type RecordChange = {
 type TopicRecord = {
   /** The record as callers see it, one JSON object. */
   readonly json: string;
-  /** The webhook that the record belongs to. */
   readonly webhookId: string | null;
   /** Whether the record was not written again since it was created. */
   readonly isNew: boolean;

@@ -4,11 +4,10 @@
  * job: of a foreign one, and of one that there is not, nothing else of the request is looked at.
  */
 import type { AppError } from '../base/errors.ts';
-import { boundTokenError } from '../server/bound-token-error.ts';
+import { boundTokenError } from '../server/problem.ts';
 import { notFoundError } from '../resources/not-found.ts';
-import { resolveKey } from '../resources/resolve-key.ts';
 import type { BoundSubject, Exchange, HttpRoute } from '../server/http-route.ts';
-import { findCommitted } from '../store/find-record.ts';
+import { findCommitted, resolveKey } from '../store/find-record.ts';
 import type { FindRecord, Store } from '../store/store-port.ts';
 import { decodeJob, jobCollection } from './bulk/job.ts';
 import { readWebhookId } from './deliveries/delivery-codec.ts';

@@ -6,7 +6,7 @@ import { maintenanceRoutes } from '../../src/maintenance/maintenance-routes.ts';
 import { callApi } from '../../src/server/local/api-call.ts';
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { Dispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { BackupSources } from '../../src/store/backup/backup.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 
@@ -22,7 +22,7 @@ test('a list of the files of a backup names what is in them, and leaves none of 
         return { files, contents, close: () => void (openCount -= 1) } as unknown as BackupSources;
       },
     } as OpenedStore;
-    const dispatcher = createDispatcher({
+    const dispatcher = new Dispatcher({
       routes: maintenanceRoutes(store), guard: null, clock: systemClock,
       logger: silentLogger, metrics: new Metrics(), bodyBytesMax: 1000, accessLog: 'off',
       trustProxy: false,

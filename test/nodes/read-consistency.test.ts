@@ -8,7 +8,7 @@ import { callApiAnyStatus, openResponse, type ApiTarget } from '../../src/server
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { Dispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Replica } from '../../src/store/store-port.ts';
 import { turnsUntil } from '../support/turns.ts';
 
@@ -30,7 +30,7 @@ const ROUTES: readonly HttpRoute[] = [
 ];
 
 function targetOf(replica: Replica, routes = ROUTES): ApiTarget {
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
     readConsistency: createReadConsistency(replica),

@@ -7,17 +7,16 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { ReloadPhase } from '../../src/store/store-port.ts';
-import { createEventStream } from '../../src/stream/stream-routes.ts';
+import { Broadcast } from '../../src/stream/broadcast.ts';
+import { createStreamRoute } from '../../src/stream/stream-route.ts';
 import { startServer } from '../support/test-server.ts';
 
 test('a client that follows again on its connection leaves no listener there', async () => {
   let reload = (_phase: ReloadPhase): void => {};
-  const stream = createEventStream({
+  const broadcast = new Broadcast({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
     find: () => undefined, sequence: () => 0, clock: systemClock, logger: silentLogger,
     tokenCollection: 'tokens',
-    findWebhookIds: (name) => [name],
-    mayRead: () => true, findView: () => null,
     replica: {
       waitFor: async () => true,
       onReload(listener) {
@@ -27,14 +26,17 @@ test('a client that follows again on its connection leaves no listener there', a
     },
   });
   const sockets = new Set<Socket>();
-  const routes = stream.routes.map((route): typeof route => ({
+  const route = createStreamRoute(broadcast, {
+    topics: [], clock: systemClock, findWebhookIds: (name) => [name], mayRead: () => true,
+    findView: () => null,
+  });
+  await using server = await startServer([{
     ...route,
     handle(exchange) {
       sockets.add(exchange.request.socket);
       return route.handle(exchange);
     },
-  }));
-  await using server = await startServer(routes);
+  }]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const listenerCounts: number[] = [];
   for (let round = 0; round < 3; round += 1) {

@@ -6,7 +6,8 @@ import { silentLogger } from '../../src/base/log.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
-import { createEventStream } from '../../src/stream/stream-routes.ts';
+import { Broadcast } from '../../src/stream/broadcast.ts';
+import { createStreamRoute } from '../../src/stream/stream-route.ts';
 import type { StreamTopic } from '../../src/stream/stream-topic.ts';
 import { followStream } from '../support/event-stream.ts';
 import type { Following } from '../support/event-stream.ts';
@@ -20,7 +21,7 @@ const TOKENS: CollectionSpec = { name: 'tokens', key: 'id' };
 export type Shelf = {
   readonly store: OpenedStore;
   readonly port: number;
-  readonly stream: ReturnType<typeof createEventStream>;
+  readonly stream: Broadcast;
   /** How many records were described so far. */
   described(): number;
   /** How many listeners the store tells of its changes. */
@@ -53,8 +54,9 @@ export async function openShelf(
   });
   const books = topic(BOOKS, 'book', false);
   const calls = topic(CALLS, 'call', true);
-  const stream = createEventStream({
-    topics: [books, calls],
+  const topics = [books, calls];
+  const stream = new Broadcast({
+    topics,
     changes: {
       follow(listener) {
         listeners += 1;
@@ -68,10 +70,12 @@ export async function openShelf(
     },
     find: findCommitted(store), sequence: () => store.statistics.sequence, clock,
     logger: silentLogger, tokenCollection: TOKENS.name,
-    mayRead, findView: () => null,
+  });
+  const route = createStreamRoute(stream, {
+    topics, clock, mayRead, findView: () => null,
     findWebhookIds: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
-  const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
+  const server = await startServer([route], { limits: { connectionsMax: 1000 } });
   return {
     store, stream, port: server.port,
     described: () => described, listeners: () => listeners,

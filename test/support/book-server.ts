@@ -13,8 +13,7 @@ import { createTurns } from '../../src/base/turns.ts';
 import { bookRoutes } from '../../src/books/book-routes.ts';
 import { createAggregates } from './aggregate-harness.ts';
 import { createIndexes } from './index-all.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
-import type { Entrance } from '../../src/server/routing/dispatcher.ts';
+import { Dispatcher, type Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
@@ -58,7 +57,7 @@ export async function startBookServer(options: {
     catalog, list: createBookList(deps), aggregates: createAggregates(deps),
     ...options.keys === undefined ? {} : { keys: options.keys },
   });
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1_048_576, accessLog: 'off', trustProxy: false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },

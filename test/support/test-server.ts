@@ -4,8 +4,9 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../src/base/log.ts';
 import type { MemoryBudget } from '../../src/base/memory-budget.ts';
 import type { TrustProxy } from '../../src/server/exchange/client-address.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
-import type { Dispatcher, Entrance, Guard } from '../../src/server/routing/dispatcher.ts';
+import {
+  Dispatcher, type Entrance, type Guard,
+} from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import type { Certificate, Listener, ServerLimits } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
@@ -51,7 +52,7 @@ export async function startServer(
   const metrics = new Metrics();
   const logged: Logged[] = [];
   const { clock = systemClock } = options;
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     routes,
     guard: options.guard ?? null,
     clock,

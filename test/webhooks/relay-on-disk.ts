@@ -5,7 +5,7 @@
 import { sleep } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { HttpRequest } from '../../src/client/http-client.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { Dispatcher } from '../../src/server/routing/dispatcher.ts';
 import {
   callApiAnyStatus, type ApiCall, type ApiResponse, type ApiTarget,
 } from '../../src/server/local/api-call.ts';
@@ -174,7 +174,7 @@ function answerOf(statusCode: number): TargetResponse {
 }
 
 function createTarget({ routes }: Webhooks, clock: ManualClock): ApiTarget {
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     routes, guard: null, clock, logger: silentLogger, metrics: new Metrics(), bodyBytesMax: 1 << 20,
     accessLog: 'off', trustProxy: false,
   });

@@ -7,7 +7,7 @@ import { MemoryBudget } from '../../src/base/memory-budget.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/client/http-client.ts';
 import { createTargetCheck } from '../../src/client/policy/deny-list.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
-import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { Dispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { callApiAnyStatus } from '../../src/server/local/api-call.ts';
 import { createMemoryTarget } from '../../src/server/local/memory-target.ts';
@@ -91,7 +91,7 @@ export async function startRelay(
     memoryBudget: new MemoryBudget(memoryBytesMax),
     isDeniedTarget: createTargetCheck(client?.denyAddresses ?? []), ...options,
   }));
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     routes: webhooks.routes, guard: null, clock, logger, metrics: new Metrics(),
     bodyBytesMax: BODY_BYTES_MAX, accessLog: 'all', trustProxy: false,
   });

@@ -44,7 +44,6 @@ export function readBounded(
   }
 }
 
-/** The error for more bytes than a limit. */
 export function createTooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `it is larger than ${bytesMax} bytes`);
 }

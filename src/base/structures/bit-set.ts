@@ -32,7 +32,6 @@ export class BitSet {
     return true;
   }
 
-  /** Adds all numbers below `bound`. */
   addBelow(bound: number): void {
     const whole = bound >>> 5;
     if (whole >= this.#words.length) this.#grow(whole + 1);

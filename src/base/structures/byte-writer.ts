@@ -48,7 +48,6 @@ export class ByteWriter {
     }
   }
 
-  /** The bytes of `source` from `start` to `end`. */
   addBytes(source: Buffer, start = 0, end = source.length): void {
     this.#reserve(end - start);
     this.#used += source.copy(this.#buffer, this.#used, start, end);

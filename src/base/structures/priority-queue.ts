@@ -52,7 +52,6 @@ export class PriorityQueue<T> {
     return least;
   }
 
-  /** Pops items for as long as `shouldDrop` holds for the least one. */
   popWhile(shouldDrop: (item: T) => boolean): void {
     for (let least = this.peek(); least !== undefined && shouldDrop(least); least = this.peek()) {
       this.pop();

@@ -44,7 +44,6 @@ export function formatCharset(charset: string): string {
   return charset.startsWith('windows') ? `W${charset.slice(1)}` : charset.toUpperCase();
 }
 
-/** Says that a charset is unknown, and which are known. */
 export function explainUnknownCharset(label: string): string {
   return `the charset ${quote(label)} is unknown: known are ${CHARSETS.join(', ')}`;
 }

@@ -11,13 +11,13 @@ const TREE_LENGTH_MAX = 1 << 18;
 
 /** The parts that `text` holds. A part has at most `TREE_LENGTH_MAX` characters. */
 export function* findParts(text: string, parts: ReadonlySet<string>): Steps<ReadonlySet<string>> {
-  const found = new Set<string>();
+  const foundParts = new Set<string>();
   for (const batch of splitParts(parts)) {
     const tree = new PartTree(batch);
     yield* tree.grow();
-    yield* tree.search(text, found);
+    yield* tree.search(text, foundParts);
   }
-  return found;
+  return foundParts;
 }
 
 /** Parts that one tree has room for. */
@@ -133,8 +133,8 @@ class PartTree {
   }
 
   #firstSlot(node: number, code: number): number {
-    const mixed = Math.imul(Math.imul(node, 0x9e3779b1) + code, 0x85ebca6b);
-    return (mixed ^ (mixed >>> 15)) & this.#slotMask;
+    const hash = Math.imul(Math.imul(node, 0x9e3779b1) + code, 0x85ebca6b);
+    return (hash ^ (hash >>> 15)) & this.#slotMask;
   }
 
   /** Adds the parts at the end of a node's text: if one is there, those within it are as well. */

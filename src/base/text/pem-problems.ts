@@ -61,7 +61,7 @@ export function findPairProblem(certificate: string, key: string): string | null
     loadTls().createSecureContext({ cert: certificate, key });
     return null;
   } catch (thrown) {
-    // Such as a key that is too short. The messages of OpenSSL hold nothing of the key.
+    // A key may be too short, for example. The messages of OpenSSL hold nothing of the key.
     return `cannot be used with its certificate: ${messageOf(thrown)}`;
   }
 }

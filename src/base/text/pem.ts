@@ -1,7 +1,7 @@
 /** The blocks of PEM text (RFC 7468), each from its line of BEGIN to its line of END. */
 
 export type PemBlock = {
-  /** Such as `CERTIFICATE` or `PRIVATE KEY`. */
+  /** The type of the block: `CERTIFICATE`, `PRIVATE KEY` … */
   readonly label: string;
   /** The block from its first line to its last, with LF line ends and one at the end. */
   readonly text: string;

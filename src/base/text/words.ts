@@ -64,9 +64,9 @@ export function tokenizeFolded(folded: string): TextToken[] {
 
 /** The tokens of a text, and its signs. */
 export function tokenizeWithSigns(text: string): TextToken[] {
-  const folded = fold(text);
-  const signs = (folded.match(SIGNS) ?? []).map((run) => ({ text: run, isUnspaced: true }));
-  return [...tokenizeFolded(folded), ...signs];
+  const foldedText = fold(text);
+  const signs = (foldedText.match(SIGNS) ?? []).map((run) => ({ text: run, isUnspaced: true }));
+  return [...tokenizeFolded(foldedText), ...signs];
 }
 
 /** The tokens of a folded text as they stand in it: each character belongs to one at most. */
@@ -78,7 +78,7 @@ export function listRuns(folded: string): TextToken[] {
 }
 
 /**
- * What a part of a query without white space asks for: a list of words, each with its alternatives.
+ * Reads the words of a part of a query without white space, each with its alternatives.
  * An alternative is a list of words, too: initials are found as they stand, or joined.
  */
 export function parseWords(part: string): (readonly (readonly Word[])[])[] {
@@ -99,9 +99,9 @@ export function parseWords(part: string): (readonly (readonly Word[])[])[] {
 
 /** A part of a query as signs to look for. */
 export function createSignsWord(part: string): Word {
-  const folded = fold(part);
-  // What folding leaves nothing of is in no folded text.
-  return { text: folded === '' ? part : folded, isUnspaced: true };
+  const foldedPart = fold(part);
+  // A folded text has no sign that folding drops.
+  return { text: foldedPart === '' ? part : foldedPart, isUnspaced: true };
 }
 
 /** Whether it is a word of signs alone, which no index has. */
@@ -112,14 +112,14 @@ export function isSignsWord({ text, isUnspaced }: Word): boolean {
 /** The folded text with its initials joined: `jrr tolkien` for `j. r. r. tolkien`. */
 export function joinInitials(folded: string): string {
   if (!folded.includes('.')) return folded;
-  let joined = '';
+  let result = '';
   let end = 0;
   for (const match of folded.matchAll(INITIALS)) {
-    joined += `${folded.slice(end, match.index)}${joinLetters(match[0])} `;
+    result += `${folded.slice(end, match.index)}${joinLetters(match[0])} `;
     INITIALS_END.lastIndex = match.index + match[0].length;
     end = INITIALS_END.lastIndex + (INITIALS_END.exec(folded)?.[0].length ?? 0);
   }
-  return joined + folded.slice(end);
+  return result + folded.slice(end);
 }
 
 function joinLetters(initials: string): string {

@@ -52,16 +52,10 @@ export class TargetCache {
     const cachedTarget = this.#targets.get(url);
     if (cachedTarget !== undefined) return cachedTarget;
     const target = parseTarget(url, this.#rules);
-    if (this.#targets.size >= TARGETS_MAX) this.#dropOldest();
+    const [oldestUrl = ''] = this.#targets.keys();
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.delete(oldestUrl);
     this.#targets.set(url, target);
     return target;
-  }
-
-  #dropOldest(): void {
-    for (const url of this.#targets.keys()) {
-      this.#targets.delete(url);
-      return;
-    }
   }
 }
 

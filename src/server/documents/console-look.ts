@@ -1,7 +1,6 @@
 /**
- * What the operator has set of the console, put into its page: the title as the page's own and the
- * images as `data-images`, which the script reads from there, and the colour as rules at the end of
- * the style. Pure.
+ * Puts the console's settings into its page: the title, the images as `data-images`, which the
+ * script reads, and the colour as rules at the end of the style. Pure.
  */
 import { escapeHtml } from './page/html.ts';
 
@@ -25,10 +24,11 @@ const LIGHT_GROUND: Colour = [0xec, 0xeb, 0xe5];
 const DARK_GROUND: Colour = [0x28, 0x30, 0x32];
 
 export function applyLook(page: string, { title, accent, images }: ConsoleLook): string {
-  const titled = page.replace(/<title>[^<]*<\/title>/, () => `<title>${escapeHtml(title)}</title>`)
+  const titledPage = page
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${escapeHtml(title)}</title>`)
     .replace('<html', images ? '<html data-images' : '<html');
-  return accent === null ? titled
-    : titled.replace('</style>', () => `${formatRules(parseColour(accent))}</style>`);
+  return accent === null ? titledPage
+    : titledPage.replace('</style>', () => `${formatRules(parseColour(accent))}</style>`);
 }
 
 /**

@@ -14,7 +14,6 @@ import { applyLook, type ConsoleLook } from './console-look.ts';
 
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
-/** A file of the console as it is sent. */
 type ConsoleFile = {
   readonly body: Buffer;
   /** A hash of the body, the same for each encoding. */

@@ -10,7 +10,6 @@ type Manual = {
   readonly chapters: readonly ChapterView[];
   /** Throws `not_found`. */
   readonly get: (name: string) => ChapterView;
-  /** Reads the text of a chapter. */
   readonly read: (chapter: ChapterView) => string;
 };
 

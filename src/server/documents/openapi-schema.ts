@@ -98,7 +98,7 @@ function convertObject(schema: ObjectSchema, form: SchemaForm, convert: Convert)
   const properties: Record<string, JsonSchemaObject> = {};
   const requiredNames: string[] = [];
   for (const [name, member] of Object.entries(schema.members)) {
-    // What is neither shown nor sent is only stored.
+    // A member that is neither shown nor sent is only stored.
     if (member.isWriteOnly === true && (form === 'view' || member.readOnly !== undefined)) continue;
     properties[name] = convertMember(member, form, convert);
     if (isAlwaysThere(member, form)) requiredNames.push(name);
@@ -154,7 +154,7 @@ function describeMember(
   return `${description}${/[.!?]$/.test(description) ? '' : '.'} ${note}`;
 }
 
-/** What people take for no value anyway: false, or an empty list or object. */
+/** Whether people take the value for none anyway: false, an empty text, list or object. */
 function isEmpty(value: JsonValue): boolean {
   return value === false || value === ''
     || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);

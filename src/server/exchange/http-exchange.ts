@@ -56,7 +56,6 @@ const CALLERS: Readonly<Record<Entrance, string>> = {
 export type Endpoint = {
   readonly route: HttpRoute;
   readonly meter: Meter;
-  /** Whether any query parameter is refused. */
   readonly refusesQuery: boolean;
   /** Whether a body that says anything is refused, as the route would not heed it. */
   readonly refusesBody: boolean;
@@ -315,7 +314,7 @@ export class HttpExchange implements Exchange {
     this.#record(499, 0);
   }
 
-  /** Whatever a customer does, or a program by a tool, is found by `who`: see change-log.ts. */
+  /** Logs each write of a customer, and of a program by a tool, with `who`: see change-log.ts. */
   #logCall(status: number): void {
     const { request: { method = '' }, path, route, grant } = this;
     // A door of MCP passes on calls, and each of these logs itself.

@@ -12,14 +12,15 @@ import { isDeeperThan } from '../../base/json/encode.ts';
 import { JSON_DEPTH_MAX, parseJson } from '../../base/json/parse.ts';
 import { findDeclaredCharset } from '../../base/text/charset.ts';
 import { quote } from '../../base/text/error-message.ts';
+import { parseMediaType } from '../../base/text/parse-form.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
-import type { HttpRoute } from '../http-route.ts';
+import type { Exchange, HttpRoute } from '../http-route.ts';
 import { cutShortError } from './body-stream.ts';
 import { BUFFERED_BYTES_MAX, BufferedRequest, type BodyReader } from './buffered-request.ts';
 import { announcedLength, announcesBody } from './request-head.ts';
 
 type BodyLimits = {
-  /** Of one body. */
+  /** The limit of one body. */
   readonly bodyBytesMax: number;
   readonly memoryBudget: MemoryBudget;
 };
@@ -111,9 +112,8 @@ const UTF8_OR_ASCII = /^(?:utf-?8|(?:us-)?ascii)$/i;
  */
 export function readMediaType(request: IncomingMessage, mediaTypes: readonly string[]): string {
   checkNotCompressed(request);
-  const contentType = request.headers['content-type'];
-  const mediaType = contentType === undefined ? null : parseMediaType(contentType);
-  if (mediaType !== null && mediaTypes.includes(mediaType)) return mediaType;
+  const mediaType = parseMediaType(request.headers['content-type']);
+  if (mediaTypes.includes(mediaType)) return mediaType;
   const acceptable = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
   throw new AppError('unsupported_media_type', `send ${acceptable}`);
 }
@@ -148,10 +148,28 @@ export function parseJsonBody(bytes: Buffer): unknown {
   }
 }
 
-function parseMediaType(contentType: string): string {
-  const semicolon = contentType.indexOf(';');
-  const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
-  return type.trim().toLowerCase();
+/**
+ * The parsed JSON body of a route with a limit of its own, whose bodies may be larger than
+ * `server.maxBodyBytes`. The budget of bodies does not count it: its route must be for few callers.
+ * Throws `unsupported_media_type`, `too_large`, `malformed`, and what `Exchange.readChunks` throws.
+ */
+export async function readLargeJson(
+  exchange: Exchange, mediaTypes: readonly string[], bytesMax: number,
+): Promise<unknown> {
+  const { request } = exchange;
+  checkMediaType(request, mediaTypes);
+  const json = findConsumedJson(request);
+  if (json !== undefined) return json;
+  const consumedBytes = isConsumed(request) ? findConsumedBytes(request) : null;
+  const length = consumedBytes?.length ?? announcedLength(request) ?? 0;
+  if (length > bytesMax) throw tooLargeError(bytesMax);
+  if (consumedBytes !== null) return parseJsonBody(consumedBytes);
+  const collector = new ByteCollector();
+  for await (const chunk of exchange.readChunks()) {
+    if (collector.length + chunk.length > bytesMax) throw tooLargeError(bytesMax);
+    collector.add(chunk);
+  }
+  return parseJsonBody(collector.take());
 }
 
 function budgetExceededError(): AppError {
@@ -159,12 +177,12 @@ function budgetExceededError(): AppError {
   return new AppError('unavailable', problem, { retryAfterS: 1 });
 }
 
-export function tooLargeError(bytesMax: number): AppError {
+function tooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
 }
 
 /** Whether another program has read the request's body, or a part of it. */
-export function isConsumed(request: IncomingMessage): boolean {
+function isConsumed(request: IncomingMessage): boolean {
   if (request instanceof BufferedRequest) return false;
   return request.readableDidRead || (request.readableEnded && announcesBody(request));
 }
@@ -178,7 +196,7 @@ export function checkUnread(request: IncomingMessage): void {
  * The bytes of a body that another program has read and kept: `request.rawBody`, or `request.body`
  * of `express.raw()`. null when there are none, or when they were decompressed.
  */
-export function findConsumedBytes(request: IncomingMessage): Buffer | null {
+function findConsumedBytes(request: IncomingMessage): Buffer | null {
   if (request.headers['content-encoding'] !== undefined) return null;
   const bytes = [getMember(request, 'rawBody'), getMember(request, 'body')]
     .find(ArrayBuffer.isView);

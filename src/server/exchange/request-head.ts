@@ -1,7 +1,7 @@
 /**
- * What the head of a request says: its target (RFC 9112 §3.2), its host, the length of its body,
- * and whether its connection can be used again. Targets are split by hand: a URL object costs a GET
- * 9 % (`get-one`).
+ * Reads the head of a request: its target (RFC 9112 §3.2), its host, the length of its body, and
+ * whether its connection can be used again. Targets are split by hand: a URL object costs a GET 9 %
+ * (`get-one`).
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';

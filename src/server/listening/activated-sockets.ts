@@ -12,7 +12,7 @@ import { quote } from '../../base/text/error-message.ts';
 
 export type ActivatedSocket = {
   readonly descriptor: number;
-  /** What the supervisor calls it; `unknown` where it says nothing. */
+  /** The supervisor's name for the socket; `unknown` if it tells no name. */
   readonly name: string;
 };
 

@@ -44,7 +44,6 @@ export type ApiTarget = Pick<RequestOptions, 'socketPath' | 'createConnection'> 
 /** Calls to a server on the network, where any other program may respond. */
 type NetworkTransport = {
   readonly clock: Clock;
-  /** Opens a connection for one request. */
   readonly connect: () => Promise<Socket>;
   /** The path as the request line has it, and the headers that every request has. */
   readonly buildHead: (path: string) => RequestHead;

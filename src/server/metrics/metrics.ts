@@ -50,7 +50,6 @@ export class Metrics {
   readonly #sources: MetricSource[] = [];
   readonly #eventLoopDelay = new EventLoopDelay();
 
-  /** The meter of a route template. */
   meter(template: string): Meter {
     const meter = this.#meters.get(template) ?? new Meter(template);
     this.#meters.set(template, meter);

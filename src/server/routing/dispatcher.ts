@@ -100,23 +100,6 @@ export type RequestListeners = {
   readonly countRejection: CountRejection;
 };
 
-export interface Dispatcher {
-  listeners(entrance: Entrance): RequestListeners;
-  /**
-   * Runs the option `prepare`, once. The first request from outside starts it too, and all requests
-   * wait for its end but those on the control socket.
-   */
-  prepare(): Promise<void>;
-  /**
-   * From now on every response closes its connection, and requests from another program's server
-   * get a 503.
-   */
-  drain(): void;
-  /** From now on every request gets a 503. */
-  close(): void;
-  readonly isClosed: boolean;
-}
-
 const STALL_MS = 30_000;
 
 const UNROUTED_ROUTE: HttpRoute = {
@@ -124,11 +107,7 @@ const UNROUTED_ROUTE: HttpRoute = {
   responses: [], handle() {},
 };
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  return new HttpDispatcher(options);
-}
-
-class HttpDispatcher implements Dispatcher {
+export class Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
   readonly #inFlight: InFlightCounter | undefined;
@@ -177,6 +156,10 @@ class HttpDispatcher implements Dispatcher {
     };
   }
 
+  /**
+   * Runs the option `prepare`, once. The first request from outside starts it too, and all requests
+   * wait for its end but those on the control socket.
+   */
   prepare(): Promise<void> {
     this.#preparation ??= this.#runPreparation();
     return this.#preparation;
@@ -187,10 +170,15 @@ class HttpDispatcher implements Dispatcher {
     this.#prepare = null;
   }
 
+  /**
+   * From now on every response closes its connection, and requests from another program's server
+   * get a 503.
+   */
   drain(): void {
     this.#context.isDraining = true;
   }
 
+  /** From now on every request gets a 503. */
   close(): void {
     this.#isClosed = true;
   }

@@ -31,7 +31,6 @@ export type BackupFile = {
 /** The state that the files of a backup lead to. */
 export type BackupContents = {
   readonly sequence: number;
-  /** Count of records by collection. */
   readonly records: Readonly<Record<string, number>>;
 };
 

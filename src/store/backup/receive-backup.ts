@@ -68,7 +68,6 @@ class ChunkReader {
     return chunk;
   }
 
-  /** Reads so many bytes. */
   async readExactly(bytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let rest = bytes; rest > 0;) {

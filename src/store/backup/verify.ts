@@ -11,7 +11,6 @@ import type { RecoveredState, RecoverySource } from '../generations/recovery.ts'
 export type VerifyReport = {
   readonly generation: number;
   readonly sequence: number;
-  /** Count of records by collection. */
   readonly records: Readonly<Record<string, number>>;
   /** Problems that a start mends itself: a torn end, a damaged snapshot with a good one before. */
   readonly notes: readonly string[];

@@ -1,15 +1,14 @@
 /**
  * A copy is a data directory that takes the transactions of a server's log, in their order, and
- * writes none of its own. So it always holds a beginning of what that server has acknowledged, as a
- * data directory that any server can start on. It has generations of its own, which its own
- * compactions write.
+ * writes none of its own. So it always holds a beginning of what that server has acknowledged, and
+ * any server can start on it. Its own compactions write its generations.
  *
- * Where the log of the server does not continue it, it begins anew: it receives a backup in the
- * folder `replacing.tmp`, reads it whole, and replaces its state by that (replacement.ts). Until
- * then the old one stays. Where that is of another history, as after a restore, it is kept in
- * `before-<time>/`; else it is a beginning of the new one, and deleted. Of such folders there are
- * only so many at once: none is ever deleted here, and a follower that is started again and again
- * must not fill the disk.
+ * If the log of the server does not continue the copy, the copy begins anew: it receives a backup
+ * in the folder `replacing.tmp`, reads it whole, and replaces its state by that (replacement.ts).
+ * The old state stays until then. If it is of another history, as after a restore, it is kept in
+ * `before-<time>/`; else it is a beginning of the new state, and is deleted. The number of folders
+ * `before-…` is limited: the copy deletes none, and a follower that is started again and again must
+ * not fill the disk.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
@@ -174,15 +173,15 @@ export class Copy {
     // Memory has no room for two states.
     this.#isUncertain = true;
     await this.close();
-    const received = await readReceived({ directory: stage, files, specs });
+    const backupState = await readReceived({ directory: stage, files, specs });
     const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
     const before = keepsOldState && oldPosition !== null ? nameOldState(clock.now()) : null;
     this.#note = {
-      ...this.#note, epochs: [...oldEpochs, getLastEpoch(received)],
+      ...this.#note, epochs: [...oldEpochs, getLastEpoch(backupState)],
       oldStates: [...this.#listOldStates(), ...before === null ? [] : [before]],
     };
     await writeCopyNote(files, directory, this.#note);
-    await replaceState(files, directory, received, { before });
+    await replaceState(files, directory, backupState, { before });
     return before;
   }
 
@@ -241,12 +240,12 @@ async function openState(deps: CopyDeps): Promise<CopiedState | null> {
   const { directory, files, specs, logger } = deps;
   await finishReplacements(files, directory);
   if (!holdsData(files, directory)) return null;
-  const recovered = await recoverState({ directory, files, specs });
-  const file = await repairDirectory(directory, files, logger, recovered);
-  const journal = new FileJournal(deps, recovered, file);
+  const state = await recoverState({ directory, files, specs });
+  const file = await repairDirectory(directory, files, logger, state);
+  const journal = new FileJournal(deps, state, file);
   try {
-    await journal.completeRecovery(recovered);
-    return { collections: recovered.collections, journal };
+    await journal.completeRecovery(state);
+    return { collections: state.collections, journal };
   } catch (thrown) {
     await journal.close();
     throw thrown;

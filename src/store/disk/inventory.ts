@@ -15,12 +15,10 @@ import type { Files } from './files.ts';
  *   backup.pending             empty; marks a backup that is not whole (backup/backup.ts)
  */
 export type Inventory = {
-  /** The generations of journals, rising. */
   readonly journals: readonly number[];
   /** The names of collections that have a snapshot, by generation. */
   readonly snapshots: ReadonlyMap<number, readonly string[]>;
   readonly unsynced: readonly number[];
-  /** The generations of replacements: see generations/replacement.ts. */
   readonly replacing: readonly number[];
   readonly torn: readonly { readonly name: string; readonly generation: number }[];
   readonly temporary: readonly string[];
@@ -33,7 +31,6 @@ const NAME_PATTERN = new RegExp([
   /(?:\.(json|jsonl|unsynced|replacing)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
-/** The manifest of a backup: see backup/manifest.ts. */
 export const MANIFEST_NAME = 'manifest.json';
 /** The mark of a backup that is not whole: see backup/backup.ts. */
 export const BACKUP_PENDING = 'backup.pending';

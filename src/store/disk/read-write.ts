@@ -29,24 +29,24 @@ export async function readLines(
       buffer = largerBuffer;
     }
     const count = await files.read(descriptor, buffer.subarray(pendingBytes), position);
-    const filled = pendingBytes + count;
+    const filledBytes = pendingBytes + count;
     const fileStart = position - pendingBytes;
     position += count;
     let start = 0;
     // The bytes that the last read left over hold no line feed.
-    let end = buffer.subarray(0, filled).indexOf(LINE_FEED, pendingBytes);
+    let end = buffer.subarray(0, filledBytes).indexOf(LINE_FEED, pendingBytes);
     while (end >= 0) {
       visit(buffer, start, end, fileStart + start, true);
       start = end + 1;
       end = buffer.indexOf(LINE_FEED, start);
-      if (end >= filled) end = -1;
+      if (end >= filledBytes) end = -1;
     }
-    pendingBytes = filled - start;
+    pendingBytes = filledBytes - start;
     if (count === 0) {
-      if (pendingBytes > 0) visit(buffer, start, filled, fileStart + start, false);
+      if (pendingBytes > 0) visit(buffer, start, filledBytes, fileStart + start, false);
       return;
     }
-    buffer.copyWithin(0, start, filled);
+    buffer.copyWithin(0, start, filledBytes);
   }
 }
 

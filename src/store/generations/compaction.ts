@@ -49,7 +49,6 @@ type CompactionOptions = {
   readonly writer: JournalWriter;
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly base: number;
-  /** The newest generation that any file has. */
   readonly newestGeneration: number;
   /** The bytes of the journals since the base. */
   readonly journalBytes: number;

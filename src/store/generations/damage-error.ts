@@ -38,13 +38,13 @@ export function unknownFormatError(
   position: FilePosition, knownFormat: string, text = '',
 ): AppError {
   const format = FORMAT_MEMBER.exec(text)?.[1];
-  const found = format === undefined || format === knownFormat
+  const finding = format === undefined || format === knownFormat
     ? 'whole, but of another format' : `the format is ${format}`;
-  return new AppError('damaged', `${formatPosition(position)}: ${found}, and this version reads `
+  return new AppError('damaged', `${formatPosition(position)}: ${finding}, and this version reads `
     + `${knownFormat} alone: ${FORMAT_HINT}`);
 }
 
-/** What to do with data of a format that is not read. */
+/** Tells how to go on with data of a format that this program does not read. */
 export const FORMAT_HINT = 'go on with the hookshelf that wrote it, or begin with an empty place '
   + 'and import there what that one exports';
 

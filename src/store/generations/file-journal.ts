@@ -82,7 +82,6 @@ export class FileJournal implements Journal {
 
   get snapshots(): Snapshots { return this.#compaction; }
 
-  /** The generation of the file in use. */
   get generation(): number { return this.#writer.file.generation; }
 
   /** Bytes that a start would replay. */

@@ -11,7 +11,6 @@ export const START_BYTES_MAX = 512;
 export type JournalStart = {
   /** The sequence of the state that the journal continues; null without a valid first line. */
   readonly sequence: number | null;
-  /** The length of the whole file. */
   readonly bytes: number;
   /** Whether the file holds at most one line, whole or torn. */
   readonly isUnused: boolean;

@@ -15,7 +15,7 @@
  * A start after a crash goes on with step 5, or removes what came of steps 1 to 3; readers that
  * change nothing, such as data:verify, leave the files of an unfinished G out.
  *
- * Where the state comes from a backup, the folder `replacing.tmp` has that until it is in memory.
+ * A backup from which the state comes is in the folder `replacing.tmp` until it is in memory.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -131,17 +131,18 @@ export async function readStateInventory(files: Files, directory: string): Promi
     throw new AppError('damaged', `the backup ${directory} was cut off while it was written; make `
       + 'another one');
   }
-  const unfinished: number[] = [];
+  const unfinishedGenerations: number[] = [];
   for (const generation of inventory.replacing) {
     const isWhole = await isComplete(files, directory, inventory, generation);
-    if (!isWhole) unfinished.push(generation);
+    if (!isWhole) unfinishedGenerations.push(generation);
   }
-  if (unfinished.length === 0) return inventory;
+  if (unfinishedGenerations.length === 0) return inventory;
   return {
     ...inventory,
-    journals: inventory.journals.filter((generation) => !unfinished.includes(generation)),
+    journals: inventory.journals.filter((generation) =>
+      !unfinishedGenerations.includes(generation)),
     snapshots: new Map([...inventory.snapshots].filter(([generation]) =>
-      !unfinished.includes(generation))),
+      !unfinishedGenerations.includes(generation))),
   };
 }
 
@@ -173,12 +174,12 @@ async function readBack(
   files: Files, directory: string, generation: number,
   collections: ReplacementState['collections'],
 ): Promise<ReplacementState['collections']> {
-  const written = createCollections([...collections.values()].map(({ spec }) => spec));
-  for (const [name, collection] of written) {
+  const copies = createCollections([...collections.values()].map(({ spec }) => spec));
+  for (const [name, collection] of copies) {
     const path = join(directory, temporaryName(snapshotName(name, generation)));
     await loadSnapshot(files, path, collection);
   }
-  return written;
+  return copies;
 }
 
 /** Whether the generation of a replacement has all its snapshots. */
@@ -198,7 +199,7 @@ async function moveOlderAway(
   const before = await readMark(files, join(directory, replacingName(generation)));
   const names = listOlder(inventory, generation);
   const keptNames = [...inventory.backupNotes, ...names];
-  // Where a crash came after the last of them, the folders may not be on disk yet.
+  // After a crash that came after the last rename, the folders may not be on disk yet.
   if (before === null) {
     for (const name of names) await files.unlink(join(directory, name));
   } else if (keptNames.length > 0 || files.existsSync(join(directory, before))) {

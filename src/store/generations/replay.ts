@@ -8,7 +8,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damageError, unknownFormatError } from './damage-error.ts';
 import type { FilePosition } from './damage-error.ts';
-import { readLines } from '../disk/read-write.ts';
+import { readLines, withFile } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
   JOURNAL_FORMAT, decodeTransaction, hasChecksum, parseLine,
@@ -50,15 +50,12 @@ type ReplayTarget = {
 export async function replayJournal(
   files: Files, path: string, generation: number, sequence: number, target: ReplayTarget,
 ): Promise<ReplayResult> {
-  const descriptor = files.openSync(path, 'read');
-  try {
+  return withFile(files, path, 'read', async (descriptor) => {
     const replay = new Replay(path, generation, sequence, target);
     await readLines(files, descriptor, (buffer, start, end, offset, isComplete) =>
       replay.visit(buffer, start, end, offset, isComplete));
     return replay.result(files.sizeSync(descriptor));
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /** The beginning of every line (journal-line.ts). */

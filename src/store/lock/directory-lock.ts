@@ -86,7 +86,6 @@ async function computeWaitMs(
   return holder?.owner.kind === 'server' ? 0 : waitMs;
 }
 
-/** Whether the process that a lock file names is alive. */
 async function isHeldBy(files: Files, holder: LockHolder | null): Promise<boolean> {
   return holder !== null && isAlive(files, holder.owner, holder.path);
 }

@@ -11,7 +11,7 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { startListening, removeSocket } from './liveness.ts';
+import { removeIfPresent, startListening } from './liveness.ts';
 import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 
@@ -53,8 +53,9 @@ export async function tryExclusiveLock(
     return null;
   }
   for (const oldNumber of numbers) {
-    removeIfPresent(files, getLockPath(directory, oldNumber));
-    removeSocket(getLivenessPath(getLockPath(directory, oldNumber)), files);
+    const oldPath = getLockPath(directory, oldNumber);
+    removeIfPresent(oldPath, files);
+    removeIfPresent(getLivenessPath(oldPath), files);
   }
   return lock;
 }
@@ -100,12 +101,4 @@ function listLockNumbers(directory: string, files: Files): number[] {
     .flatMap((name) => NAME_PATTERN.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((left, right) => left - right);
-}
-
-function removeIfPresent(files: Files, path: string): void {
-  try {
-    files.unlinkSync(path);
-  } catch (error) {
-    if (systemCodeOf(error) !== 'ENOENT') throw error;
-  }
 }

@@ -40,7 +40,7 @@ export async function startListening(path: string, files: Files): Promise<Livene
     address.close();
   };
   try {
-    removeSocket(path, files);
+    removeIfPresent(path, files);
     await withPrivateUmask(() => listen(server, address.path));
   } catch {
     // The lock holds without a socket: it is only an aid for other containers.
@@ -70,7 +70,7 @@ export function hasListener(path: string, files: Files): Promise<boolean> {
   });
 }
 
-export function removeSocket(path: string, files: Files): void {
+export function removeIfPresent(path: string, files: Files): void {
   try {
     files.unlinkSync(path);
   } catch (error) {

@@ -21,7 +21,6 @@ const PROC_BYTES_MAX = 4096;
 const FIRST_FIELD = 3;
 const START_TIME_FIELD = 22;
 
-/** The identity of a process of this namespace. */
 export function describeProcess(files: Files, pid: number): ProcessIdentity {
   return {
     pid,

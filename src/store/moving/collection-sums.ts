@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
+import { walkRecords } from '../find-record.ts';
 import type { Collection } from '../store-port.ts';
 
 export type CollectionSum = {
@@ -55,11 +56,8 @@ export function checkSums(
 
 async function sumCollection(name: string, collection: Collection): Promise<CollectionSum> {
   const hash = loadCrypto().createHash('sha256');
-  const walk = collection.walk();
   let records = 0;
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes === undefined) continue;
+  for (const { bytes } of walkRecords(collection)) {
     hash.update(bytes).update('\n');
     records += 1;
     if (records % RECORDS_A_TURN === 0) await nextTurn();

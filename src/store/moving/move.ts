@@ -126,14 +126,14 @@ async function reserveLog(
   sums: readonly CollectionSum[],
 ): Promise<LogHead> {
   const chain = computeDigest(sums);
-  const expected = { sequence: sequence - 1, chain, floor: sequence, format: LOG_FORMAT };
+  const expectedHead = { sequence: sequence - 1, chain, floor: sequence, format: LOG_FORMAT };
   if (head === null) {
-    const newHead = { ...expected, log: randomUUID() };
+    const newHead = { ...expectedHead, log: randomUUID() };
     if (await link.ask(session, session.create(newHead))) return newHead;
     throw createTakenError(engine.name);
   }
   if (!isReserved(head)) throw createTakenError(engine.name);
-  if (isSamePosition(head, expected)) return head;
+  if (isSamePosition(head, expectedHead)) return head;
   throw new AppError('conflict', `${engine.name}: a data:move of other records was cut off there: `
     + 'name an empty place, or remove what is there');
 }
@@ -143,10 +143,10 @@ async function sendRecords(
   entry: LogEntry,
 ): Promise<void> {
   const { sequence, chain } = entry;
-  const written = await local.write({ log, sequence, chain }, collections, isNeverStopped);
+  const snapshot = await local.write({ log, sequence, chain }, collections, isNeverStopped);
   // An attempt that was cut off may have left a snapshot.
   await link.ask(session, session.snapshots.remove(entry));
-  await sendSnapshot(link, session, local, written, engine.maxSnapshotBytes, isNeverStopped);
+  await sendSnapshot(link, session, local, snapshot, engine.maxSnapshotBytes, isNeverStopped);
   await local.clear();
 }
 

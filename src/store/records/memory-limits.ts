@@ -14,7 +14,6 @@ const CACHED_RECORD_BYTES = 1024;
 const CACHE_SHARE = 1 / 16;
 const STAGED_SHARE = 1 / 8;
 
-/** The limits for a process that may take `bytes` of memory in all. */
 export function computeMemoryLimits(bytes: number): MemoryLimits {
   return {
     cachedRecordsMax: Math.min(

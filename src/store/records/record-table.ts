@@ -142,7 +142,6 @@ export class RecordTable {
     return true;
   }
 
-  /** Compares the slot's key with the key at `at` in `target`. */
   compareTo(slot: number, target: Uint8Array, at: number): number {
     const page = this.#getPage(slot);
     const word = (slot & SLOT_MASK) * SLOT_WORDS;
@@ -197,7 +196,6 @@ export class RecordTable {
   }
 }
 
-/** Reads a slot of a frozen view. */
 export function readFrozenSpan(pages: readonly SlotPage[], slot: number): RecordSpan {
   const words = pages[slot >>> PAGE_BITS]?.words;
   const word = (slot & SLOT_MASK) * SLOT_WORDS;
@@ -247,7 +245,6 @@ export function readId(record: Buffer): string {
   return readKey(record, record.indexOf(QUOTE, nameStart) + 3);
 }
 
-/** Reads the key that begins at `at`. */
 function readKey(chunk: Buffer, at: number): string {
   return chunk.toString('latin1', at, chunk.indexOf(QUOTE, at));
 }

@@ -27,12 +27,10 @@ export class UniqueIndex {
     return this.#idByValue;
   }
 
-  /** The id of the record that holds a value. */
   findId(value: string): string | undefined {
     return this.#idByValue.get(value);
   }
 
-  /** The unique values of a record. */
   findValues(id: string): readonly UniqueValue[] {
     return this.#valuesById.get(id) ?? NO_VALUES;
   }
@@ -54,7 +52,6 @@ export class UniqueIndex {
     this.#valuesById.delete(id);
   }
 
-  /** Parses the unique values from a record's JSON. */
   parseValues(json: string | Buffer): readonly UniqueValue[] {
     const record: unknown = JSON.parse(json.toString());
     if (!isJsonObject(record)) return NO_VALUES;

@@ -153,10 +153,10 @@ export class EngineJournal implements Journal, Replica {
 
   async waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
     let leave = (): void => {};
-    const reached = new Promise<void>((resolve) => {
+    const arrival = new Promise<void>((resolve) => {
       leave = this.records.whenReached(sequence, resolve);
     });
-    const isReached = await endsInTime(this.#clock, timeoutMs, reached);
+    const isReached = await endsInTime(this.#clock, timeoutMs, arrival);
     leave();
     return isReached;
   }
@@ -182,10 +182,10 @@ export class EngineJournal implements Journal, Replica {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const stopped = this.snapshots.stop();
+    const snapshotsEnd = this.snapshots.stop();
     this.#link.close();
     this.#signal();
-    await Promise.all([stopped, this.#running]);
+    await Promise.all([snapshotsEnd, this.#running]);
     this.failureLog.close();
   }
 
@@ -197,9 +197,9 @@ export class EngineJournal implements Journal, Replica {
         if (!this.#isClosed) this.#onSessionFailure(error);
       }
     }
-    const closed = new AppError('unavailable', 'the store is closed');
-    this.#freshReads.failAll(closed);
-    this.#appender.giveUp(closed);
+    const closedError = new AppError('unavailable', 'the store is closed');
+    this.#freshReads.failAll(closedError);
+    this.#appender.giveUp(closedError);
   }
 
   async #step(): Promise<void> {

@@ -34,7 +34,7 @@ const IMAGE_BYTES_MAX = 1024;
 
 type SnapshotImage = LogPosition & { readonly log: string };
 
-/** What was written: `generation` and `length`, those of its journal, name its files. */
+/** A snapshot on disk; `generation` and `length` of its journal name its files. */
 export type WrittenSnapshot = LogPosition & BackupContents & {
   readonly generation: number;
   readonly length: number;

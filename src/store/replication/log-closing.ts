@@ -25,7 +25,6 @@ export type LogClosing = {
   readonly at: string;
 };
 
-/** Encodes the entry that closes a log directly after `position`. */
 export function encodeClosing(position: LogPosition, { to, at }: LogClosing): LogEntry {
   const bytes = Buffer.from(JSON.stringify({ id: 'log', to, at }));
   return encodeEntry(new JournalLineEncoder(), position,

@@ -10,6 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
+import { walkRecords } from '../find-record.ts';
 import type { Operation, ReloadPhase } from '../store-port.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import type { ReplicatedRecords } from './replicated-records.ts';
@@ -109,12 +110,9 @@ async function reconcile(
 async function visitRecords(
   collection: StoredCollection, visit: (id: string, bytes: Buffer) => void,
 ): Promise<void> {
-  const walk = collection.walk();
   let count = 0;
-  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    const id = collection.idAt(slot);
-    const bytes = collection.bytesAt(slot);
-    if (id !== undefined && bytes !== undefined) visit(id, bytes);
+  for (const { id, bytes } of walkRecords(collection)) {
+    visit(id, bytes);
     count += 1;
     if (count % RECORDS_A_TURN === 0) await nextTurn();
   }

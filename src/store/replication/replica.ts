@@ -40,7 +40,10 @@ export async function openReplica(options: ReplicaOptions): Promise<EngineJourna
   try {
     const head = await link.connectFirst(mayCreate);
     if (head === null) {
-      if (!mayCreate) throw new AppError('not_found', describeMissingLog(engine.name));
+      if (!mayCreate) {
+        throw new AppError('not_found', `${engine.name} holds no log: name the right database, or `
+          + 'start hookshelf serve to begin one');
+      }
       // A user who names an engine for the first time expects to find the old records there.
       checkDirectory(files, directory);
       await createLog(link, local);
@@ -59,10 +62,6 @@ export async function openReplica(options: ReplicaOptions): Promise<EngineJourna
     link.close();
     throw error;
   }
-}
-
-function describeMissingLog(engine: string): string {
-  return `${engine} holds no log: name the right database, or start hookshelf serve to begin one`;
 }
 
 function checkDirectory(files: Files, directory: string): void {

@@ -151,14 +151,14 @@ export class SnapshotKeeper implements Snapshots {
 
   /** A snapshot of sequence 0 has no records, so it is not sent. */
   async #write(isForEngine: boolean): Promise<void> {
-    const written = await this.#writeLocal();
-    if (!isForEngine || written.sequence === 0) return;
+    const snapshot = await this.#writeLocal();
+    if (!isForEngine || snapshot.sequence === 0) return;
     const { link, local, maxSnapshotBytes } = this.#options;
     const { session } = link;
     if (session === null) throw createUnreachableError('it gives no answer');
-    const sums = await sendSnapshot(link, session, local, written, maxSnapshotBytes,
+    const sums = await sendSnapshot(link, session, local, snapshot, maxSnapshotBytes,
       () => this.#isStopping);
-    await verifyParts(link, session, written, sums);
+    await verifyParts(link, session, snapshot, sums);
     await removeOldSnapshots(link, session);
     this.#unsentBytes = 0;
   }
@@ -172,11 +172,11 @@ export class SnapshotKeeper implements Snapshots {
     // Entries that are applied from now on count for the next snapshot.
     source.appliedBytes = 0;
     try {
-      const written = await this.#options.local.write({ log: logId, ...position }, collections,
+      const snapshot = await this.#options.local.write({ log: logId, ...position }, collections,
         () => this.#isStopping);
       this.writtenMs = this.#options.clock.now();
       this.#unsentBytes += appliedBytes;
-      return written;
+      return snapshot;
     } catch (error) {
       source.appliedBytes += appliedBytes;
       throw error;

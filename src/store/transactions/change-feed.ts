@@ -60,7 +60,7 @@ export class ChangeFeed {
   }
 }
 
-/** Nobody follows records that are still being loaded. */
+/** The feed of records that are being loaded, which nothing follows yet. */
 export const UNFOLLOWED = new ChangeFeed((error) => {
   throw error;
 });

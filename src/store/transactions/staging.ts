@@ -86,7 +86,6 @@ export class Staging {
     return area;
   }
 
-  /** The bytes of all committed records. */
   get recordBytes(): number {
     return [...this.#areas.values()]
       .reduce((sum, { committedRecords }) => sum + committedRecords.bytesTotal, 0);
@@ -285,7 +284,7 @@ export class StagedTransaction implements Transaction {
     if (stagedOperation === undefined) {
       return { id, values: committedRecords.unique.findValues(id) };
     }
-    // What is staged for that record does not hold the value: it gives it up.
+    // The operation that is staged for that record gives the value up.
     this.#recordDependency(stagedOperation);
     return undefined;
   }

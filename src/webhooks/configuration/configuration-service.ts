@@ -6,7 +6,7 @@ import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { logChange } from '../../resources/change-log.ts';
 import { evaluateConditions } from '../../resources/conditional-request.ts';
 import { JSON_TYPE } from '../../resources/route-specs.ts';
-import { readLargeJson } from '../../server/exchange/large-json.ts';
+import { readLargeJson } from '../../server/exchange/read-body.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { OptionsChecks } from '../actions/options-checks.ts';
 import type { RelayContext } from '../relay-context.ts';

@@ -8,7 +8,7 @@ import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { resolveKey } from '../../resources/resolve-key.ts';
+import { resolveKey } from '../../store/find-record.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { resolveHeaders } from '../members/target-rules.ts';

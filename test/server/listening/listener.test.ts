@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { createDispatcher } from '../../../src/server/routing/dispatcher.ts';
+import { Dispatcher } from '../../../src/server/routing/dispatcher.ts';
 import {
   createHttpServer, listenOnPort, listenOnSocket,
 } from '../../../src/server/listening/listener.ts';
@@ -44,8 +44,8 @@ function createGate() {
   return { gate, entered, open: () => open() };
 }
 
-function dispatcherOf(...routes: Parameters<typeof createDispatcher>[0]['routes']) {
-  return createDispatcher({
+function dispatcherOf(...routes: ConstructorParameters<typeof Dispatcher>[0]['routes']) {
+  return new Dispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
   });

@@ -124,12 +124,12 @@ export class Gateway {
   }
 
   async #send(endpoint: EtcdEndpoint, path: string, body: object): Promise<EtcdOutcome> {
-    const sent = sendRequest(this.#createSendOptions(endpoint), path, body);
-    this.#running.add(sent);
+    const request = sendRequest(this.#createSendOptions(endpoint), path, body);
+    this.#running.add(request);
     try {
-      return await sent.outcome;
+      return await request.outcome;
     } finally {
-      this.#running.delete(sent);
+      this.#running.delete(request);
     }
   }
 

@@ -112,7 +112,6 @@ export function decodePart(value: Buffer): SnapshotPart {
   return { sha256: value.toString('latin1', 0, end), bytes: value.subarray(end + 1) };
 }
 
-/** `text` in base64. */
 export function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
@@ -134,8 +133,8 @@ function parseSequence(value: Buffer | undefined): number | null {
 
 function parse(value: Buffer | undefined, key: string): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(value?.toString('utf8') ?? '');
-    if (isJsonObject(parsed)) return parsed;
+    const fields: unknown = JSON.parse(value?.toString('utf8') ?? '');
+    if (isJsonObject(fields)) return fields;
   } catch {
     // Text that is not JSON is reported below, as JSON that is not an object is.
   }

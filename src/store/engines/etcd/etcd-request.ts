@@ -18,7 +18,6 @@ export type EtcdOutcome =
   | { readonly kind: 'unsent'; readonly message: string }
   /** The request may have been executed, or may be executed later. */
   | { readonly kind: 'unknown'; readonly message: string }
-  /** The request was not executed. */
   | { readonly kind: 'refused'; readonly message: string; readonly code: number }
   /** A token is missing or has expired; the request was not executed. */
   | { readonly kind: 'unauthenticated'; readonly message: string }

@@ -16,7 +16,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** The bytes of each column, as PostgreSQL writes them; null for an SQL null. */
 export type Columns = readonly (Buffer | null)[];
 
-/** Of a statement: `$1`… */
+/** The parameters of a statement: `$1`… */
 export type SqlParameters = readonly (string | number)[];
 
 export type QueryResult = {
@@ -185,9 +185,9 @@ export class Connection {
   }
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    const asked = this.#turn.then(() => this.#runQuery(run));
-    this.#turn = asked.catch(() => undefined);
-    return asked;
+    const result = this.#turn.then(() => this.#runQuery(run));
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
   async #runQuery<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -31,7 +31,6 @@ export class SilentServerRejection extends AppError {
 
 /** The server has no connection left, for this user or for anybody. */
 export class ConnectionLimitRejection extends AppError {
-  /** The server's own message. */
   readonly serverMessage: string;
 
   constructor(host: string, reason: string) {

@@ -29,7 +29,6 @@ type PostgresSessionDeps = {
   readonly description: string;
   readonly writer: Connection;
   readonly reader: Connection;
-  /** Opens the third connection. */
   readonly openThird: () => Promise<Connection>;
   /** False where the service has no LISTEN. */
   readonly notifies: boolean;
@@ -117,9 +116,9 @@ export class PostgresSession implements EngineSession {
 
   async trim(floor: number): Promise<void> {
     await this.#ask(RAISE_FLOOR, [floor]);
-    let removed = TRIM_ROWS;
-    while (removed === TRIM_ROWS) {
-      removed = (await this.#ask(TRIM, [floor, TRIM_ROWS])).rows.length;
+    let removedRows = TRIM_ROWS;
+    while (removedRows === TRIM_ROWS) {
+      removedRows = (await this.#ask(TRIM, [floor, TRIM_ROWS])).rows.length;
     }
   }
 

@@ -41,16 +41,16 @@ export class AppendRefusals {
 
   /** Returns the error for the caller of the append. */
   record({ error, startedMs, bytes }: RefusedAppend): AppError {
-    const reported = convertForCaller(error);
+    const callerError = convertForCaller(error);
     // The engine refuses this append alone.
-    if (error.code === 'too_large') return reported;
+    if (error.code === 'too_large') return callerError;
     this.#sinceMs ??= startedMs;
     const isOld = this.#clock.monotonicMs() - this.#sinceMs >= LASTING_MS;
     if (isOld || LASTING_CODES.includes(error.code)) {
-      this.#lasting = { error: reported, bytes: Math.min(bytes, PROBE_BYTES) };
+      this.#lasting = { error: callerError, bytes: Math.min(bytes, PROBE_BYTES) };
       this.onLasting();
     }
-    return reported;
+    return callerError;
   }
 
   /** The engine has committed an append of so many bytes. */

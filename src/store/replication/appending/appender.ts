@@ -116,11 +116,12 @@ export class Appender {
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const { startedMs, sent } = pending;
-      const reported = this.refusals.record({ error, startedMs, bytes: sent?.lines.length ?? 0 });
+      const bytes = sent?.lines.length ?? 0;
+      const callerError = this.refusals.record({ error, startedMs, bytes });
       // The engine has refused the second batch, or a read: the first may be written all the same.
       if (pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#finishWithoutCommit(pending, reported);
+      this.#finishWithoutCommit(pending, callerError);
       return false;
     }
   }

@@ -6,7 +6,7 @@ import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import type { RelayContext } from '../../relay-context.ts';
-import { resolveKey } from '../../../resources/resolve-key.ts';
+import { resolveKey } from '../../../store/find-record.ts';
 import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import type { CustomResponses } from '../custom-response.ts';

@@ -1,28 +1,19 @@
 /** `GET /api/stream`. */
 import { AppError } from '../base/errors.ts';
 import { suggestName, quote } from '../base/text/error-message.ts';
-import { boundTokenError } from '../server/bound-token-error.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
-import { problemResponses } from '../server/problem.ts';
+import { boundTokenError, problemResponses } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import type { Exchange, ParameterSpec, HttpRoute } from '../server/http-route.ts';
-import { Broadcast, type BroadcastOptions } from './broadcast.ts';
-import { formatEvent, parsePosition } from './stream-event.ts';
+import type { Broadcast, BroadcastOptions } from './broadcast.ts';
+import { parsePosition } from './stream-event.ts';
 import type { StreamFilter, StreamPosition, StreamView } from './stream-event.ts';
 import type { StreamTopic } from './stream-topic.ts';
-
-export interface EventStream {
-  readonly routes: readonly HttpRoute[];
-  /** Sends readers the event of a new record that is on no disk. */
-  announce(topic: StreamTopic, describe: () => ReturnType<StreamTopic['describe']>): void;
-  /** Ends all streams; idempotent. */
-  close(): void;
-}
 
 /** After a client ended its side: the first write makes its kernel reset, the second fails. */
 const PROBE_MS = 1000;
 
-type StreamOptions = BroadcastOptions & {
+type StreamOptions = Pick<BroadcastOptions, 'topics' | 'clock'> & {
   /** The webhooks with this identifier, name or path segment; at least one. */
   readonly findWebhookIds: (name: string) => readonly string[];
   /** Whether the caller's token is still valid. */
@@ -31,21 +22,7 @@ type StreamOptions = BroadcastOptions & {
   readonly findView: (exchange: Exchange) => StreamView | null;
 };
 
-export function createEventStream(options: StreamOptions): EventStream {
-  const broadcast = new Broadcast(options);
-  return {
-    routes: [streamRoute(options, broadcast)],
-    announce(topic, describe) {
-      if (!broadcast.hasReaders) return;
-      const { webhookId, json } = describe();
-      const text = formatEvent(topic, 'created', json);
-      broadcast.announce({ topic, number: 1, webhookId, record: null, text });
-    },
-    close: () => broadcast.close(),
-  };
-}
-
-function streamRoute(options: StreamOptions, broadcast: Broadcast): HttpRoute {
+export function createStreamRoute(broadcast: Broadcast, options: StreamOptions): HttpRoute {
   const { topics, clock, findWebhookIds, mayRead, findView } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',

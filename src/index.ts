@@ -56,7 +56,7 @@ export type HookshelfOptions = {
   readonly settings?: Settings;
   /** Custom actions, besides the modules in `<data>/actions/`. */
   readonly actions?: readonly ActionClass[];
-  /** Nothing is logged without one. */
+  /** Without a logger nothing is logged. */
   readonly logger?: Logger;
   /** Opens the API without a token on any host, and where only lost or ended tokens are left. */
   readonly allowAnonymous?: boolean;
@@ -100,7 +100,7 @@ export interface Hookshelf {
   readonly request: ApiRequest;
   /** Answers what is in flight, flushes and releases the data directory; idempotent. */
   close(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Closes, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -12,8 +12,8 @@ if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
   process.stdout.write(`${VERSION}\n`);
 } else {
   // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
-  // Both are loaded before anything runs: once a command has taken the rights of the data's owner,
-  // it cannot read root's own program any more.
+  // Both modules are loaded before anything runs: once a command has taken the rights of the data's
+  // owner, it cannot read root's own program any more.
   void Promise.all([import('./cli/run.ts'), import('./cli/process/exit-code.ts')])
     .then(async ([{ run }, { exitDespiteThreads }]) => {
       process.exitCode = await run(words);

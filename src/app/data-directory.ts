@@ -17,7 +17,7 @@ export function makeDataDirectory(path: string): void {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
       + `${explainFileError(thrown)}); name another one with --data`, {}, thrown);
   }
-  // Another user may have made it between the check and now.
+  // Another user may have made the directory between the check and now.
   refuseAsRoot(path);
   if (statSync(path).isDirectory()) return;
   throw new AppError('conflict', `${path} is not a directory; name one with --data`);

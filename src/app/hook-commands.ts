@@ -51,7 +51,7 @@ export async function openHookCommands(deps: {
   return { actions: [action], close };
 }
 
-/** Nothing else of our environment is passed on: it may hold secrets. */
+/** Reads the variables that are passed on. Others of our environment may hold secrets. */
 function readBaseEnvironment(): Readonly<Record<string, string>> {
   const variables = PASSED_VARIABLES.flatMap((name) => {
     const value = process.env[name];

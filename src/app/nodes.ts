@@ -49,7 +49,7 @@ export interface Nodes {
 
 /** The shortest lease. */
 const LEASE_MS_MIN = 15_000;
-/** So much longer than an attempt is a lease: the attempt ends before another node may begin it. */
+/** A lease is longer than an attempt, which so ends before another node may begin it. */
 const LEASE_BEYOND_ATTEMPT_MS = 10_000;
 
 export function composeNodes(deps: NodesDeps): Nodes {

@@ -35,7 +35,7 @@ export const systemClock: Clock = {
 /** Resolves after `delayMs` on the given clock, or as soon as `signal` aborts. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
-  // Any number may sleep until one signal aborts, and Node warns above ten listeners.
+  // Many may sleep until one signal aborts, and Node warns above ten listeners.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((resolve) => {
     const end = (): void => {

@@ -84,7 +84,7 @@ export function mapMembers(
     [name, map(value, name)]));
 }
 
-/** The same for an array, whose steps are indexes, too; any other value as it is. */
+/** Maps the values in an object or array, by name or index; any other value stays as it is. */
 export function mapInner(
   value: JsonValue, map: (inner: JsonValue, step: string | number) => JsonValue,
 ): JsonValue {

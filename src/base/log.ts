@@ -52,8 +52,8 @@ const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|t
 const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
 const MAY_HOLD_SECRET_WORD = /hmac|pin|sig/;
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
-// Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
-// than its length. A password may hold an @, so the last one before the path ends it.
+// Both patterns begin with a mark, and not with a run of letters: a stranger's text must take time
+// with its length only. A password may hold an @, so the last @ before the path ends it.
 const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
 const URL_PARAMETER_NAME = /(?:^|[?&;#/])([^\s=&;?#/"'<>]+)=/g;
 const URL_PARAMETER_END = /[\s&#"'<>]/g;
@@ -339,7 +339,7 @@ function createRedaction(budget = new LineBudget()): CopyOptions {
   return { budget, showText: redactText, isSecret: isSecretName };
 }
 
-// They were made by `copyForLines`, and are not copied again.
+// The copies that `copyForLines` made, which are not copied again.
 const safeCopies = new WeakSet();
 
 /**

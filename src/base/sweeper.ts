@@ -40,7 +40,7 @@ export class Sweeper {
   sweep(): void {
     if (this.#sweep !== null || !this.#isStarted) return;
     this.#timer?.cancel();
-    // Not at once: the caller may be applying a transaction of which the rest is to come.
+    // The sweep begins later: the caller may be applying a transaction whose rest is to come.
     this.#sweep = Promise.resolve().then(this.#sweepAll).catch((thrown: unknown) => {
       const { log, noun } = this.#deps;
       log.error(`old ${noun} could not be removed`, { error: thrown });

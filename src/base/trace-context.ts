@@ -8,8 +8,8 @@
  * dash; ff is no version. `tracestate` has 1 to 32 members with keys of their own, and counts only
  * beside a valid `traceparent`. What is not valid is dropped.
  *
- * Both go on unchanged with what a request causes: we make no spans. Anybody may write them, so
- * nothing is ever decided by them.
+ * Both headers go on unchanged with the deliveries and calls that a request causes: we make no
+ * spans. Anybody may write these headers, so they never decide anything.
  */
 
 export type TraceContext = {

@@ -16,7 +16,7 @@ export interface Turns {
    * into one share is done when this returns.
    */
   run<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
-  /** The same, but begins in a later turn: for callers that must not be held up. */
+  /** Runs `steps` from a later turn on, for callers that must not be held up. */
   runLater<T>(steps: Steps<T>, isWanted?: () => boolean): Promise<T | null>;
 }
 
@@ -105,7 +105,7 @@ function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: StepsRun[], budgetM
   const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
   // At least one step of one run is done, or a clock that jumps could stop them all.
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
-    // It goes to the back of the queue: the next turn begins with those that had no share in this.
+    // The run goes to the back of the queue: the next turn begins with runs that had no share yet.
     if (!run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
     nowMs = clock.monotonicMs();
     if (nowMs >= endMs) return;

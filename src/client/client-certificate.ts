@@ -15,7 +15,7 @@ export type ClientCertificate = {
 
 /** How connections that show one certificate are opened. */
 type CertificateContext = {
-  /** The same for equal certificates with equal keys, and for no others. */
+  /** A key that only equal certificates with equal keys share. */
   readonly poolKey: string;
   /** Throws an error of node:tls for what is no certificate with its key. */
   readonly secureContext: () => SecureContext;

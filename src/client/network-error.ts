@@ -134,7 +134,7 @@ export function proxyCutError(thrown: unknown): NetworkError {
 
 /** The error when the proxy responds with a status instead of doing what it was asked for. */
 export function proxyRefusedError(statusCode: number): NetworkError {
-  // Any other status than these may be about the target: it cannot or will not go there.
+  // Another status may be about the target, to which the proxy cannot or will not connect.
   const isProxyFailure = [PROXY_AUTHENTICATION_REQUIRED, 429].includes(statusCode);
   const hint = statusCode === PROXY_AUTHENTICATION_REQUIRED
     ? ': it wants credentials, or others than http.proxy has' : '';

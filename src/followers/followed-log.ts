@@ -71,7 +71,7 @@ export class FollowedLog {
     return null;
   }
 
-  /** There are more transactions. */
+  /** Called when there are more transactions. */
   wake(): void {
     this.#wake?.();
   }

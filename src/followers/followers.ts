@@ -53,7 +53,7 @@ export class Followers {
   readonly #deps: FollowersDeps;
   readonly #followers = new Map<string, Follower>();
   readonly #connections = new Map<string, ConnectedFollower>();
-  /** One piece at a time: each holds the event loop for some milliseconds. */
+  /** Lets one piece at a time be made: a piece holds the event loop for some milliseconds. */
   readonly #gate = createConcurrencyLimiter(1);
   #backupCount = 0;
   #unfollow: (() => void) | null = null;
@@ -85,7 +85,7 @@ export class Followers {
       throw new AppError('gone', 'the log does not go back so far any more: begin anew with a '
         + 'backup');
     }
-    // Others may have come meanwhile, and the server may be stopping.
+    // Other followers may have come meanwhile, and the server may be stopping.
     try {
       this.#checkOpen();
       this.#checkRoom(place);
@@ -112,7 +112,7 @@ export class Followers {
   leave(copy: string, log: FollowedLog): void {
     log.end();
     const connection = this.#connections.get(copy);
-    // Another connection of the same copy may have taken its place.
+    // A newer connection of the same copy may have taken the place.
     if (connection?.log !== log) return;
     connection.follower.isConnected = false;
     this.#connections.delete(copy);

@@ -47,7 +47,7 @@ const CHECK_MS_MIN = 100;
 /** How often a node looks whether it makes them now: which one does is not settled at its start. */
 const MAKER_CHECK_MS = 5000;
 const RETRY_MS_MAX = HOUR_MS;
-/** Another node may still write a part; one that is older was cut off. */
+/** Another node may still write a younger part; an older part was cut off. */
 const FOREIGN_PART_MS = HOUR_MS;
 
 export class ScheduledBackups {
@@ -59,7 +59,7 @@ export class ScheduledBackups {
   #isClosed = false;
   #newestMs: number | null = null;
   #failure: BackupsStatus['failure'] = null;
-  /** Not before this time of the monotonic clock: after a failure. */
+  /** After a failure the next attempt comes at this time of the monotonic clock, or later. */
   #retryMonotonicMs = -Infinity;
 
   constructor(deps: ScheduledBackupsDeps) {
@@ -73,7 +73,7 @@ export class ScheduledBackups {
     if (this.#timer === null && !this.#isClosed) this.#wait(0);
   }
 
-  /** One that is being written is given up; its file is removed. Idempotent. */
+  /** Gives up a backup that is being written, and removes its file. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -123,7 +123,7 @@ export class ScheduledBackups {
     }
   }
 
-  /** Another node makes them now. What we knew would look like a backup that is late. */
+  /** Called when another node makes the backups: our last one would look like a late backup. */
   #forget(): void {
     this.#newestMs = null;
     this.#failure = null;

@@ -11,8 +11,8 @@
  *   it is right:                 the beat says 12:00:00.0, the difference is -0.2 s
  *   it is 3 s behind:            the beat says 11:59:57.0, the difference is -3.2 s
  *
- * So the delay makes a difference too low, never too high. One above 0 proves that the clock is
- * ahead by at least as much. One below 0 may be the delay alone: we take the beat with the least
+ * So the delay makes a difference too low, never too high. A positive one proves that the clock is
+ * ahead by at least as much. A negative one may be the delay alone: we take the beat with the least
  * delay among the last few, and add the delay of our own beats, whose clock is ours. Beats that
  * arrive together were held up, as after a pause of this process: the first one stands for all.
  */

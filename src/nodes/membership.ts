@@ -55,7 +55,7 @@ const FORGET_MS = 24 * 3_600_000;
 
 export class Membership {
   readonly #deps: MembershipDeps;
-  /** One object, which table and ownership have as well: `restart` changes the run in it. */
+  /** Table and ownership have this object, too: `restart` changes the run in it. */
   readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;

@@ -37,7 +37,7 @@ export function decodeIdCursor(
   return { id, sortText: rest.join(' ') };
 }
 
-/** The same in whatever order the parameters came; '' without parameters. */
+/** The checksum does not depend on the order of the parameters; '' without parameters. */
 function computeChecksum(parameters: PageParameters): string {
   if (parameters.length === 0) return '';
   const texts = parameters.map((parameter) => JSON.stringify(parameter)).sort();

@@ -146,7 +146,7 @@ class LazyInputs implements TransactionInputs {
     this.#makeId = makeId;
   }
 
-  /** The same however often the transaction runs. */
+  /** The seed, which is the same however often the transaction runs. */
   get seed(): string {
     this.#seed ??= this.#makeId();
     return this.#seed;

@@ -8,9 +8,9 @@
  * - What it changed stays changed: deliveries and runs that were pending for a webhook have ended.
  * - Nothing comes back once another record has its key or one of its unique values.
  *
- * They are in the memory of this process alone, and no response has them. A restart forgets them,
- * and of several nodes only the one that removed a record can put it back. No timer ends the
- * minute: what is too old is let go with the next removal.
+ * Removed records are in the memory of this process alone, and no response has them. A restart
+ * forgets them, and of several nodes only the one that removed a record can put it back. No timer
+ * ends the minute: records that are too old are let go with the next removal.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';

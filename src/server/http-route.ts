@@ -100,7 +100,7 @@ export type RouteTool = {
   readonly verb?: string;
   /** By default the route's. */
   readonly summary?: string;
-  /** It changes nothing, whatever its method. */
+  /** The route changes nothing, whatever its method. */
   readonly isReadOnly?: true;
   /** Members of the body that it always sends: without them the route needs the scope admin. */
   readonly body?: JsonObject;

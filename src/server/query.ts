@@ -37,7 +37,7 @@ export function readQuery<const Row extends ParameterSpec>(
   return readParameters(parseQuery(search, rows.map(({ name }) => name)), rows);
 }
 
-/** The same of a query that is parsed already. Throws `malformed` for what is no value. */
+/** Reads values as `readQuery` does, of a query that is parsed already. */
 export function readParameters<const Row extends ParameterSpec>(
   query: ReadonlyMap<string, string>, rows: readonly Row[],
 ): { readonly [Each in Row as Each['name']]: AnswerOf<Each['schema']> | null } {
@@ -58,8 +58,8 @@ function readParameter(
 }
 
 /**
- * The same with all values of each parameter, of which those in `repeatableNames` may stand up to
- * `REPETITIONS_MAX` times.
+ * Parses as `parseQuery` does, with all values of each parameter: the parameters in
+ * `repeatableNames` may stand up to `REPETITIONS_MAX` times.
  */
 export function parseRepeatableQuery(
   search: string, allowedNames: readonly string[], repeatableNames: readonly string[],

@@ -24,7 +24,7 @@ type EpochRecord = { readonly id: string; readonly after: number };
 /** The state of a log after a transaction, and the epoch that wrote that transaction. */
 export type EpochPosition = { readonly epoch: string; readonly sequence: number };
 
-/** Older ones are removed: a state of their time is too old to be recognised. */
+/** Older epochs are removed: a state of their time is too old to be recognised. */
 const EPOCHS_MAX = 1000;
 
 /** All epochs of a log, in its order. */

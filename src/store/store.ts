@@ -182,7 +182,7 @@ export class OpenedStore implements Store {
   readonly directory: string;
   readonly changes: ChangeLog;
   readonly replica: Replica | null;
-  /** It takes part when transactions of other nodes are applied. */
+  /** The commit takes part when transactions of other nodes are applied. */
   readonly commit: GroupCommit;
   readonly #deps: StoreDeps;
   readonly #clock: Clock;
@@ -259,7 +259,7 @@ export class OpenedStore implements Store {
     return this.#deps.openStateSources();
   }
 
-  /** The same for a backup: `backupMs` tells of it. */
+  /** Opens the same files for a backup, which `backupMs` tells. */
   openBackupSources(): Promise<BackupSources> {
     this.backupMs = this.#clock.now();
     return this.openStateSources();

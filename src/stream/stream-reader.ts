@@ -54,7 +54,7 @@ export class StreamReader {
   #log: LogReader | null;
   /** The last sequence to read from the log; null until the reader has joined the broadcast. */
   #joinedSequence: number | null = null;
-  /** Some changes of the transaction after this sequence may have been seen. */
+  /** Readers may have seen some changes of the transaction after this sequence. */
   readonly #startSequence: number;
   #preamble: Buffer | null;
   #pendingPieces: Buffer[] = [];

@@ -5,7 +5,7 @@
  */
 
 const FIRST_BYTES = 1 << 14;
-/** More is given back with the next `clear`: a large body must not cost its memory for good. */
+/** `clear` gives back a larger buffer: a large body must not cost its memory for good. */
 const RETAINED_BYTES_MAX = 1 << 20;
 /** The most that a UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;

@@ -48,7 +48,7 @@ export function explainUnknownCharset(label: string): string {
   return `the charset ${quote(label)} is unknown: known are ${CHARSETS.join(', ')}`;
 }
 
-/** One for each charset that was met: to make one for each field of a form takes long. */
+/** The decoders that were made, by charset: making one for each field of a form takes long. */
 const decoders = new Map<string, TextDecoder>();
 
 /** The text of bytes in a charset of `findCharset`; null: some are no character of it. */

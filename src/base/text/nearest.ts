@@ -1,7 +1,7 @@
 /** "Did you mean": the known name that is closest to a mistyped one. */
 import { editDistance } from './edit-distance.ts';
 
-// One slip in three letters still reads as a slip; more is another word.
+// A word with one slip in three letters still reads as that word; with more slips it does not.
 const LETTERS_PER_SLIP = 3;
 const CONTAINED_LETTERS_MIN = 4;
 // No known name is longer, and the time to compare grows with the length.

@@ -16,7 +16,7 @@ export function escapeControls(text: string): string {
       `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
 }
 
-/** The same for text of several lines. */
+/** Escapes each line of `text` by `escapeControls`. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }

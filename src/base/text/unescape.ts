@@ -17,7 +17,7 @@ const PLAIN_ESCAPES: ReadonlySet<number> = new Set([0x22, 0x2f, BACKSLASH]);
 /** `b`, `f`, `n`, `r` and `t`: white space of some kind. */
 const SPACE_ESCAPES: ReadonlySet<number> = new Set([0x62, 0x66, 0x6e, 0x72, 0x74]);
 
-/** One layer of escapes less; null where there is none. */
+/** Removes one layer of escapes; null: `text` has none. */
 export function unescapeText(text: string): UnescapedText | null {
   if (!text.includes('%') && !text.includes('\\')) return null;
   const codes = new Uint16Array(text.length);

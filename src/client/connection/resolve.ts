@@ -11,7 +11,7 @@ export type Lookup = (
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-// More are not worth a try within a connect deadline of seconds.
+// Further addresses are not worth a try within a connect deadline of seconds.
 const ADDRESSES_MAX = 8;
 
 /**

@@ -13,7 +13,7 @@ export type TrustProxy = boolean | readonly string[];
 /** The client's address. `peer` is the address of the connection, `''` on a unix socket. */
 export type ClientAddressResolver = (request: IncomingMessage, peer: string | undefined) => string;
 
-// Any address with its zone, brackets and port is shorter.
+// An address with its zone, brackets and port is always shorter.
 const NODE_LENGTH_MAX = 100;
 const MAPPED = '::ffff:';
 const PRIVATE_GROUPS = ['loopback', 'private'];

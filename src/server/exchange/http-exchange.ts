@@ -150,7 +150,7 @@ export class HttpExchange implements Exchange {
     if (isBodyPending) {
       this.#sendBeforeDiscarding(status, headerText, body);
     } else {
-      // Another program's server drops the request when its client ends its side: do not wait.
+      // The server of an embedding program drops a request whose client ends its side: do not wait.
       const isUrgent = this.entrance === 'embedded';
       this.#context.batcher.add({ response, status, headerText, body, bytes: length,
         closesConnection }, isUrgent);

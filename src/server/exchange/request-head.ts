@@ -76,8 +76,8 @@ export function endsConnection(request: IncomingMessage): boolean {
   // A proxy in front of us may see another end of the request than we do (RFC 9112 §6.1).
   if (httpVersionMinor === 0 && httpVersionMajor === 1
     && headers['transfer-encoding'] !== undefined) return true;
-  // It asks for another protocol (RFC 9110 §7.8). We speak none, and Node then drops the requests
-  // that follow in the same chunk: the client would take the next response for theirs.
+  // The request asks for another protocol (RFC 9110 §7.8). We speak none, and Node then drops the
+  // requests that follow in the same chunk: the client would take the next response for theirs.
   return headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '');
 }
 

@@ -89,7 +89,7 @@ const SINGLE_WRITE_BYTES_MAX = 12_288;
  * it a GET takes 15 µs of CPU time instead of 11, and a durable POST 30 instead of 25 (bench
  * `get-one` and `durable-post`). The bytes sent are the same; unusual responses are left to Node.
  *
- * It writes to the socket past `ServerResponse`, and so does two things itself that Node's `end`
+ * The class writes to the socket past `ServerResponse`, and so does two things that Node's `end`
  * does: it sets `finished`, by which Node knows that the response has ended, and emits 'finish'
  * once all is sent, at which Node goes on with the next request of the connection.
  */

@@ -81,7 +81,7 @@ function findSocketPath({ descriptor }: ActivatedSocket): string | null {
       if (lineInode === inode) return path === '' ? null : path;
     }
   } catch {
-    // Not Linux, or /proc is hidden.
+    // The system is not Linux, or hides /proc.
   }
   return null;
 }

@@ -198,7 +198,7 @@ function tooLongError(): AppError {
     `the server's answer is longer than ${RESPONSE_BYTES_MAX >> 20} MiB: ask for less at a time`);
 }
 
-/** Also `application/ld+json` and the like; JSON Lines and BibTeX, for two, are text. */
+/** Matches `application/ld+json` and the like, too. JSON Lines and BibTeX are text. */
 const JSON_TYPE = /^application\/([^;]*\+)?json\s*(;|$)/i;
 
 function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown {

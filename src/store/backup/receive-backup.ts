@@ -38,7 +38,7 @@ export async function readReceived(source: RecoverySource): Promise<RecoveredSta
   return state;
 }
 
-/** It is not synced: a crash leaves nothing of it that counts. */
+/** Writes a file without a sync: after a crash nothing of the folder counts. */
 async function receiveFile(
   files: Files, path: string, reader: ChunkReader, bytes: number,
 ): Promise<void> {

@@ -29,7 +29,7 @@ export async function verifyDirectory(
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const inventoryBefore = readInventory(files, directory);
   const state = await recoverState(source).catch((error: unknown) => {
-    // Each of them may have been read.
+    // Any file of the inventory may have been read.
     checkStillThere(source, listStateNames(inventoryBefore).map((name) => join(directory, name)));
     throw error;
   });

@@ -36,7 +36,7 @@ import type { CopyNote } from './copy-note.ts';
 import { readReceived, receiveBackup } from '../backup/receive-backup.ts';
 
 type CopyDeps = {
-  /** It exists; the caller holds its lock. */
+  /** An existing directory; the caller holds its lock. */
   readonly directory: string;
   readonly files: Files;
   readonly clock: Clock;

@@ -133,7 +133,7 @@ function makeOneDirectory(path: string): void {
   try {
     fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process has created it meanwhile.
+    // Another process has created the directory meanwhile.
     if (systemCodeOf(error) !== 'EEXIST' || !fs.existsSync(path)) throw error;
   }
 }

@@ -56,7 +56,7 @@ export class JournalFile {
     return null;
   }
 
-  /** Does the same in the thread pool. `bytes` must not change meanwhile. */
+  /** Appends as `appendBlocking` does, in the thread pool. `bytes` must not change meanwhile. */
   async append(bytes: Buffer): Promise<AppendFailure | null> {
     this.#assertOpen();
     try {

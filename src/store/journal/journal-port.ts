@@ -38,7 +38,7 @@ export interface Journal {
   readonly reloadError: AppError | null;
   /** Whether other nodes write to it as well. */
   readonly isShared: boolean;
-  /** Others will probably commit before the next append, so that transactions will run twice. */
+  /** Other nodes will probably commit before the next append, and transactions run twice then. */
   readonly isContended: boolean;
   /** The most that one append may have, in bytes of lines: a larger transaction is refused. */
   readonly batchBytesMax: number;

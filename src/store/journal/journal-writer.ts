@@ -30,7 +30,7 @@ type JournalWriterOptions = {
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
 
-/** Others read its fields; `diskBusyUntilMs` is the compaction's to set. */
+/** The owners of a writer only read its fields; the compaction sets `diskBusyUntilMs`. */
 export class JournalWriter {
   /** The file in use. */
   file: JournalFile;
@@ -87,7 +87,7 @@ export class JournalWriter {
       return await run();
     } finally {
       const next = this.#queue.shift();
-      // It stays busy until the next one runs, a microtask later: no other may come between.
+      // The writer stays busy until `next` runs, a microtask later: no other call may come between.
       if (next === undefined) this.#isBusy = false;
       else next();
     }

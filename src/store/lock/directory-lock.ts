@@ -163,7 +163,7 @@ function openLockFile(files: Files, path: string): Descriptor | AppError {
   try {
     return files.openSync(path, files.existsSync(path) ? 'append-existing' : 'create');
   } catch (error) {
-    // Another process has created it in between.
+    // Another process has created the file meanwhile.
     if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
     const refusal = diskError(`cannot write in the data directory ${dirname(path)}`, error);
     if (systemCodeOf(error) === 'EROFS') return refusal;

@@ -70,7 +70,7 @@ export class EngineJournal implements Journal, Replica {
   readonly #reload: Reload;
   /** Why no append is taken: the engine is away, or the records are loaded anew; else null. */
   #failure: AppError | null = null;
-  /** There may be entries to read. */
+  /** Whether there may be entries to read. */
   #isBehind = true;
   #isReadingAhead = false;
   /** Ticks since the engine last did what it was asked to. */
@@ -254,7 +254,7 @@ export class EngineJournal implements Journal, Replica {
     });
   }
 
-  /** Others may have appended. */
+  /** Called when other nodes may have appended. */
   #wake(): void {
     this.#isBehind = true;
     this.#signal();
@@ -314,7 +314,7 @@ export class EngineJournal implements Journal, Replica {
   async #reloadAll(session: EngineSession): Promise<void> {
     this.records.checkLog(await this.#link.ask(session, session.head()));
     const error = this.#reload.begin();
-    // It replaces an earlier failure, which `#fail` would keep.
+    // This error replaces an earlier failure, which `#fail` would keep.
     this.#failure = null;
     this.#fail(error);
     this.records.commit?.rejectAll(error);

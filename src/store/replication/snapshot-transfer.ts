@@ -103,7 +103,7 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The same bytes in parts of one size; only the last may be smaller. */
+/** Yields the bytes in parts of one size; only the last part may be smaller. */
 async function* splitIntoParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let part = Buffer.allocUnsafeSlow(PART_BYTES);
   let used = 0;

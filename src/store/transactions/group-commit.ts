@@ -297,7 +297,7 @@ export class GroupCommit implements AppendRequest {
 }
 
 /**
- * One is made for every write, so it has plain fields alone: closures, with two more promises on
+ * Each write makes a submission, so it has plain fields alone: closures, with two more promises on
  * the way of a body, took 3 % more instructions.
  */
 class TypedSubmission<T> implements Submission {

@@ -111,7 +111,7 @@ export class Staging {
   }
 }
 
-/** It stages operations until it joins a batch, or is undone. */
+/** A transaction that stages operations until it joins a batch, or is undone. */
 export class StagedTransaction implements Transaction {
   readonly submission: Submission;
   readonly operations: StagedOperation[] = [];

@@ -157,7 +157,7 @@ export class Connection {
     return this.#inTurn(() => this.#client.unsafe(text, [...parameters], PREPARED).raw());
   }
 
-  /** Does the same with several statements, and resolves with all their rows together. */
+  /** Runs several statements whose rows are large. Resolves with all their rows together. */
   queryAllBytes(text: string): Promise<readonly Columns[]> {
     return this.#inTurn(async () => (await this.#client.unsafe(padStatement(text)).raw()).flat());
   }
@@ -168,7 +168,7 @@ export class Connection {
    */
   queryAndCommit(text: string, parameters: SqlParameters): Promise<QueryResult> {
     return this.#inTurn(async () => {
-      // Both go in one packet: the server would be woken twice otherwise.
+      // Statement and commit go in one packet: the server would be woken twice otherwise.
       const socket = this.#socket;
       socket?.cork();
       process.nextTick(() => socket?.uncork());

@@ -13,7 +13,7 @@ export class Notifications {
   readonly #wakes = new Set<() => void>();
   /** Sequences of this node's appends, whose notifications are still to come and wake nobody. */
   readonly #ownSequences = new Set<string>();
-  /** Others' entries were read up to here. */
+  /** The entries of other nodes were read up to this sequence. */
   #readUntil = 0;
 
   /** `writer` listens already, if the service supports that. */

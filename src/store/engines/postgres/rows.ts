@@ -20,7 +20,7 @@ export function decodeHead(row: Row | undefined): LogHead | null {
   };
 }
 
-/** Does the same for a row of bytes. */
+/** Decodes a head from a row of bytes. */
 export function decodeLockedHead(columns: Columns | undefined): LogHead | null {
   return columns === undefined ? null : decodeHead(createRow(HEAD_COLUMNS, columns));
 }

@@ -81,7 +81,7 @@ export class Appender {
 
   get isPending(): boolean { return this.#pending !== null; }
 
-  /** Others' entries may be applied meanwhile, since nothing of the append is sent. */
+  /** Entries of other nodes may be applied meanwhile, since nothing of the append is sent. */
   get isWaitingForLock(): boolean {
     return this.#lockTimer !== null && this.#pending?.sent === null;
   }
@@ -269,7 +269,7 @@ export class Appender {
 
   /**
    * Ends the append as refused or unknown, with `error`. Null: its transactions write nothing.
-   * Another append need not follow, so the engine has to notify this node of others' again.
+   * Another append need not follow, so the engine has to notify this node of entries again.
    */
   #finishWithoutCommit(pending: PendingAppend, error: AppError | null): void {
     if (this.#pending !== pending) return;

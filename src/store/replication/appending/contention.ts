@@ -37,7 +37,7 @@ export class Contention {
     this.#clock = clock;
   }
 
-  /** Others have committed before one of the last few appends, and may before the next one. */
+  /** Another node has committed before one of the last few appends, and may do so again. */
   get isContended(): boolean { return this.#lockFirstAppends > 0; }
 
   /** Appends follow one another, and each brings the entries that were missed. */
@@ -56,7 +56,7 @@ export class Contention {
     return true;
   }
 
-  /** Another node was first. */
+  /** Called when another node was first. */
   onConflict(): void {
     this.#lockFirstAppends = LOCK_FIRST_APPENDS;
   }

@@ -38,7 +38,7 @@ export function senderRows(): TableRows {
     const needed = needs.map((need) => `; needs ${code(need)}`).join('');
     const age = toleranceS === null ? '' : `; ${toleranceS} s`;
     const cells = [
-      `[${code(name)}](${preset.documentation})`,
+      code(name),
       `${header.replaceAll('|', '\\|')}${needed}`,
       `${formatCoverage(preset)}${age}`,
       answerWithinS === null ? '' : `${answerWithinS} s`,

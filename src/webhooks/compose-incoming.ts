@@ -126,10 +126,10 @@ function createRunListener(
   onOutcome: WebhooksOptions['onOutcome'], health: HealthMonitor,
 ): OnRun {
   return (webhookId, { success, message, isCoalesced, isCallersFault }, atMs) => {
-    // That says nothing of the action, and so of the webhook.
+    // A coalesced run says nothing of the action, and so of the webhook.
     if (isCoalesced) return onOutcome('runs', webhookId, 'coalesced', null);
     onOutcome('runs', webhookId, success ? 'succeeded' : 'failed', null);
-    // Any caller can send a header that has the chain refused: that says nothing of the webhook.
+    // Any caller can send a header that has the chain refused, which says nothing of the webhook.
     if (isCallersFault) return;
     if (success) health.recordSuccess(webhookId, atMs);
     else health.recordFailure(webhookId, { atMs, reason: message ?? FAILED_MESSAGE });

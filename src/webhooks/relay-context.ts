@@ -1,4 +1,4 @@
-/** What all parts of the relay work with. What a part needs beyond it is a parameter of its own. */
+/** The services that all parts of the relay share. A part gets others as parameters of its own. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';

@@ -62,7 +62,9 @@ export type WebhooksOptions = {
     readonly maxPendingBytes: number;
     readonly maxInFlight: number;
     readonly maxInFlightPerHook: number;
-    /** As many as there may be sockets, so that no attempt waits for another's within its time. */
+    /**
+     * The number of sockets, so that no attempt waits for the socket of another within its time.
+     */
     readonly maxInFlightPerHost: number;
   };
 };

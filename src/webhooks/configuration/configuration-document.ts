@@ -35,9 +35,9 @@ export type ConfigurationDocument = {
   readonly isDryRun: boolean;
   /** Whether a secret that changes counts beside the new one for a while. */
   readonly overlaps: boolean;
-  /** Whether what the plan asks to confirm is meant. */
+  /** Whether the caller confirms what the plan asks to confirm. */
   readonly isConfirmed: boolean;
-  /** What is wrong with the document as such: told together with what is wrong with its records. */
+  /** Errors of the document as such, which are told together with those of its records. */
   readonly errors: readonly FieldError[];
 };
 
@@ -68,7 +68,7 @@ export function parseDocument(body: unknown): ConfigurationDocument {
   };
 }
 
-/** The records of one kind; errors are added to a list. */
+/** Adds to `errors`. */
 function parseRecords(
   envelope: JsonObject, kind: RecordKind, errors: FieldError[],
 ): readonly DocumentRecord[] {

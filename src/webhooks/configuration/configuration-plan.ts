@@ -30,7 +30,7 @@ export function listChangedMembers(
     .map(([name]) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
 }
 
-/** What becomes of each changed member, as a line, and what is to be confirmed of it. */
+/** Describes each changed member in a line, and lists what is to be confirmed. */
 export function describeMembers(
   change: PlannedRecord, members: readonly string[], nowMs: number,
 ): Pick<PlannedChange, 'details' | 'confirm'> {
@@ -59,11 +59,11 @@ function describeSecret({ before, after }: PlannedRecord, nowMs: number): string
   if (before['secret'] === undefined) return 'secret set';
   const previous = findValidPrevious(before, nowMs);
   const isBack = previous?.secret === after['secret'];
-  const kept = findValidPrevious(after, nowMs);
-  const replaced = isBack ? ' back to the one before its rotation, the newer one'
+  const overlap = findValidPrevious(after, nowMs);
+  const origin = isBack ? ' back to the one before its rotation, the newer one'
     : ', the one before';
-  const end = kept === null ? 'ends at once' : `stays valid until ${kept.validUntil}`;
-  const change = `secret changed${replaced} ${end}`;
+  const end = overlap === null ? 'ends at once' : `stays valid until ${overlap.validUntil}`;
+  const change = `secret changed${origin} ${end}`;
   return previous === null || isBack ? change
     : `${change}; the one before that, valid until ${previous.validUntil}, ends at once`;
 }

@@ -38,15 +38,15 @@ export class ConfigurationService {
 
   /** Sends the stored configuration as a document, secrets as references to variables. */
   export(exchange: Exchange, isOnlyApplied: boolean): void {
-    const stored = readStoredConfiguration(createCommittedSource(this.#context.store));
-    const { etag } = stored;
+    const configuration = readStoredConfiguration(createCommittedSource(this.#context.store));
+    const { etag } = configuration;
     const headers = ['ETag', etag, 'Cache-Control', 'no-cache'];
     const { 'if-none-match': noneMatch } = exchange.request.headers;
     const isKnown = noneMatch !== undefined && evaluateConditions(
       { 'if-none-match': noneMatch }, createComparedVersion(etag), true) === 'not_modified';
     if (isKnown) return exchange.send(304, headers);
     exchange.send(200, ['Content-Type', JSON_TYPE, ...headers],
-      exportConfiguration(stored, isOnlyApplied));
+      exportConfiguration(configuration, isOnlyApplied));
   }
 
   /**
@@ -70,15 +70,15 @@ export class ConfigurationService {
       ...record,
       newId: record.kind.naming === 'identifier' ? record.name : makeId(),
     }));
-    const { staged, etag } = await optionsChecks.checkAhead(listOptions(document),
+    const { apply, etag } = await optionsChecks.checkAhead(listOptions(document),
       () => this.#transact({ ...document, records }, exchange));
-    if (document.isDryRun) return { plan: staged.plan, etag };
-    for (const description of staged.descriptions) logChange(exchange, description);
-    this.#log(document, staged);
-    for (const { kind, id } of staged.removedRecords) {
+    if (document.isDryRun) return { plan: apply.plan, etag };
+    for (const description of apply.descriptions) logChange(exchange, description);
+    this.#log(document, apply);
+    for (const { kind, id } of apply.removedRecords) {
       await repositories[kind.member].afterRemoved(id);
     }
-    return { plan: staged.plan, etag };
+    return { plan: apply.plan, etag };
   }
 
   /** A dry run is staged as well, as only that tells of all conflicts, and then given up. */
@@ -90,19 +90,18 @@ export class ConfigurationService {
     const inputs = repositories.outgoingWebhooks.stager.createInputs(
       parseHops(headers[CHAIN_HEADER]));
     const checkTag = createTagCheck(headers['if-match']);
-    const committed = readStoredConfiguration(createCommittedSource(store));
-    const parsedRecords = await turns.run(
-      parseAhead(repositories, document, committed, inputs.nowMs)) ?? new Map();
+    const parsedRecords = await turns.run(parseAhead(repositories, document,
+      readStoredConfiguration(createCommittedSource(store)), inputs.nowMs)) ?? new Map();
     let dryRun: TaggedApply | null = null;
     try {
       return await store.transact((transaction) => {
-        const stored = readStoredConfiguration(transaction);
-        checkTag(stored.etag);
-        const staged = stageApply(
-          this.#services, parsedRecords, transaction, document, stored, inputs);
-        if (!document.isDryRun && !document.isConfirmed) checkConfirmed(staged);
-        if (!document.isDryRun) return { staged, etag: computeConfigurationTag(transaction) };
-        dryRun = { staged, etag: stored.etag };
+        const configuration = readStoredConfiguration(transaction);
+        checkTag(configuration.etag);
+        const apply = stageApply(
+          this.#services, parsedRecords, transaction, document, configuration, inputs);
+        if (!document.isDryRun && !document.isConfirmed) checkConfirmed(apply);
+        if (!document.isDryRun) return { apply, etag: computeConfigurationTag(transaction) };
+        dryRun = { apply, etag: configuration.etag };
         throw DRY_RUN_END;
       });
     } catch (thrown) {
@@ -138,7 +137,7 @@ function createTagCheck(match: string | undefined): (etag: string) => void {
   };
 }
 
-/** What conditions are evaluated against: the tag alone, as no date is that of all records. */
+/** Conditions are evaluated against the tag alone, as no date is that of all records. */
 function createComparedVersion(etag: string): Parameters<typeof evaluateConditions>[1] {
   return { etag, updatedAtMs: 0, changedAtMs: 0, isObserved: false };
 }
@@ -160,7 +159,7 @@ function listOptions(
       : [{ actionType: String(actionType), options: isJsonObject(options) ? options : {} }]);
 }
 
-type TaggedApply = { readonly staged: StagedApply; readonly etag: string };
+type TaggedApply = { readonly apply: StagedApply; readonly etag: string };
 
 /** Thrown to give up what a dry run has staged. */
 const DRY_RUN_END = new Error('a dry run ends here');

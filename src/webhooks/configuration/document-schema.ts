@@ -1,7 +1,4 @@
-/**
- * The parts of the API's schemas that its routes need before any call: what applies themselves need
- * is loaded at the first of them.
- */
+/** The schemas that the routes need before any call; the first call loads the rest. */
 import type { ObjectSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type InputOf } from '../../base/schema-types.ts';
 import { COUNT, TEXT, arraySchema, objectSchema } from '../../resources/route-specs.ts';
@@ -27,7 +24,6 @@ const changeSchema = objectSchema('PlannedChange', {
   ],
 }, { optional: ['members', 'details', 'confirm', 'waiting'] });
 
-/** What an apply does, or would do. */
 export const planSchema = objectSchema('ConfigurationPlan', {
   changes: arraySchema(changeSchema),
   unchanged: [COUNT, 'How many records of the document are stored as it says them'],

@@ -21,21 +21,21 @@ export function exportConfiguration(
 ): string {
   const createName = createVariableNamer();
   const lists = RECORD_KINDS.map((kind) => {
-    const named = (records.get(kind) ?? []).flatMap(({ name, set, members: stored }) =>
-      name === null || (isOnlyApplied && set === null) ? [] : [{ name, stored }]);
-    named.sort((left, right) => left.name < right.name ? -1 : 1);
-    return [kind.member, named.map(({ stored }) => exportRecord(kind, stored, createName))];
+    const list = (records.get(kind) ?? []).flatMap(({ name, set, members }) =>
+      name === null || (isOnlyApplied && set === null) ? [] : [{ name, members }]);
+    list.sort((left, right) => left.name < right.name ? -1 : 1);
+    return [kind.member, list.map(({ members }) => exportRecord(kind, members, createName))];
   });
   return `${encodeJson(Object.fromEntries(lists), 2)}\n`;
 }
 
 function exportRecord(
-  { schema, naming }: RecordKind, stored: JsonObject, createName: NameVariable,
+  { schema, naming }: RecordKind, record: JsonObject, createName: NameVariable,
 ): JsonObject {
-  const sorted = sortFreeJson(schema, stored);
-  const name = stored[naming] ?? null;
+  const members = sortFreeJson(schema, record);
+  const name = record[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
-    const value = sorted[member];
+    const value = members[member];
     if (member === naming || readOnly !== undefined || value === undefined) return [];
     if (encodeJson(value) === encodeJson(described.default)) return [];
     return [[member, value] as const];

@@ -54,27 +54,27 @@ export function* parseAhead(
   stored: StoredConfiguration, nowMs: number,
 ): Steps<ParsedRecords> {
   const beforeByName = indexByName(stored);
-  const parsed: ParsedRecords = new Map();
+  const parsedRecords: ParsedRecords = new Map();
   for (const record of records) {
     const before = beforeByName.get(record.kind)?.get(record.name) ?? null;
     try {
       const { fields } = repositories[record.kind.member].stager
         .parse(record.body, before, 'apply', nowMs);
-      parsed.set(record, { bytes: before?.bytes ?? null, fields });
+      parsedRecords.set(record, { bytes: before?.bytes ?? null, fields });
     } catch (thrown) {
       // The transaction parses it again, and tells all errors.
       if (!(thrown instanceof AppError)) throw thrown;
     }
     yield;
   }
-  return parsed;
+  return parsedRecords;
 }
 
 /** `removedRecords` are told to their repositories once the transaction is on disk. */
 export type StagedApply = {
   readonly plan: ConfigurationPlan;
   readonly removedRecords: readonly { readonly kind: RecordKind; readonly id: string }[];
-  /** What is logged of each change once the transaction is on disk. */
+  /** To be logged once the transaction is on disk. */
   readonly descriptions: readonly DescribedChange[];
 };
 
@@ -89,10 +89,10 @@ export function stageApply(
 ): StagedApply {
   const context = { repositories, transaction, inputs };
   const writes = planWrites(context, parsedRecords, document, stored);
-  // Those of new records have no list of changed members, and are kept.
+  // The writes of new records have no list of changed members, and stay.
   const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
-  const pruned = document.isPruning ? listPruned(document, stored) : [];
-  const removals = pruned.map(({ kind, record }) => ({
+  const prunedRecords = document.isPruning ? listPruned(document, stored) : [];
+  const removals = prunedRecords.map(({ kind, record }) => ({
     kind, change: repositories[kind.member].stager.remove(transaction, record, inputs),
   }));
   freeNames(context, writes);
@@ -107,12 +107,12 @@ export function stageApply(
     plan: {
       changes: [
         ...changedWrites.map((write) => describeWrite(write, inputs.nowMs)),
-        ...pruned.map(({ kind, record }) =>
+        ...prunedRecords.map(({ kind, record }) =>
           describeRemoval(kind, record, countWaiting(kind, record.id))),
       ],
       unchanged: writes.length - changedWrites.length,
     },
-    removedRecords: pruned.map(({ kind, record: { id } }) => ({ kind, id })),
+    removedRecords: prunedRecords.map(({ kind, record: { id } }) => ({ kind, id })),
   };
 }
 
@@ -148,10 +148,10 @@ function planWrites(
     return collectErrors(record, errors, () => {
       const ahead = parsedRecords.get(record);
       const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
-      const parsed = isSame ? ahead.fields
+      const members = isSame ? ahead.fields
         : repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
-      if (before === null) return { record, before, fields: parsed, changedMembers: null };
-      const fields = replaceSecret(kind, before.members, parsed, overlaps ? inputs.nowMs : null);
+      if (before === null) return { record, before, fields: members, changedMembers: null };
+      const fields = replaceSecret(kind, before.members, members, overlaps ? inputs.nowMs : null);
       const changedMembers =
         listChangedMembers({ kind, name, before: before.members, after: fields });
       return { record, before, fields, changedMembers };

@@ -7,16 +7,16 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import { findSet } from '../applied-records.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
-/** Where records are read: a transaction, or what is committed. */
+/** A transaction, or what is committed. */
 type RecordSource = Pick<Transaction, 'find' | 'listIds'>;
 
 export type ConfiguredRecord = {
   readonly id: string;
   readonly bytes: Buffer;
   readonly members: JsonObject;
-  /** What a document finds it by (`RecordKind.naming`); null: a webhook without a name. */
+  /** A document finds the record by it (`RecordKind.naming`); null: a webhook has no name. */
   readonly name: string | null;
-  /** The set in which an apply has created it; null: none has. */
+  /** The set in which an apply has created the record; null: no apply has. */
   readonly set: string | null;
 };
 
@@ -29,7 +29,6 @@ export type StoredConfiguration = {
   readonly records: ReadonlyMap<RecordKind, readonly ConfiguredRecord[]>;
 };
 
-/** Reads what is committed. */
 export function createCommittedSource(store: Pick<Store, 'collection'>): RecordSource {
   return {
     find: findCommitted(store),
@@ -38,15 +37,14 @@ export function createCommittedSource(store: Pick<Store, 'collection'>): RecordS
 }
 
 export function readStoredConfiguration(source: RecordSource): StoredConfiguration {
-  const stored = readRecordBytes(source);
+  const bytesByKind = readRecordBytes(source);
   return {
-    etag: computeTag(stored),
-    records: new Map([...stored].map(([kind, list]) =>
+    etag: computeTag(bytesByKind),
+    records: new Map([...bytesByKind].map(([kind, list]) =>
       [kind, list.map((record) => decodeConfiguredRecord(source, kind, record))])),
   };
 }
 
-/** The tag alone. */
 export function computeConfigurationTag(source: RecordSource): string {
   return computeTag(readRecordBytes(source));
 }

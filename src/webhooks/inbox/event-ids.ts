@@ -28,11 +28,9 @@ export type EventKey = {
   readonly expiresAtMs: number;
 };
 
-type StoredEventId = {
-  readonly expiresAt: string; readonly request: string; readonly bodySha256: string | null;
-};
+type StoredEventId = { readonly request: string; readonly bodySha256: string | null };
 
-/** Computes the record's identifier. `bodySha256` is null if bodies do not tell events apart. */
+/** The identifier of a record. `bodySha256` is null if bodies do not tell events apart. */
 export function hashEventId(
   webhookId: string, eventId: string, bodySha256: string | null = null,
 ): string {
@@ -46,12 +44,12 @@ export function findEventId(
 ): StoredEventId | undefined {
   const bytes = find(identifier);
   if (bytes === undefined || readExpiryMs(bytes) <= nowMs) return undefined;
-  const { expiresAt, request, bodySha256 = null } = decodeRecordAs<EventIdRecord>(bytes, (record) =>
+  const { request, bodySha256 = null } = decodeRecordAs<EventIdRecord>(bytes, (record) =>
     typeof record['request'] === 'string');
-  return { expiresAt, request, bodySha256 };
+  return { request, bodySha256 };
 }
 
-type EventIdRecord = Omit<StoredEventId, 'bodySha256'> & { readonly bodySha256?: string };
+type EventIdRecord = { readonly request: string; readonly bodySha256?: string };
 
 export function putEventId(
   transaction: Transaction, { identifier, bodySha256, expiresAtMs }: EventKey, request: string,

@@ -1,13 +1,13 @@
 /**
  * Limits how much the inbox holds. Retention removes the oldest finished requests to make room, so
  * the limits apply to what cannot be removed: pending and pinned requests. A request above a limit
- * is rejected before it is accepted. Committed requests are counted as their changes are applied. A
- * request that is being accepted is reserved before its transaction, or by it, so that concurrent
- * requests do not all count on the same room.
+ * is rejected before it is accepted. Committed requests are counted as their changes are applied.
+ * Room for a request that is being accepted is reserved by its transaction, or while its actions
+ * run, so that concurrent requests do not all count on the same room.
  *
  * The bytes of a request are those that it takes in the store: its record, that of its body, and
- * its deliveries (request-states.ts). Those of a request that is being accepted are a
- * rougher estimate, from its headers and its body as it came (`estimateRequestBytes`).
+ * its deliveries (request-states.ts). Those of a request that is being accepted are estimated from
+ * its headers and its body (`estimateRequestBytes`).
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
@@ -66,8 +66,12 @@ export class InboxCapacity {
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.#assertRoom(bytes, { count: 0, bytes: 0 });
-    this.#reserve(1, bytes);
-    const release = (): void => this.#reserve(-1, -bytes);
+    const reserve = (count: 1 | -1): void => {
+      this.#reservedCount += count;
+      this.#reservedBytes += count * bytes;
+    };
+    reserve(1);
+    const release = (): void => reserve(-1);
     try {
       const accepting = accept();
       accepting.then(release, release);
@@ -93,16 +97,13 @@ export class InboxCapacity {
     }
     const addedCount = 1 + this.#reservedCount + staged.count;
     const otherBytes = this.#reservedBytes + staged.bytes;
-    if (this.#unremovable.count + addedCount > maxCount) {
-      throw inboxFullError(
-        `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
-      );
+    const { count: unremovableCount, bytes: unremovableBytes } = this.#unremovable;
+    if (unremovableCount + addedCount > maxCount) {
+      throw inboxFullError(`${unremovableCount} requests are pending or pinned (inbox.maxCount)`);
     }
-    if (this.#unremovable.bytes + otherBytes + bytes > maxBytes) {
-      const { bytes: unremovableBytes } = this.#unremovable;
-      throw inboxFullError(
-        `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
-        + `(inbox.maxBytes: ${maxBytes})`);
+    if (unremovableBytes + otherBytes + bytes > maxBytes) {
+      throw inboxFullError(`${unremovableBytes} bytes are pending or pinned, and ${bytes} more do `
+        + `not fit (inbox.maxBytes: ${maxBytes})`);
     }
     // The request's own bytes do not count here: retention stops at the limits, so a large request
     // would never find room.
@@ -112,11 +113,6 @@ export class InboxCapacity {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
         { retryAfterS: RETRY_AFTER_BEHIND_S });
     }
-  }
-
-  #reserve(count: number, bytes: number): void {
-    this.#reservedCount += count;
-    this.#reservedBytes += bytes;
   }
 
   #countUnremovable({ status, isPinned, bytes }: RequestState, by: 1 | -1): void {

@@ -12,11 +12,11 @@ const BODY_BYTES_MAX = 8 * 1024;
 const WEBHOOK_BYTES_MAX = 2 << 20;
 const ALL_BYTES_MAX = 12 << 20;
 
-/** Unless `isWhole`, only the beginning of the body was kept. */
+/** Unless `isWhole`, only the beginning of the body is stored. */
 type RejectedRequest = {
   readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
 };
-/** The requests of one webhook: their ids in order of arrival. */
+/** The requests of one webhook, in order of arrival. */
 type WebhookRequests = { readonly ids: Set<string>; bytes: number };
 
 export class RejectedRing {
@@ -30,9 +30,8 @@ export class RejectedRing {
     const { id, hook: webhookId } = request;
     // A copy, as a slice would keep the whole body in memory.
     const storedBody = Buffer.from(body?.subarray(0, BODY_BYTES_MAX) ?? '');
-    const rejectedRequest = {
-      request, body: storedBody, isWhole: storedBody.length === body?.length,
-    };
+    const isWhole = storedBody.length === body?.length;
+    const rejectedRequest = { request, body: storedBody, isWhole };
     const webhookRequests = this.#byWebhook.get(webhookId) ?? { ids: new Set(), bytes: 0 };
     this.#byWebhook.set(webhookId, webhookRequests);
     webhookRequests.ids.add(id);

@@ -21,7 +21,6 @@ export type ReplayOptions = {
 /** The routes that the webhook of a request has by now. */
 export type AvailableRoutes = {
   readonly names: readonly string[];
-  /** The names of the routes that the request matches. */
   listMatching(): readonly string[];
 };
 
@@ -32,14 +31,13 @@ export function retryRequest(
   const at = formatTimestamp(nowMs);
   const existingNames = before.deliveries.map(routeNameOf);
   const newNames = names.filter((name) => !existingNames.includes(name));
-  const after = changeDeliveries(before, nowMs, (deliveries, updatedAt) => {
-    const retried = deliveries.map((delivery) =>
-      names.includes(routeNameOf(delivery)) ? resetForRetry(delivery, nowMs, updatedAt) : delivery);
-    // An added one goes to the end: the id of an old request would put it before all that wait.
-    const added = newNames.map((name, position) =>
-      createRouteDelivery(before, deliveries.length + position, name, at, at));
-    return [...retried, ...added];
-  });
+  const after = changeDeliveries(before, nowMs, (deliveries, updatedAt) => [
+    ...deliveries.map((delivery) => names.includes(routeNameOf(delivery))
+      ? resetForRetry(delivery, nowMs, updatedAt) : delivery),
+    // The time in the queue is now: the id of an old request would put it before all that wait.
+    ...newNames.map((name, position) =>
+      createRouteDelivery(before, deliveries.length + position, name, at, at)),
+  ]);
   return { ...after, isReplay: true };
 }
 
@@ -58,9 +56,9 @@ export function copyRequest(
 }
 
 /**
- * Chooses the routes to run: the requested ones; by default those that are not done, or, for a
- * request of which nothing failed or waits, all that it matches now. Throws `invalid` for a name
- * that the webhook does not have, and `conflict` when no route is left.
+ * Chooses the routes to run: the requested ones; by default those that are not done, or all that
+ * the request matches now if none failed or waits. Throws `invalid` for a name that the webhook
+ * does not have, and `conflict` when no route is left.
  */
 export function chooseRoutes(
   request: StoredRequest, available: AvailableRoutes, requestedNames: readonly string[] | null,
@@ -76,11 +74,9 @@ export function chooseRoutes(
   }
   const { status, deliveries } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
-  const defaultNames = isUnfinished
-    ? deliveries.filter((delivery) => countsAsQueued(delivery.status))
-      .map(routeNameOf)
-      .filter((name) => names.includes(name))
-    : available.listMatching();
+  const defaultNames = !isUnfinished ? available.listMatching()
+    : deliveries.filter((delivery) => countsAsQueued(delivery.status)).map(routeNameOf)
+      .filter((name) => names.includes(name));
   if (defaultNames.length > 0) return defaultNames;
   const reason = isUnfinished ? 'the webhook no longer has the routes that failed or wait'
     : 'no route of the webhook matches the request';

@@ -26,12 +26,11 @@ export const BODY_APART = '"body":null';
 
 const writer = new ByteWriter();
 
-/** Returns the inline body of a new request, or null when the body needs a record of its own. */
+/** null: the body needs a record of its own. */
 export function createInlineBody(body: Buffer): InlineBody | null {
   return body.length > INLINE_BODY_BYTES_MAX ? null : { bytes: body, isEncoded: false };
 }
 
-/** Appends the body as the last member of a record. */
 export function appendInlineBody(record: ByteWriter, { bytes, isEncoded }: InlineBody): void {
   if (isEncoded) record.addBytes(bytes);
   else appendBody(record, bytes);
@@ -46,7 +45,6 @@ export function encodeBodyRecord(id: string, body: Buffer): Buffer {
   return writer.bytes;
 }
 
-/** Appends a body as a member of a record. */
 function appendBody(record: ByteWriter, body: Buffer): void {
   const before = record.length;
   if (isUtf8(body)) {
@@ -68,18 +66,17 @@ function decodeBody(member: Buffer): Buffer {
 const START_LENGTH = 80;
 /** A character is at most four bytes in UTF-8, and six where JSON escapes it. */
 const START_BYTES = START_LENGTH * 6;
-/** What stands before the text of a body: in its record also the id. */
+/** Stands before the text of a body, and behind the id in a record of its own. */
 const TEXT_MARK = Buffer.from('"bodyText":"');
 const MARK_BYTES_MAX = 200;
 
 /**
- * Reads the first 80 characters of a body, secrets hidden, and no more of it than they need; null
- * of a body that is no text, or is gone. `stored` is the body as it was received, or its member or
- * record as stored.
+ * Reads the first 80 characters of a body, secrets hidden, and no more of it than they need; null:
+ * the body is no text, or is gone. An encoded `body` is the member or the record of a body.
  */
-export function readBodyStart(stored: InlineBody | undefined): string | null {
-  if (stored === undefined) return null;
-  const { bytes, isEncoded } = stored;
+export function readBodyStart(body: InlineBody | undefined): string | null {
+  if (body === undefined) return null;
+  const { bytes, isEncoded } = body;
   if (!isEncoded) return decodeStart(bytes.subarray(0, START_BYTES));
   const markAt = bytes.subarray(0, MARK_BYTES_MAX).indexOf(TEXT_MARK);
   if (markAt === -1) return null;
@@ -99,7 +96,7 @@ function decodeStart(bytes: Buffer): string | null {
   }
 }
 
-/** Where the first 80 characters end, in a text or, `isJson`, within a JSON string. */
+/** Finds the end of the first 80 characters of a text; `isJson`: the text is in a JSON string. */
 function findStartEnd(text: string, isJson: boolean): number {
   let end = 0;
   for (let count = 0; count < START_LENGTH && end < text.length; count += 1) {

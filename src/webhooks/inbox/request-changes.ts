@@ -8,9 +8,7 @@ import type { FindRecord, Transaction } from '../../store/store-port.ts';
 import { deliveryCollection, type Delivery } from '../deliveries/delivery.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
-import {
-  isSameMemory, type ItemSpec, type StoredItem,
-} from '../work/item-spec.ts';
+import { isSameMemory, type ItemSpec, type StoredItem } from '../work/item-spec.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
   decodeRequest, encodeRequest, listDeliveryRecords, readStatusWithDeliveries, requestCollection,
@@ -47,7 +45,7 @@ export function addRequest(
   return { item: request, bytes, partBytes };
 }
 
-/** Whether it is as `createRouteDeliveries` makes it for a request of that time. */
+/** Whether a delivery is as `createRouteDeliveries` makes it for a request of that time. */
 function isAsMade(
   { status, updatedAt, nextAttemptAt, queuedAt, attemptCount }: Delivery, at: string,
 ): boolean {
@@ -71,14 +69,13 @@ function isCurrent(
 function stageChange(
   transaction: Transaction, request: StoredRequest, before: StoredRequest,
 ): void {
-  let isDeliveryWritten = false;
-  for (const [index, delivery] of request.deliveries.entries()) {
-    if (before.deliveries[index] === delivery) continue;
-    stageDelivery(transaction, delivery);
-    isDeliveryWritten = true;
-  }
+  const changedDeliveries = request.deliveries.filter((delivery, index) =>
+    before.deliveries[index] !== delivery);
+  for (const delivery of changedDeliveries) stageDelivery(transaction, delivery);
   // If no record differs, `updatedAt` alone has changed, and the request's record gets it.
-  if (!isDeliveryWritten || !hasSameRecord(request, before)) putRecord(transaction, request);
+  if (changedDeliveries.length === 0 || !hasSameRecord(request, before)) {
+    putRecord(transaction, request);
+  }
 }
 
 function putRecord(transaction: Transaction, request: StoredRequest): Buffer {

@@ -100,7 +100,7 @@ export function findRequest(find: FindRecord, id: string): StoredRequest | undef
   return bytes === undefined ? undefined : decodeRequest(bytes, find);
 }
 
-/** Lists the records of a request's deliveries, in the order of its routes. */
+/** In the order of the request's routes. */
 export function listDeliveryRecords(requestId: string, find: FindRecord): Buffer[] {
   const records: Buffer[] = [];
   for (;;) {
@@ -111,7 +111,7 @@ export function listDeliveryRecords(requestId: string, find: FindRecord): Buffer
   }
 }
 
-/** Decodes the record of a request without its deliveries, which say its status. */
+/** Leaves the deliveries out, which say the status. */
 export function decodeRequestHead(bytes: Buffer): StoredRequestHead {
   const bodyCommaAt = findBodyComma(bytes);
   return fillInMembers(parseRecord(bytes, bodyCommaAt), bytes, bodyCommaAt);
@@ -123,7 +123,6 @@ function parseRecord(bytes: Buffer, bodyCommaAt: number): RequestRecord {
   return decodeRecordAs<RequestRecord>(json, isSound, JSON.parse);
 }
 
-/** Finds where the comma before the body is. */
 function findBodyComma(bytes: Buffer): number {
   const bodyBytesAt = bytes.indexOf(BODY_BYTES_MARK);
   const start = bodyBytesAt === -1 ? -1 : bytes.indexOf(BODY_MARK, bodyBytesAt + 1);
@@ -131,7 +130,7 @@ function findBodyComma(bytes: Buffer): number {
   return start;
 }
 
-/** Fills in the members that are left out. The body stays encoded. */
+/** The body stays encoded. */
 function fillInMembers(
   record: RequestRecord, bytes: Buffer, bodyCommaAt: number,
 ): StoredRequestHead {
@@ -246,13 +245,12 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
   return `${json}}`;
 }
 
-/** Reads the status of a stored request, without parsing more than it must. */
 export function readRequestStatus(bytes: Buffer, find: FindRecord): StoredStatus {
   return readStatusWithDeliveries(
     bytes, hasDeliveries(bytes) ? listDeliveryRecords(readRequestId(bytes), find) : []);
 }
 
-/** Does as `readRequestStatus`. `parts` are the records of the request's deliveries. */
+/** `parts` are the records of the request's deliveries. */
 export function readStatusWithDeliveries(bytes: Buffer, parts: readonly Buffer[]): StoredStatus {
   const status = requestHead.readStatus(bytes);
   return status === HAS_DELIVERIES
@@ -271,17 +269,14 @@ export function countWrittenDeliveries(bytes: Buffer): number {
   return bytes.subarray(start, end).filter((byte) => byte === COMMA).length + 1;
 }
 
-/** Reads the identifier, without parsing. */
 export function readRequestId(bytes: Buffer): string {
   return bytes.toString('latin1', ID_AT, ID_AT + ID_LENGTH);
 }
 
-/** Whether a stored request is pinned, without parsing it. */
 export function readIsPinned(bytes: Buffer): boolean {
   return bytes[requestHead.findEnd(bytes) + PINNED_MARK_LENGTH] === LETTER_T;
 }
 
-/** Whether the body has a record of its own, without parsing. */
 export function hasBodyRecord(bytes: Buffer): boolean {
   // An inline body ends with a quote.
   return bytes[bytes.length - 2] !== QUOTE;
@@ -297,10 +292,7 @@ export function estimateStoredBytes(request: StoredRequest): number {
   return length + Math.ceil(apartBodyBytes * BASE64_FACTOR);
 }
 
-/**
- * Reads the milliseconds since the epoch of the request's last change, without parsing. `parts` are
- * the records of its deliveries.
- */
+/** Reads the milliseconds since the epoch of the last change of a request or of its deliveries. */
 export function readRequestUpdatedMs(bytes: Buffer, parts: readonly Buffer[]): number {
   const ownMs = requestHead.readUpdatedMs(bytes);
   return parts.reduce((latestMs, record) =>

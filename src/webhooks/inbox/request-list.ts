@@ -9,7 +9,7 @@ import { requestFields, type ListedRequest, type RequestFilter } from './request
 import type { RequestStates } from './request-states.ts';
 import type { StoredRequest } from '../incoming/stored-request.ts';
 
-/** What a list or a search goes through: stored requests whose slots match, and rejected ones. */
+/** The requests of a list or a search: stored requests whose slots match, and rejected requests. */
 export type RequestSelection = {
   readonly stored: RecordMatches;
   /** Newest first. */
@@ -37,36 +37,32 @@ export class RequestList {
     this.#stored.close();
   }
 
-  /**
-   * Lists up to `limit` requests that are older than the one with the id `before`, newest first.
-   */
+  /** Lists up to `limit` requests that are older than the request `before`, newest first. */
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
-    const rejected = this.#listRejected(filter, before).slice(0, limit);
-    const stored = filter.status === 'rejected' ? [] : await this.#stored.page(filter, {
+    const rejectedRequests = this.#listRejected(filter, before).slice(0, limit);
+    const storedRequests = filter.status === 'rejected' ? [] : await this.#stored.page(filter, {
       after: before, limit, isNewestFirst: true,
       decode: (bytes) => decodeRequest(bytes, this.#find),
     });
-    return sortNewestFirst([...stored, ...rejected]).slice(0, limit);
+    return sortNewestFirst([...storedRequests, ...rejectedRequests]).slice(0, limit);
   }
 
-  /** Selects the requests that match, from behind the id `before`. */
   async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
-    const rejected = this.#listRejected(filter, before);
-    const stored = filter.status === 'rejected' ? NO_MATCHES
-      : await this.#stored.select(filter, before, true);
-    return { rejected, stored };
+    return {
+      rejected: this.#listRejected(filter, before),
+      stored: filter.status === 'rejected' ? NO_MATCHES
+        : await this.#stored.select(filter, before, true),
+    };
   }
 
-  /** Counts the requests that match, on all pages. */
   async count(filter: RequestFilter): Promise<number> {
     const rejectedCount = this.#filterRejected(filter).length;
     return filter.status === 'rejected' ? rejectedCount
       : rejectedCount + await this.#stored.count(filter);
   }
 
-  /** Lists the rejected requests older than the one with the id `before`, newest first. */
   #listRejected(filter: RequestFilter, before: string | null): StoredRequest[] {
     return sortNewestFirst(
       this.#filterRejected(filter).filter(({ id }) => before === null || id < before));

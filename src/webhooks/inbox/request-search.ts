@@ -19,7 +19,7 @@ import {
   requestBodyCollection, type StoredRequestHead, type StoredRequest,
 } from '../incoming/stored-request.ts';
 
-/** Creates the facts of a request as its webhook would have them. */
+/** Creates the facts that the webhook of a request would read. */
 export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;
 
 /** A walk through stored requests, and among them those that were rejected. */
@@ -28,7 +28,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #ring: Pick<RejectedRing, 'find'>;
   readonly #stored: RecordWalk<StoredRequest>;
   readonly #rejected: StoredRequest[];
-  /** The stored one that comes next, if a rejected one came before it; else undefined. */
+  /** The stored request that comes next, if a rejected request came before it; else undefined. */
   #nextStored: SearchedRecord<StoredRequest> | 'filtered' | null | undefined;
   /** The last request, if that was rejected. */
   #lastRejected: StoredRequest | null = null;
@@ -49,18 +49,18 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
 
   next(): SearchedRecord<StoredRequest> | 'filtered' | null {
     const isHeld = this.#nextStored !== undefined;
-    const stored = this.#nextStored === undefined ? this.#stored.next() : this.#nextStored;
+    const record = this.#nextStored === undefined ? this.#stored.next() : this.#nextStored;
     const [rejected] = this.#rejected;
-    if (rejected !== undefined && (stored === null || this.#stored.position().id < rejected.id)) {
-      this.#nextStored = stored;
+    if (rejected !== undefined && (record === null || this.#stored.position().id < rejected.id)) {
+      this.#nextStored = record;
       this.#rejected.shift();
       this.#lastRejected = rejected;
       return openRejected(this.#createFacts, this.#ring, rejected);
     }
     this.#nextStored = undefined;
     this.#lastRejected = null;
-    // While it waited, it may have gone, or changed.
-    return isHeld && stored !== null && !this.#stored.isStillListed() ? 'filtered' : stored;
+    // While the record waited, it may have gone, or changed.
+    return isHeld && record !== null && !this.#stored.isStillListed() ? 'filtered' : record;
   }
 
   position(): SearchPosition {
@@ -93,7 +93,7 @@ function openStored(
     encodedParts: bodyRecord === undefined ? [bytes] : [bytes, bodyRecord],
     read() {
       const head = decodeRequestHead(bytes);
-      return readShown(createFacts, head, () =>
+      return readVisible(createFacts, head, () =>
         isApart && bodyRecord === undefined ? null : getRequestBody(head, () => bodyRecord));
     },
     decode: () => decodeRequest(bytes, findCommitted(store)),
@@ -105,21 +105,20 @@ function openRejected(
 ): SearchedRecord<StoredRequest> {
   return {
     encodedParts: null,
-    read: () =>
-      readShown(createFacts, request, () => ring.find(request.id)?.body ?? null),
+    read: () => readVisible(createFacts, request, () => ring.find(request.id)?.body ?? null),
     decode: () => request,
   };
 }
 
-/** Reads what of a request is not shown as `***`. */
-function readShown(
+/** Leaves out what is shown as `***`. */
+function readVisible(
   createFacts: CreateRequestFacts, head: StoredRequestHead,
   readPayload: SearchedContent['readPayload'],
 ): SearchedContent {
-  const shown = hideMasked(head);
+  const visibleHead = hideMasked(head);
   return {
-    ids: [head.id], texts: listHeadTexts(shown), readPayload,
-    createFacts: () => createFacts(shown, readPayload() ?? Buffer.alloc(0)),
+    ids: [head.id], texts: listHeadTexts(visibleHead), readPayload,
+    createFacts: () => createFacts(visibleHead, readPayload() ?? Buffer.alloc(0)),
   };
 }
 

@@ -65,12 +65,11 @@ export class RequestService {
     this.#list = new RequestList(context.store, parts.states, parts.rejected);
   }
 
-  /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
+  /** See `RequestList.listPage`. */
   list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]> {
     return this.#list.listPage(filter, before, limit);
   }
 
-  /** Opens a search through the requests that match, from behind the id `before`. */
   async openSearch(
     filter: RequestFilter, before: string | null,
   ): Promise<SearchWalk<StoredRequest>> {
@@ -79,7 +78,6 @@ export class RequestService {
     return new RequestSearchWalk(this.#context.store, createFacts, rejected, selection);
   }
 
-  /** Counts the requests that match, on all pages. */
   count(filter: RequestFilter): Promise<number> {
     return this.#list.count(filter);
   }
@@ -98,13 +96,12 @@ export class RequestService {
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));
   }
 
-  /** Finds a stored or a rejected request. */
   find(id: string): StoredRequest | undefined {
     return findRequest(findCommitted(this.#context.store), id)
       ?? this.#parts.rejected.find(id)?.request;
   }
 
-  /** Returns what was kept of the body; null when there is no such request. */
+  /** Returns what is stored of the body; null: there is no such request. */
   findBody(id: string): Buffer | null {
     const find = findCommitted(this.#context.store);
     const bytes = find(requestCollection.name, id);
@@ -120,9 +117,9 @@ export class RequestService {
     const nowMs = this.#context.clock.now();
     return this.#change(id, expect, (transaction, before) => {
       if (pinned === null || before.pinned === pinned) return before;
-      const changed = changeItem(requestSpec, transaction, id, (request) =>
+      const change = changeItem(requestSpec, transaction, id, (request) =>
         ({ ...withUpdatedAt(request, nowMs), pinned }));
-      return changed?.after ?? before;
+      return change?.after ?? before;
     });
   }
 
@@ -195,9 +192,9 @@ export class RequestService {
     }
     const names = chooseRoutes(request, available, routes);
     if (isStored && !isNew) {
-      const changed = changeItem(requestSpec, transaction, id, (before) =>
+      const change = changeItem(requestSpec, transaction, id, (before) =>
         retryRequest(before, names, inputs.nowMs));
-      return changed?.after ?? request;
+      return change?.after ?? request;
     }
     const bytes = body();
     const copy = copyRequest(request, bytes, names, inputs);

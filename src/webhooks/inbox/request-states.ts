@@ -75,18 +75,16 @@ export class RequestStates {
     ];
   }
 
-  /** The bytes of all requests, with their bodies and deliveries. */
   get bytesTotal(): number {
     return this.#bytesTotal;
   }
 
-  /** The status of the request in a slot; null where there is none yet. */
+  /** null: no request is in the slot yet. */
   statusAt(slot: number): StoredStatus | null {
     const code = this.#codes[slot] ?? EMPTY;
     return code === EMPTY ? null : decodeStatus(code);
   }
 
-  /** Counts the requests of each status. */
   countByStatus(): Readonly<Record<StoredStatus, number>> {
     return { ...this.#counts };
   }

@@ -1,8 +1,8 @@
 /**
  * The secret that a sender chooses and brings with its handshake. It becomes the secret of the
- * webhook once: while the webhook has none, and for ten minutes after somebody has asked for it,
- * as whoever comes first in that time decides who may send. The time stands in the webhook's
- * record, so that it holds for all nodes and outlives a restart.
+ * webhook once, while the webhook has none, and for ten minutes after somebody has asked for it:
+ * the first handshake in that time decides who may send. The time stands in the webhook's record,
+ * so that it holds for all nodes and outlives a restart.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -52,7 +52,7 @@ function awaitSecret(webhook: JsonObject, nowMs: number): JsonObject {
   return { ...webhook, secretAwaitedUntil: formatTimestamp(nowMs + AWAITED_MS) };
 }
 
-/** Resolves with false if the webhook awaits no secret, by now, and has another one. */
+/** Resolves with false if the webhook awaits no secret any more, or has another secret. */
 export async function storeAwaitedSecret(
   store: Store, id: string, secret: string, nowMs: number,
 ): Promise<boolean> {

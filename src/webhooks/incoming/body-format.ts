@@ -21,12 +21,10 @@ export type BodyFormat = typeof BODY_FORMATS[number];
 
 export type BodyKind = Exclude<BodyFormat, 'auto'>;
 
-/** The members of an incoming webhook that say how its bodies are read. */
 type BodyMembers = {
   readonly bodyFormat?: BodyFormat; readonly jsonFields?: readonly string[];
 };
 
-/** How one webhook's bodies are read. */
 export type BodyReading = {
   readonly format: BodyFormat;
   /** The limit of the plain body. */
@@ -63,7 +61,7 @@ export function resolveBodyKind(
   return format === 'auto' ? findKind(parseMediaType(contentType)) : format;
 }
 
-/** The payload; null: the body is not of that kind, so that actions get the empty array. */
+/** null: the body is not of that kind, so that actions get the empty array. */
 export function readPayload(
   body: Buffer, contentType: string | undefined, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
@@ -127,9 +125,7 @@ export function explainUnparsed(
   const kind = resolveBodyKind(reading.format, contentType);
   if (kind !== null && readPayload(body, contentType, kind, reading) !== null) return null;
   const fittingFormat = findFittingFormat(body, contentType, kind);
-  const hint = fittingFormat === null
-    ? NO_FORMAT
-    : `bodyFormat "${fittingFormat}" would fit`;
+  const hint = fittingFormat === null ? NO_FORMAT : `bodyFormat "${fittingFormat}" would fit`;
   const reason = kind === null ? describeType(contentType)
     : explainUnreadable(kind, body, contentType, reading.formField);
   return `${reason}, so that actions get the payload []: ${hint}`;
@@ -187,7 +183,7 @@ function findKind(mediaType: string): BodyKind | null {
 
 type FieldReading = Pick<BodyReading, 'formField' | 'jsonFields'>;
 
-/** The fields of a form, or of a multipart body, by name. A name that is repeated has an array. */
+/** Makes the payload of fields by name. A name that is repeated has an array. */
 function decodeFields(
   fields: ReadonlyMap<string, readonly JsonValue[]> | null | undefined,
   { formField, jsonFields }: FieldReading,

@@ -10,7 +10,7 @@ const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
 const BODY = '{"message":"Hello, World!"}';
 
-/** The method an example uses: POST where it is allowed. */
+/** POST where it is allowed. */
 export function chooseExampleMethod(allowedMethods: readonly string[]): string {
   return allowedMethods.includes('POST') ? 'POST' : allowedMethods[0] ?? 'POST';
 }

@@ -63,7 +63,7 @@ export type CustomResponse = RecordOf<typeof successSchema>;
 /** The responses by outcome; for one that has none the sender gets the JSON. */
 export type CustomResponses = RecordOf<typeof responseMember.schema>;
 
-/** What became of a request. No route is for an `unmatched` one; `rejected` are 401 and 403. */
+/** The outcome of a request. An `unmatched` request fits no route; `rejected` are 401 and 403. */
 export type ResponseOutcome = keyof CustomResponses;
 
 function createResponseSchema(name: string, minimum: number, maximum: number) {
@@ -97,7 +97,7 @@ function findResponseProblems(response: JsonValue, isRejected: boolean): readonl
     const detail = `must not stand there: a ${String(status)} has no body`;
     return [...errors, { pointer: '/body', detail }];
   }
-  // Nothing is known of a body whose type is wrong.
+  // The type of a body says how its placeholders are read.
   if (errors.length > 0) return errors;
   try {
     parseBody(response, body, isRejected);
@@ -124,7 +124,6 @@ function findOwnHeaderProblem(name: string, value: string): string | null {
   return name === 'content-type' ? findContentTypeProblem(value) : null;
 }
 
-/** The Content-Type of the body. */
 export function getContentType({ headers }: { readonly headers?: unknown }): string {
   return parseConfiguredHeaders(headers)['content-type'] ?? DEFAULT_TYPE;
 }
@@ -164,7 +163,7 @@ function parsePlaceholder(text: string): JsonPath | null {
   return path;
 }
 
-/** Only of several routes, or of one with a condition, none may be for a request. */
+/** Refuses a response to requests that fit no route, for a webhook without routes. */
 export function findUnmatchedProblems({ response, routes }: JsonObject): FieldError[] {
   const isUnmatched = isJsonObject(response) && response['unmatched'] !== undefined;
   return !isUnmatched || routes !== undefined ? [] : [{

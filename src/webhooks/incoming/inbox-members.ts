@@ -66,7 +66,7 @@ export const inboxMembers = {
   },
 } as const satisfies MemberSchemas;
 
-/** Checks the rules across the members, and the form of `deduplicate`. */
+/** Checks `answer` and `inbox` against each other, and the form of `deduplicate`. */
 export function findInboxProblems({ inbox, answer, deduplicate }: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   if (answer === 'accepted' && inbox !== undefined && inbox !== 'all') {
@@ -95,7 +95,7 @@ function findDeduplicateProblems(deduplicate: JsonValue): FieldError[] {
     : [{ pointer, detail: 'must be member names and indexes joined by dots, at most 16' }];
 }
 
-/** What the members say of duplicates, compiled once for each change of the webhook. */
+/** The rules for duplicates, compiled once for each change of the webhook. */
 export type ReadyInbox = {
   /** The places of the event id; null: requests have none. */
   readonly eventIdSources: ValueSources | null;

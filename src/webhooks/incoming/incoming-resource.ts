@@ -1,7 +1,7 @@
 /**
  * The resource of incoming webhooks: its path, what a write keeps of the stored record, and the
- * columns of its list.
- * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
+ * columns of its list. `createWebhookResources` adds `toPublic` and `observe`, which need the clock
+ * and the health.
  */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';

@@ -31,7 +31,7 @@ export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
 
 type StoredHeaders = Pick<StoredRequestHead, 'headers'>;
 
-/** Names and values in turn of the headers that are stored as they came. */
+/** Lists names and values in turn, without the headers that are not stored as they came. */
 export function listRawHeaders({ headers }: StoredHeaders): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }

@@ -6,15 +6,12 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
-import {
-  conditionSchema, findConditionProblems,
-} from '../members/filters/condition.ts';
+import { conditionSchema, findConditionProblems } from '../members/filters/condition.ts';
 import { configurationMember } from '../members/members.ts';
 import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
 import { SOURCES, type ContainsTest } from '../members/filters/facts.ts';
 import {
-  createKeyReader, findKeyPath, findOrderProblems, orderMember, type KeyReader,
-  type Order,
+  createKeyReader, findKeyPath, findOrderProblems, orderMember, type KeyReader, type Order,
 } from '../members/filters/order.ts';
 import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
 
@@ -81,7 +78,7 @@ export type ReadyWebhookRoute = WebhookRoute & {
   readonly readKey: KeyReader | null;
 };
 
-/** Whether there are routes, in a value that the schema of `routes` has accepted. */
+/** For a value that the schema of `routes` has accepted. */
 export function hasRoutes(routes: unknown): routes is readonly WebhookRoute[] {
   return Array.isArray(routes) && routes.length > 0;
 }
@@ -123,7 +120,7 @@ export function findRouteOrderProblems(
   if (order !== undefined && routes !== undefined) {
     errors.push({ pointer: '/order', detail: 'stands on each route, as there are routes' });
   }
-  // Other errors, of `answer` too, are enough.
+  // An error of `order` or of `answer` is enough.
   if (answer === 'accepted' || answer === undefined || errors.length > 0) return errors;
   const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
   const orders = list.map((route, index): [string, JsonValue | undefined] =>

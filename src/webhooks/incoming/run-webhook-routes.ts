@@ -42,7 +42,6 @@ export function assertEventRoom(
   events.assertRoom(names, bytes, begin);
 }
 
-/** The outcome of one run of a route. */
 export type RouteOutcome = {
   readonly name: string;
   readonly result: ActionResult;
@@ -63,7 +62,7 @@ export function findMatchingRoutes(
   return routes.filter(({ matches }) => matches === null || matches(facts));
 }
 
-/** The result, at once when the action gave it at once. Throws what `runAction` throws. */
+/** Returns no promise when the action gave its result at once. Throws what `runAction` throws. */
 export function runRouteAction(
   { configurations, actions, runner }: ConfiguredActions,
   { actionConfiguration }: ReadyWebhookRoute, call: RouteCall,
@@ -83,8 +82,8 @@ export function runRouteAction(
 }
 
 /**
- * The outcomes in the order of `routes`, at once when all runs ended at once. `makeCall` is called
- * for each route. The actions of a body with many bytes begin in turns. Rejects for a bug alone.
+ * Resolves with the outcomes in the order of `routes`; returns no promise when all runs ended at
+ * once. The actions of a body with many bytes begin in turns. Rejects for a bug alone.
  */
 export function runRoutes(
   actions: ConfiguredActions, turns: Turns, routes: readonly ReadyWebhookRoute[],
@@ -103,14 +102,14 @@ export function runRoutes(
   return outcomes;
 }
 
-/** Begins the run of a route in each step. */
+/** Each step begins the run of a route. */
 function* beginRoutes(
   actions: ConfiguredActions, routes: readonly ReadyWebhookRoute[], makeCall: () => RouteCall,
 ): Steps<MaybePromise<RouteOutcome>[]> {
   const runs: MaybePromise<RouteOutcome>[] = [];
   for (const route of routes) {
     const run = runRoute(actions, route, makeCall());
-    // It is awaited once all have begun: a bug rejects it before that.
+    // The run is awaited once all have begun, and a bug may reject it before that.
     if (isPromised(run)) run.catch(() => {});
     runs.push(run);
     yield;
@@ -118,10 +117,7 @@ function* beginRoutes(
   return runs;
 }
 
-/**
- * The outcome, at once when the action gave its result at once. Never throws: it rejects for a bug,
- * and for nothing else.
- */
+/** Returns no promise when the action gave its result at once. Never throws: a bug rejects. */
 export function runRoute(
   actions: ConfiguredActions, route: ReadyWebhookRoute, call: RouteCall,
 ): MaybePromise<RouteOutcome> {

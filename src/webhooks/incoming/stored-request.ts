@@ -58,7 +58,7 @@ export type StoredRequest = {
   readonly replayOf: string | null;
   /** Whether an operator has replayed it, or copied it to replay. Sets `context.replay`. */
   readonly isReplay: boolean;
-  /** Set if no payload could be made of the body when an action last asked; else null. */
+  /** Set if no payload could be made of the body when an action last asked for it; else null. */
   readonly unparsed: UnparsedBody | null;
   /** The body, if it is in the request's own record; null if it is in `request-bodies`. */
   readonly inlineBody: InlineBody | null;
@@ -84,7 +84,7 @@ export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean }
 /** The bodies that have a record of their own, under the id of their request. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
 
-/** Finds the trace that the request belongs to; null: none. */
+/** null: the request belongs to no trace. */
 export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): TraceContext | null {
   // Most requests have none, and then nothing is allocated.
   if (!headers.some(([name]) => isTraceHeader(name))) return null;
@@ -115,7 +115,9 @@ export function computeStatus(deliveries: readonly Delivery[]): StoredStatus {
   return combineStatuses(deliveries.map(({ status }) => status));
 }
 
-/** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
+/**
+ * Combines the statuses of deliveries to that of their request, which is `filtered` without any.
+ */
 export function combineStatuses(statuses: readonly DeliveryStatus[]): StoredStatus {
   if (statuses.length === 0) return 'filtered';
   if (statuses.includes('pending')) return 'pending';

@@ -163,7 +163,7 @@ export function prepareSenderVerifier(
     : createSenderVerifier(webhook, ratePerS);
 }
 
-/** All but its problem is that of X-Signature: a verifier has to have a scheme. */
+/** A verifier has to have a scheme, so all but its problem is that of X-Signature. */
 function createRefusingVerifier(name: string): SenderVerifier {
   const problem = createRejection('configuration', `this version knows no preset ${quote(name)}`);
   const { preset, verifier } = createSenderVerifier({});
@@ -188,7 +188,7 @@ export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): Se
   }) };
 }
 
-/** The shape of a new secret for a webhook; some can only be made by the sender. */
+/** The shape of a new secret for a webhook; some secrets can only be made by the sender. */
 export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoice {
   if (!isJsonObject(verification)) return { shape: 'hex' };
   const { preset: name, scheme } = verification;
@@ -215,7 +215,7 @@ function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
 export function bringsSecret({ verification }: JsonObject): boolean {
   const { challenge } = readScheme(verification);
   return Array.isArray(challenge)
-    && challenge.some((one) => isJsonObject(one) && one['secret'] !== undefined);
+    && challenge.some((row) => isJsonObject(row) && row['secret'] !== undefined);
 }
 
 /** Whether a webhook without a secret takes that of its sender's next handshake. */
@@ -246,7 +246,7 @@ export function keepAwaitedSecret(
   return secretAwaitedUntil === undefined ? webhook : { ...webhook, secretAwaitedUntil };
 }
 
-/** A sentence for each public webhook that refuses every request because it has no secret. */
+/** A sentence for each webhook, as callers see it, that has no secret and so refuses requests. */
 export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): string[] {
   return webhooks.flatMap((webhook) => {
     const { name, pathSegment, verification, hasSecret } = webhook;

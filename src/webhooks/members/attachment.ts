@@ -14,7 +14,7 @@ export function attachmentResponse(description: string): ResponseSpec {
   };
 }
 
-/** `mediaType` is that of the bytes as they came or went; it is used if it is valid in a header. */
+/** `mediaType`, that of the bytes as they came or went, is used if a header can hold it. */
 export function sendAttachment(
   exchange: Exchange, name: string, mediaType: string, bytes: Buffer,
 ): void {

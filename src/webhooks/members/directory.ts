@@ -2,14 +2,12 @@
 
 type NamedWebhook = { readonly identifier: string; readonly name?: string | undefined };
 
-/** The webhooks of one kind. */
 export interface WebhookDirectory {
   find(identifier: string): NamedWebhook | undefined;
   /** Finds a webhook by its identifier, or else by its name or path segment. */
   findNamed(name: string): NamedWebhook | undefined;
 }
 
-/** The directory of each kind. */
 export type WebhookDirectories = Readonly<Record<'incoming' | 'outgoing', WebhookDirectory>>;
 
 /** The identifier of the webhook with this name; the name itself if there is none. */
@@ -17,7 +15,7 @@ export function resolveHook(directory: WebhookDirectory, name: string): string {
   return directory.findNamed(name)?.identifier ?? name;
 }
 
-/** The same for both kinds: an incoming and an outgoing webhook may have the same name. */
+/** Does as `resolveHook`: an incoming and an outgoing webhook may have the same name. */
 export function resolveHooks(directories: WebhookDirectories, name: string): readonly string[] {
   const webhooks = Object.values(directories)
     .flatMap((directory) => directory.findNamed(name) ?? []);

@@ -18,7 +18,7 @@ export interface HttpSender {
   request(request: HttpRequest): Promise<TargetResponse>;
 }
 
-/** So much of a response is shown where a webhook is sent by hand. */
+/** Shown of a response where a webhook is sent by hand. */
 export const SHOWN_BYTES_MAX = 64 * 1024;
 /** Escapes, as `\\u0061` within JSON within JSON, lengthen a secret by no more than this. */
 const ESCAPED_LENGTH_FACTOR = 16;

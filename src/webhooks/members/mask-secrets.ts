@@ -1,8 +1,8 @@
 /**
- * Hides the secrets of a record, and restores them in a body. Which members are secret, their rows
- * say (`isSecret`); in free JSON they are the values of `headers`, and members with secret-like
- * names. So are credentials in URLs (url-credentials.ts). A `***` that is sent back keeps the
- * stored value in its place, unless the target of the secrets has another origin. Pure.
+ * Hides the secrets of a record, and restores them in a body. Secrets are members whose rows say so
+ * (`isSecret`), in free JSON the values of `headers` and members with secret-like names, and
+ * credentials in URLs (url-credentials.ts). A `***` that is sent back keeps the stored value in its
+ * place, unless the target of the secrets has another origin. Pure.
  */
 import {
   findInner, invalid, isJsonObject, mapInner, mapMembers, pointerStep,
@@ -15,21 +15,21 @@ import type { WriteCause } from '../../resources/resource.ts';
 import { hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
 
 const HEADERS = ['headers', 'staticheaders'];
-/** Of what no row describes, such as the inside of free JSON. */
+/** The schema of values that no row describes, such as the inside of free JSON. */
 const UNDESCRIBED: ObjectSchema = { kind: 'object', members: {} };
 const NEW_ORIGIN_DETAIL =
   `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
   + 'host or port of the target changes';
 
 /**
- * Gives what stands in place of a secret: `shown` is `***`, or a URL with `***` in it. `steps` lead
- * to its place: names, and indexes from 1 on.
+ * Gives the value that stands in place of a secret: `mask` is `***`, or a URL with `***` in it.
+ * `steps` lead to its place: names, and indexes from 1 on.
  */
-type Hide = (shown: string, steps: readonly string[]) => JsonValue;
+type Hide = (mask: string, steps: readonly string[]) => JsonValue;
 
 /** A copy of a record with `***` in place of its secrets. */
 export function maskSecrets(schema: ObjectSchema, record: JsonObject): JsonObject {
-  return replaceSecrets(schema, record, (shown) => shown);
+  return replaceSecrets(schema, record, (mask) => mask);
 }
 
 /** The record as callers see it: without write-only members, its secrets masked. */
@@ -55,12 +55,12 @@ export function keepSecrets(
   explainMove: ExplainMove = () => null,
 ): JsonObject {
   if (cause === 'apply') return body;
-  const stored = current ?? {};
-  const whole = cause === 'replace' ? fillUnsent(schema, body, stored) : body;
+  const before = current ?? {};
+  const whole = cause === 'replace' ? fillUnsent(schema, body, before) : body;
   const errors: FieldError[] = [];
   const restoring = { errors, explainMove: current === null ? () => null : explainMove };
   const result = mapMembers(whole, (value, name) =>
-    restoreValue(value, findInner(stored, name), pointerStep(name), restoring));
+    restoreValue(value, findInner(before, name), pointerStep(name), restoring));
   if (errors.length > 0) throw invalid(errors);
   return result;
 }
@@ -96,8 +96,8 @@ function hideValue(
 ): JsonValue {
   if (row.isPublic === true || value === null || typeof value === 'boolean') return value;
   if (typeof value === 'string' || isJsonNumber(value)) {
-    const shown = row.isSecret === true ? MASK : hideUrlSecrets(String(value));
-    return shown === String(value) ? value : hide(shown, steps);
+    const mask = row.isSecret === true ? MASK : hideUrlSecrets(String(value));
+    return mask === String(value) ? value : hide(mask, steps);
   }
   return mapInner(value, (inner, step) => hideValue(findInnerRow(row, step), inner, hide,
     [...steps, typeof step === 'number' ? String(step + 1) : step]));
@@ -136,17 +136,17 @@ function dropWriteOnly(schema: ObjectSchema, record: JsonObject): JsonObject {
 function fillUnsent(
   { members }: ObjectSchema, body: JsonObject, stored: JsonObject,
 ): JsonObject {
-  const filled: Record<string, JsonValue> = { ...body };
+  const wholeBody: Record<string, JsonValue> = { ...body };
   for (const [name, { schema, isWriteOnly }] of Object.entries(members)) {
     const { [name]: value } = body;
     const { [name]: before } = stored;
     if (isWriteOnly === true && before !== undefined && !Object.hasOwn(body, name)) {
-      filled[name] = MASK;
+      wholeBody[name] = MASK;
     } else if (schema.kind === 'object' && isJsonObject(value) && isJsonObject(before)) {
-      filled[name] = fillUnsent(schema, value, before);
+      wholeBody[name] = fillUnsent(schema, value, before);
     }
   }
-  return filled;
+  return wholeBody;
 }
 
 type Restoring = { readonly errors: FieldError[]; readonly explainMove: ExplainMove };
@@ -166,8 +166,8 @@ function restoreText(
   const movedDetail = restoring.explainMove(pointer);
   const canKeep = movedDetail === null && (typeof stored === 'string' || isJsonNumber(stored));
   if (value === MASK && canKeep) return stored;
-  const restored = value === MASK ? null : restoreUrlSecrets(value, canKeep ? String(stored) : '');
-  if (restored !== null) return restored;
+  const url = value === MASK ? null : restoreUrlSecrets(value, canKeep ? String(stored) : '');
+  if (url !== null) return url;
   const detail = movedDetail ?? `has no stored value that ${MASK} could keep`;
   restoring.errors.push({ pointer, detail });
   return value;

@@ -5,7 +5,7 @@
 import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 
-/** The origin of a request, beside the context that its action gets. */
+/** The parts of a request that its action gets beside the context. */
 export type RequestOrigin = {
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];

@@ -45,9 +45,8 @@ export const previousSecretMember = {
 
 export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
-/** What is stored of a webhook of the schema; `updatedAt` names the version. */
-export type WebhookRecord<Described> =
-  Omit<RecordOf<Described>, 'hasSecret' | 'health'>;
+/** The record of a webhook of the schema; `updatedAt` names the version. */
+export type WebhookRecord<Described> = Omit<RecordOf<Described>, 'hasSecret' | 'health'>;
 
 /** The body with the stored previous secret, not its own, if it has a secret at all. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
@@ -172,12 +171,11 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
       let secret = '';
       const representation = await logWrite(exchange, noun, (options) =>
         records.change(exchange.params[0] ?? '', (stored, nowMs) => {
-          const rotated = rotate(owner, stored, input, bytes, nowMs);
-          secret = String(rotated['secret']);
-          return rotated;
+          const after = rotate(owner, stored, input, bytes, nowMs);
+          secret = String(after['secret']);
+          return after;
         }, options));
-      const shown = view?.show(representation.bytes) ?? representation.bytes;
-      const webhook = decodeRecord(shown);
+      const webhook = decodeRecord(view?.show(representation.bytes) ?? representation.bytes);
       exchange.sendJson(200, input['secret'] === undefined ? { ...webhook, secret } : webhook);
     },
   };

@@ -18,10 +18,7 @@ const VALUE_PATTERN = /^[\t\x20-\x7e\x80-\xff]*$/;
 const FORBIDDEN_METHODS = ['CONNECT', 'TRACE'];
 const BODILESS_METHODS = ['GET', 'HEAD'];
 
-/** The method of a request unless another is configured. */
 export const DEFAULT_METHOD = 'POST';
-
-/** The type of a body unless another is configured. */
 export const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export const targetUrlSchema: StringSchema = {
@@ -45,7 +42,7 @@ export const RESERVED_RESPONSE_HEADERS: readonly string[] = [
   'content-encoding', 'content-range', 'proxy-authenticate',
 ];
 
-/** Names and values; `findHeaderProblems` has the rules for them. */
+/** `findHeaderProblems` has the rules for names and values. */
 export const headersSchema: SchemaOf<Readonly<Record<string, string>>, JsonSchema> = {
   kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 2,
 };
@@ -126,7 +123,7 @@ export function resolveHeaders(
   return { ...defaults, ...parseConfiguredHeaders(configured) };
 }
 
-/** The headers of a configuration, names in lower case. */
+/** Gives names in lower case. */
 export function parseConfiguredHeaders(configured: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   if (!isJsonObject(configured)) return headers;

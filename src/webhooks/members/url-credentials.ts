@@ -94,7 +94,6 @@ function listSecretParameters(url: string, from = url.search(/[?#]/)): readonly 
   return from === -1 ? [] : findSecretParameters(url, VALUE_END, from);
 }
 
-/** A URL with the values of these parameters replaced by `map`. */
 function mapParameters(
   url: string, parameters: readonly TextParameter[], map: (value: string, name: string) => string,
 ): string {

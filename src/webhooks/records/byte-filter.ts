@@ -1,6 +1,6 @@
 /**
- * The first look of a search at a record: at its bytes as they are stored, without decoding. Most
- * records have not what is searched for, and looking so takes a tenth of decoding them.
+ * The first look of a search at a record: at its bytes as they are stored. Most records have not
+ * what is searched for, and this look takes a tenth of the time of decoding them.
  *
  * The words of a search are folded to lower case and have no accents, so a record must have a word
  * as it is, in any case, or among its characters beyond ASCII, once these are folded; unless
@@ -37,13 +37,13 @@ export function createByteFilter(
   if (needles.length === 0) return () => true;
   return (parts) => {
     const texts = parts.map((part) => part.toString('latin1').toLowerCase());
-    const has = (text: string): boolean => texts.some((one) => one.includes(text));
+    const has = (piece: string): boolean => texts.some((text) => text.includes(piece));
     let missing = needles.filter((needle) => !has(needle));
     if (missing.length === 0 || marks.some(has)) return true;
     for (const part of parts) {
       if (isAscii(part)) continue;
-      const folded = foldOthers(part.toString('utf8'));
-      missing = missing.filter((needle) => !folded.includes(needle));
+      const text = foldOthers(part.toString('utf8'));
+      missing = missing.filter((needle) => !text.includes(needle));
     }
     return missing.length === 0;
   };
@@ -54,7 +54,7 @@ export function createByteFilter(
  * folded to a word lies within one such piece.
  */
 function foldOthers(text: string): string {
-  let folded = '';
+  let foldedText = '';
   let end = 0;
   OTHERS.lastIndex = 0;
   for (let match = OTHERS.exec(text); match !== null; match = OTHERS.exec(text)) {
@@ -62,13 +62,13 @@ function foldOthers(text: string): string {
     while (start > end && isWordCode(text.charCodeAt(start - 1))) start -= 1;
     end = OTHERS.lastIndex;
     while (end < text.length && isWordCode(text.charCodeAt(end))) end += 1;
-    folded += `${fold(text.slice(start, end))} `;
+    foldedText += `${fold(text.slice(start, end))} `;
     OTHERS.lastIndex = end;
   }
-  return folded;
+  return foldedText;
 }
 
-/** Whether it is a letter or a digit of ASCII, or any other character. */
+/** Whether the code is a letter or a digit of ASCII, or beyond ASCII. */
 function isWordCode(code: number): boolean {
   if (code >= 0x80 || (code >= 0x30 && code <= 0x39)) return true;
   const lower = code | 0x20;
@@ -81,7 +81,7 @@ const POSITIVE_TEXT: ReadonlySet<Operator> = new Set(['eq', 'prefix', 'suffix', 
 function listNeedles({ all, path, op, value }: Condition): string[] {
   if (all !== undefined) return all.flatMap(listNeedles);
   if (path === undefined || op === undefined || (op === 'exists' && value === false)) return [];
-  // Every comparison but that needs something to stand at the path.
+  // Every other comparison needs something to stand at the path.
   const names = listStoredNames(path);
   const texts = typeof value === 'string' && POSITIVE_TEXT.has(op) ? [...names, value] : names;
   return texts.flatMap(listRuns);

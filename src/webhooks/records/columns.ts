@@ -61,7 +61,6 @@ export class RecordColumns<Item> {
     this.#changingColumns = columns.filter((row) => row.isChanging).map(({ column }) => column);
   }
 
-  /** How many records are in the columns. */
   get count(): number {
     return this.#count;
   }
@@ -163,7 +162,7 @@ export class SharedTextColumn<Item> implements RecordColumn<Item, TextCriterion>
   set(slot: number, item: Item): void {
     const text = this.#read(item);
     const number = text === null ? 0 : this.#texts.intern(text);
-    // After that, so that a text which stays keeps its number.
+    // Cleared only now, so that a text which stays keeps its number.
     this.clear(slot);
     this.#numbers[slot] = number;
     if (number !== 0) this.#chains?.add(number, slot);
@@ -299,7 +298,6 @@ export class TimeColumn<Item> implements RecordColumn<Item, TimeSpan> {
   }
 }
 
-/** A column of booleans. */
 export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
   readonly #read: (item: Item) => boolean;
   #flags = new Uint8Array(0);
@@ -317,8 +315,8 @@ export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
   }
 
   createTest(flag: boolean): SlotTest {
-    const expected = flag ? 1 : 0;
-    return (slot) => this.#flags[slot] === expected;
+    const value = flag ? 1 : 0;
+    return (slot) => this.#flags[slot] === value;
   }
 }
 
@@ -342,11 +340,11 @@ class TextNumbers {
   }
 
   intern(text: string): number {
-    const known = this.#byText.get(text);
-    const use = known === undefined ? undefined : this.#uses.get(known);
-    if (known !== undefined && use !== undefined) {
+    const number = this.#byText.get(text);
+    const use = number === undefined ? undefined : this.#uses.get(number);
+    if (number !== undefined && use !== undefined) {
       use.count += 1;
-      return known;
+      return number;
     }
     this.#last += 1;
     this.#byText.set(text, this.#last);

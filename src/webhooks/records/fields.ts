@@ -67,7 +67,6 @@ function parseTextOf(query: FieldQuery, name: string): string | null {
   throw new AppError('malformed', `\`${name}\` must not be empty: leave it out`);
 }
 
-/** One of some texts. */
 export function choiceField<Item, Value extends string>(
   name: string, description: string, values: readonly Value[], read: (item: Item) => Value | null,
   { isChanging = false, hasColumn = true }: {
@@ -164,7 +163,7 @@ export function listParameterNames<Filter>(
   return parameterEntries(fields).map(([name]) => name);
 }
 
-/** Makes the filter of a query. Throws `malformed`. */
+/** Throws `malformed`. */
 export function parseFilter<Filter>(
   fields: RecordFields<never, Filter>, query: FieldQuery,
 ): Filter {
@@ -181,7 +180,6 @@ export function parseFilterBody<Filter>(
   return parseFilter(fields, new Map(texts));
 }
 
-/** Makes a test of decoded records. */
 export function createFieldTest<Item, Filter>(
   fields: RecordFields<Item, Filter>, filter: Filter,
 ): (item: Item) => boolean {

@@ -20,7 +20,6 @@ const TEXT_LENGTH_MAX = 1 << 17;
 const CUT_BACK = 1024;
 const SEPARATORS = ' \t\r\n",.:;=&/{}[]()<>';
 
-/** Lists the texts of a payload, one after the other as they are asked for. */
 export function* listPayloadTexts(payload: Buffer): Generator<string, void, void> {
   if (payload.length === 0 || !isUtf8(payload)) return;
   const text = payload.toString('utf8');
@@ -67,7 +66,7 @@ function findStringEnd(json: string, start: number): number {
   return json.length;
 }
 
-/** Whether the string that ends there is the name of a member. */
+/** Whether the string that ends at `end` is the name of a member. */
 function isName(json: string, end: number): boolean {
   SPACE.lastIndex = end;
   SPACE.exec(json);

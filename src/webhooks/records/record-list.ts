@@ -10,7 +10,7 @@ import { RecordColumns, type DecodeListed, type RecordColumn, type SlotTest } fr
 import { createFieldTest, listCriteria, fieldEntries, type RecordFields } from './fields.ts';
 import { countInSteps, visitInSteps, type SlotIterator } from './stepped-scan.ts';
 
-/** So many records take about two milliseconds to be put in order. */
+/** To put so many records in order takes about two milliseconds. */
 const FEW_MAX = 4096;
 /** Above this share of all records, a page of those that match is found sooner by a walk. */
 const FEW_SHARE = 1 / 8;
@@ -35,7 +35,6 @@ type Page<PageItem> = {
 
 type Options<Item, Filter> = {
   readonly fields: RecordFields<Item, Filter>;
-  /** Decodes what the fields have of a record. */
   readonly decode: DecodeListed<Item>;
   /** Whether `decode` gives null for some records. */
   readonly hasUnlisted?: boolean;
@@ -75,7 +74,6 @@ export class RecordList<Item, Filter> {
     this.#columns.refresh(this.#records.findSlot(id));
   }
 
-  /** Lists up to `limit` records that match. */
   async page<PageItem>(
     filter: Filter, { after, limit, isNewestFirst, decode }: Page<PageItem>,
   ): Promise<PageItem[]> {
@@ -90,7 +88,7 @@ export class RecordList<Item, Filter> {
     return page;
   }
 
-  /** Counts the records that match, on all pages, as they are at one moment. */
+  /** Counts the records on all pages, as they are at one moment. */
   async count(filter: Filter): Promise<number> {
     const { fields, needsRecords, hasUnlisted = false } = this.#options;
     if (needsRecords?.(filter) === true) return this.#countRecords(filter);
@@ -108,7 +106,7 @@ export class RecordList<Item, Filter> {
     return count;
   }
 
-  /** Selects the records that match, from behind the id `after`; null: from the list's begin. */
+  /** Selects the records behind the id `after`; null: from the beginning of the list. */
   async select(
     filter: Filter, after: string | null, isNewestFirst: boolean,
   ): Promise<RecordMatches> {
@@ -175,7 +173,7 @@ export class RecordList<Item, Filter> {
   }
 }
 
-/** Walks over some slots in the order of their ids. One whose record has gone is passed over. */
+/** Walks over some slots in the order of their ids, without those whose record has gone. */
 class FewSlots implements SlotIterator {
   readonly #records: Collection;
   readonly #places: readonly { readonly id: string; readonly slot: number }[];

@@ -7,7 +7,7 @@ import type { SearchPosition, SearchWalk } from './searches.ts';
 type RecordWalkOptions<Item> = RecordMatches & {
   /** See `SearchWalk`. */
   readonly hidesOthers?: boolean;
-  /** What a search sees of a record; null: what belongs to it is gone. */
+  /** null: the records that belong to the record are gone. */
   readonly open: (record: Buffer, id: string) => SearchedRecord<Item> | null;
   readonly readAt: (record: Buffer, id: string) => string;
 };

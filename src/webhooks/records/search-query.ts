@@ -1,4 +1,4 @@
-/** What a search looks for: the parameters `q` and `where`, and how a record is held to them. */
+/** The query of a search: the parameters `q` and `where`, and the test of a record against them. */
 import { AppError, messageOf, type FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberOption, MemberSchema } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -22,7 +22,7 @@ export type SearchedRecord<Item> = {
   readonly decode: () => Item;
 };
 
-/** What a search sees of a record. */
+/** The parts of a record that a search sees. */
 export type SearchedContent = {
   /** The ids that we have given: a word of eight or more characters finds them. */
   readonly ids: readonly string[];
@@ -63,7 +63,7 @@ export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
-/** The parameters of a search, split from the others of a raw query. */
+/** The parameters of a search, split from the other parameters of a raw query. */
 export type SearchParameters = {
   /** The text of `q`; empty: it asks for nothing. */
   readonly text: string;
@@ -114,7 +114,7 @@ export const whereMember: MemberSchema = {
   option: whereOption,
 };
 
-/** What is wrong with the `where` of such a body. */
+/** Finds the problems of the `where` of such a body. */
 export function findWhereProblems(
   body: JsonObject, sources: readonly FactSource[],
 ): readonly FieldError[] {

@@ -26,7 +26,7 @@ export function parseSearchWords(text: string): readonly Word[] | null {
   return words.size === 0 && text.trim() !== '' ? null : [...words.values()];
 }
 
-/** Which words of a search are not found yet in the texts of one record. */
+/** The words of a search that are not found yet in the texts of one record. */
 export class MissingWords {
   #words: readonly Word[];
 
@@ -38,12 +38,11 @@ export class MissingWords {
     return this.#words.length === 0;
   }
 
-  /** Looks for the words in one more text of the record. */
   lookInto(text: string): void {
-    const folded = fold(text);
+    const foldedText = fold(text);
     // Most texts have none of the words, and splitting them takes longer than this.
-    if (!this.#words.some((word) => folded.includes(word.text))) return;
-    const tokens = listRuns(folded);
+    if (!this.#words.some((word) => foldedText.includes(word.text))) return;
+    const tokens = listRuns(foldedText);
     this.#words = this.#words.filter((word) => !hasWord(tokens, word));
   }
 

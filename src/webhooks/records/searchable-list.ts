@@ -35,13 +35,11 @@ const ORDERS = ['oldest', 'newest'] as const;
 type SearchableList<Item, Filter> = {
   readonly path: string;
   readonly fields: RecordFields<never, Filter>;
-  /** Finds the items. */
   readonly service: {
     /** Finds up to `limit` items that come after the one of the id `from`, in the list's order. */
     list(
       filter: Filter, from: string | null, limit: number, isNewestFirst: boolean,
     ): Promise<readonly Item[]>;
-    /** Counts the items that match, on all pages. */
     count(filter: Filter): Promise<number>;
     /** Opens a walk through the items that match, newest first, from behind the id `before`. */
     openSearch(filter: Filter, before: string | null): Promise<SearchWalk<Item>>;
@@ -55,8 +53,8 @@ type SearchableList<Item, Filter> = {
   readonly idOf: (item: Item) => string;
   readonly toPublic: (item: Item) => object;
   /**
-   * Finds what takes the place of the above where the caller's token is bound to webhooks; null:
-   * nothing does, as it is not. `isSearch`: the query looks into payloads as well.
+   * Finds the parts of the list for a caller whose token is bound to webhooks; null: it is not.
+   * `isSearch`: the query looks into payloads as well.
    */
   readonly findView?: (exchange: Exchange, isSearch: boolean) => ListView<Item, Filter> | null;
 };
@@ -213,9 +211,9 @@ type ItemEncoding<Item> = Pick<SearchableList<Item, never>, 'idOf' | 'toPublic'>
 type ReadChunk<Item> = (from: string | null, count: number) => Promise<readonly Item[]>;
 
 function pullPage<Item>({ toPublic }: ItemEncoding<Item>, items: readonly Item[]): Pull {
-  const encoded = items.values();
+  const iterator = items.values();
   return streamRecords(() => {
-    const { value, done } = encoded.next();
+    const { value, done } = iterator.next();
     return done === true ? null : Buffer.from(encodeJson(toPublic(value)));
   });
 }

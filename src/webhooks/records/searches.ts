@@ -1,7 +1,7 @@
 /**
- * Searches of stored records, newest first. No index is kept for them: a search goes through the
- * records in short steps, between which the loop serves others, until its page is full or its time
- * is over. Whoever searches goes on from there with the next page.
+ * Searches of stored records, newest first. There is no index: a search goes through the records in
+ * short steps, between which the loop serves others, until its page is full or its time is over.
+ * The next page goes on from there.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -13,8 +13,8 @@ export interface SearchWalk<Item> {
   /** The next record; `filtered`: the filters of the list leave it out; null: there is none. */
   next(): SearchedRecord<Item> | 'filtered' | null;
   /**
-   * Whether nothing may be told of the records that the filters leave out, not even that they are
-   * there: a page then ends at another one. Absent: it may.
+   * Whether the caller may not know that there are records that the filters leave out: a page then
+   * never ends at such a record. Absent: he may.
    */
   readonly hidesOthers?: boolean;
   /** The last record that `next` has come to. */
@@ -38,7 +38,7 @@ type SearchResult<Item> = {
 const RUNNING_MAX = 4;
 const RETRY_AFTER_S = 1;
 const PAGE_MS_MAX = 250;
-// Such a step takes about a fifth of a millisecond.
+// A step takes about a fifth of a millisecond.
 const STEP_RECORDS = 100;
 const STEP_BYTES = 1 << 17;
 /** Decoding a record takes as long as looking at so many bytes. */

@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<string, JsonValue>> = { true: true, false: false, n
 const EXAMPLES = '`payload.customer.id=42`, or a condition as JSON such as '
   + '`{"path":"payload.customer.id","op":"eq","value":42}`';
 
-/** Parses all `where` of a query; all must hold. Throws `malformed`, and says where and how. */
+/** Parses all `where` of a query. Throws `malformed`, and says where and how. */
 export function parseWhere(
   texts: readonly string[], sources: readonly FactSource[],
 ): readonly Condition[] {

@@ -8,7 +8,7 @@ import { loadCrypto } from '../../base/node-modules.ts';
 export type HmacHash = 'sha1' | 'sha256' | 'sha512';
 
 /**
- * A secret in the form that HMAC's two hashes begin with (RFC 2104 §2). One is kept per webhook.
+ * A secret in the form that HMAC's two hashes begin with (RFC 2104 §2), made once for a webhook.
  */
 export type HmacKey = {
   readonly hash: HmacHash; readonly inner: Uint8Array; readonly outer: Uint8Array;

@@ -30,7 +30,6 @@ const MESSAGE_LENGTH_MAX = 1024;
 const RECORD_BYTES = 512;
 const HEADER_BYTES = 3;
 
-/** The stored form of a request that passed its checks. */
 export function buildAdmittedRequest(
   request: AdmittedRequest, state: RequestOutcome,
 ): StoredRequest {
@@ -65,7 +64,7 @@ export function estimateRequestBytes(
   return bytes;
 }
 
-/** What one run of a route makes of its delivery. */
+/** The outcome of one run of a route, for its delivery. */
 export function toRunOutcome(
   { result, dataJson, startedAtMs, durationMs }: RouteOutcome,
 ): RunOutcome {
@@ -85,8 +84,8 @@ export function toRunOutcome(
 }
 
 /**
- * Parsed from the JSON: the action may go on changing the object that it returned. Null for more
- * than is kept.
+ * Parses the JSON, as the action may go on changing the object that it returned; null: the data is
+ * too long to be stored.
  */
 function parseData(json: string): object | null {
   if (Buffer.byteLength(json) > ATTEMPT_DATA_BYTES_MAX) return null;

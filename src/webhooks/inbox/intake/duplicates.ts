@@ -34,7 +34,7 @@ export type DuplicateEvent = {
 
 /** How an event would be judged if its request came now. */
 export type EventLookup = {
-  /** Whether the id came before with another body, and only the same body is the same event. */
+  /** See `SenderEvent.isIdReused`. */
   readonly isIdReused: boolean;
   /** null: the event is new. `requestId` is the first request's, null where none is stored. */
   readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
@@ -51,7 +51,7 @@ type PreviousEvent = {
 
 /** How long a duplicate waits if the sender does not say how long it waits for its response. */
 const WAIT_MS = 10_000;
-/** Requests of one webhook that wait for another one at once. */
+/** Requests of one webhook that may wait for other requests at once. */
 const WAITING_MAX = 1000;
 const BUSY_RETRY_S = 1;
 
@@ -66,7 +66,7 @@ export class Duplicates {
     this.#clock = clock;
   }
 
-  /** For a webhook that looks for duplicates; null: the request has no event id. */
+  /** null: the request has no event id. */
   createEvent(
     { webhook, eventId, body: { received }, verdict, receivedAtMs }: AdmittedRequest,
   ): SenderEvent | null {
@@ -151,7 +151,7 @@ export class Duplicates {
     }
   }
 
-  /** A finished event whose request is not stored; null: none, or only with another body. */
+  /** Finds a finished event whose request is not stored; null: none, or only with another body. */
   findRemembered(event: SenderEvent): DuplicateEvent | null {
     const finishedEvent = this.#memory.find(event.key, this.#clock.now());
     if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
@@ -159,7 +159,7 @@ export class Duplicates {
     return { requestId: null, dataJson, response: null, isIdReused: false };
   }
 
-  /** Remembers a finished event whose request is not stored. */
+  /** For a finished event whose request is not stored. */
   remember({ key, bodySha256, expiresAtMs }: SenderEvent, dataJson: string): void {
     this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
   }
@@ -259,7 +259,7 @@ const COUNT_MAX = 50_000;
 const BYTES_MAX = 16 << 20;
 /** Longer data is not kept: a duplicate is then answered without data. */
 const DATA_LENGTH_MAX = 1024;
-/** An estimate for an entry with its key and its hash. */
+/** Estimated for an entry with its key and its hash. */
 const ENTRY_BYTES = 250;
 const NO_DATA = '{}';
 
@@ -269,7 +269,7 @@ const NO_DATA = '{}';
  */
 class EventMemory {
   readonly #events = new Map<string, FinishedEvent>();
-  // One iterator for ever: a new one would walk over the gaps that forgotten entries leave.
+  // The same iterator for ever: a new iterator would walk over the gaps of forgotten entries.
   readonly #keysByAge = this.#events.keys();
   #bytes = 0;
 

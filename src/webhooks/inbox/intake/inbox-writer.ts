@@ -21,16 +21,12 @@ export type InboxServices = {
   readonly health: HealthMonitor;
 };
 
-/** How a request ended. */
 type RequestEnd = {
   /** The status that it was answered with. */
   readonly status: number;
-  /**
-   * The id that was drawn, with room reserved for the request, before its routes ran; absent or
-   * null: neither was done.
-   */
+  /** Drawn before the routes ran, with room reserved for the request; absent or null: not so. */
   readonly id?: string | null;
-  /** The event whose id is remembered with the request; absent or null: it has none. */
+  /** The event whose id is stored with the request; absent or null: it has none. */
   readonly event?: SenderEvent | null;
 };
 
@@ -67,7 +63,7 @@ export class InboxWriter {
     return this.#writeIfPossible(this.#buildFinished(request, outcomes, end), request, end);
   }
 
-  /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
+  /** A duplicate that cannot be stored is answered in the same way. */
   async addDuplicate(
     request: AdmittedRequest,
     { requestId, isIdReused }: Pick<DuplicateEvent, 'requestId' | 'isIdReused'>,
@@ -117,8 +113,8 @@ export class InboxWriter {
     const at = formatTimestamp(receivedAtMs);
     const requestId = id ?? this.#context.makeId();
     const origin = { id: requestId, hook: webhook.identifier };
-    // Written once, with its end: this is its first version. A sender that hears of a failed run
-    // sends the request again, so it is not tried again here.
+    // A delivery is written once, with its end. A sender that hears of a failed run sends the
+    // request again, so that it is not tried again here.
     const deliveries = outcomes.map((outcome, index) =>
       afterLastAttempt(createRouteDelivery(origin, index, outcome.name, at),
         toRunOutcome(outcome), receivedAtMs, at));

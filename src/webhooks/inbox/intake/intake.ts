@@ -44,7 +44,7 @@ type IntakeServices = ResultServices & { readonly recentRequests: RecentRequests
 /** The routes that match a request; null: they are found when they are needed. */
 type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
 
-/** Bytes that all routes of a webhook may search at once: a search takes at most 5 ns for each. */
+/** Bytes that all routes of a webhook may search in one turn, at most 5 ns each. */
 const SEARCHED_BYTES_MAX = 1 << 20;
 
 export class Intake {
@@ -63,7 +63,7 @@ export class Intake {
   }
 
   /**
-   * The response, at once when an action gave its result at once. Throws, or rejects with, an error
+   * Returns no promise when an action gave its result at once. Throws, or rejects with, an error
    * when nothing was accepted: to be answered 503 or 507 when the sender must try again, and 413
    * when the request can never be stored, as the log limits the size of an entry.
    */
@@ -72,7 +72,7 @@ export class Intake {
       : this.#handleByAnswer(request, null);
   }
 
-  /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
+  /** See `Duplicates.lookUp`. */
   lookUp(
     webhook: ReadyIncomingWebhook,
     event: { readonly eventId: string; readonly bodySha256: string },

@@ -21,9 +21,8 @@ const COUNT_MAX = 1024;
 const BYTES_MAX = 8 << 20;
 
 export class RecentRequests {
-  // In order of arrival. A Map that is emptied one by one and filled again keeps its deleted values
-  // alive until the next full collection (`StagedRecords`). So each value is a small entry that
-  // is emptied when it is deleted.
+  // In order of arrival. A Map keeps its deleted values alive until the next full collection
+  // (`StagedRecords`), so each value is a small entry that is emptied when it is deleted.
   readonly #byId = new Map<string, { request: RecentRequest | null }>();
   #bytes = 0;
 

@@ -69,8 +69,8 @@ export class ResultRuns {
   }
 
   /**
-   * The result, at once when the actions gave theirs at once and nothing is stored. Throws, or
-   * rejects with, what a built-in action refused because of our own state.
+   * Returns no promise when the actions gave their results at once and nothing is stored. Throws,
+   * or rejects with, what a built-in action refused because of our own state.
    */
   run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: SenderEvent | null,
@@ -79,7 +79,7 @@ export class ResultRuns {
     const { capacity, configurations, events } = this.#services;
     assertEventRoom(configurations, events, routes, request.body.contentBytes, 'now');
     if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
-    // Checked before anything runs: a sender that is told to try again would have it run each time.
+    // Before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();
     return capacity.reserveWhile(estimateRequestBytes(request), () =>
       Promise.resolve(this.#run(request, routes, { id: makeId(), event })));
@@ -107,8 +107,8 @@ export class ResultRuns {
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
-    const failed = failedRequest.deliveries.filter(({ status }) => status === 'failed');
-    const outcomes = await Promise.all(failed.map(async (delivery) => {
+    const failedDeliveries = failedRequest.deliveries.filter(({ status }) => status === 'failed');
+    const outcomes = await Promise.all(failedDeliveries.map(async (delivery) => {
       const name = routeNameOf(delivery);
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
@@ -267,7 +267,7 @@ function applyRepeatedRun(
     }));
 }
 
-/** The outcomes of all routes in order: of this run, else of the last one. */
+/** The outcomes of all routes in order: of this run, else of the last run. */
 function combineOutcomes(
   { deliveries }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {

@@ -53,7 +53,7 @@ export function stageAccepted(
     : matchEvent(transaction, arrival.senderEvent, arrival.nowMs);
   if (originalId === null) {
     reserveRoom();
-    const stored = stageNew(transaction, arrival, event);
+    const storedItem = stageNew(transaction, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run. The transaction may run again or fail, which does no
     // harm: `RecentRequests` replaces a request of the same id, and one that differs from its
@@ -62,7 +62,7 @@ export function stageAccepted(
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({
-        stored, body, headers: isHeadWhole(stored.item) ? headers : null,
+        stored: storedItem, body, headers: isHeadWhole(storedItem.item) ? headers : null,
       });
     }
     const message = arrival.routes.length === 0 ? 'Filtered' : '';
@@ -85,9 +85,7 @@ type EventMatch = { readonly event: SenderEvent | null; readonly originalId: str
 
 const NO_EVENT: EventMatch = { event: null, originalId: null };
 
-/**
- * Looks for the event by its id alone, and if that came before with another body, by id and body.
- */
+/** Looks for the event by its id alone, and if that came with another body, by id and body. */
 function matchEvent(transaction: Transaction, event: SenderEvent, nowMs: number): EventMatch {
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);

@@ -41,7 +41,7 @@ export function redactHead(
 const ADDRESS_NAMES: ReadonlySet<string> = new Set(['referer', 'origin']);
 const ADDRESS = /^\/|:\/\/|%3a%2f%2f/i;
 
-/** Whether a value is or holds an address. Another `a=b` may be a signature. */
+/** Whether a value is or holds an address; any other `a=b` may be a signature. */
 function holdsAddress(name: string, value: string): boolean {
   return ADDRESS_NAMES.has(name) || ADDRESS.test(value);
 }

@@ -107,11 +107,11 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
   async writeResult(
     run: FinishedRun, { closing }: AttemptWorker,
   ): Promise<StoredRequest | undefined> {
-    const written = await retryUntilWritten(this.#context, closing,
+    const after = await retryUntilWritten(this.#context, closing,
       'the result of a run waits to be written', { request: run.storedItem.item.id },
       () => this.#write(run));
-    this.#log(run, written);
-    return written;
+    this.#log(run, after);
+    return after;
   }
 
   logLabels(id: string): object {
@@ -152,44 +152,41 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     const inputs = { nowMs, seed: makeId() };
     const randomness = random();
     const change = (before: StoredRequest): StoredRequest => {
-      const ended = changeDeliveries(before, nowMs, (deliveries, updatedAt) =>
+      const after = changeDeliveries(before, nowMs, (deliveries, updatedAt) =>
         deliveries.map((delivery, position) => position !== index ? delivery
           : afterAttempt(delivery, outcome, { schedule }, nowMs, randomness, updatedAt)));
+      if (payloadState === 'unread') return after;
       const unparsed = payloadState === 'parsed' ? null : payloadState;
-      return unparsed === 'unread' || unparsed === ended.unparsed ? ended : { ...ended, unparsed };
+      return unparsed === after.unparsed ? after : { ...after, unparsed };
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
     const writesResultAlone = success && count === 1 && health.isStateCommitted(webhookId);
-    const changed = await writeAttempt(this.#context.store, requestSpec, {
+    const writtenChange = await writeAttempt(this.#context.store, requestSpec, {
       stored: storedItem, lease, change,
-      stageMore: writesResultAlone ? null : (transaction, changed) => {
-        const isFailed = hasFailed(changed);
+      stageMore: writesResultAlone ? null : (transaction, requestChange) => {
+        const isFailed = hasFailed(requestChange);
         if (isFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
         health.stage(transaction, webhookId);
-        if (isFailed) systemEvents.requestFailed(transaction, inputs, changed.after);
+        if (isFailed) systemEvents.requestFailed(transaction, inputs, requestChange.after);
       },
     });
-    if (changed?.before.unparsed === null && changed.after.unparsed !== null) {
-      this.#countUnparsed(webhookId);
-    }
-    return changed?.after;
-  }
-
-  /** Counts here and not with the attempt: several routes may find at once that it is unparsed. */
-  #countUnparsed(webhookId: string): void {
-    const webhook = this.#context.webhooks.find(webhookId);
+    // Counted here, as several routes may find at once that the body is unparsed.
+    const isNewlyUnparsed = writtenChange?.before.unparsed === null
+      && writtenChange.after.unparsed !== null;
+    const webhook = isNewlyUnparsed ? webhooks.find(webhookId) : undefined;
     if (webhook !== undefined) webhook.traffic.unparsedCount += 1;
+    return writtenChange?.after;
   }
 
   #log(
     { storedItem: { item }, index, outcome: { attempt, isChainRefused = false } }: FinishedRun,
-    written: StoredRequest | undefined,
+    requestAfter: StoredRequest | undefined,
   ): void {
     if (attempt.success && this.#context.log.isWritten?.('debug') === false) return;
     const { id, hook } = item;
     const { route = null, attemptCount = 0 } = item.deliveries[index] ?? {};
-    const after = written?.deliveries[index];
+    const after = requestAfter?.deliveries[index];
     const webhook = this.#context.webhooks.find(hook);
     const { labels = { hook, hookName: null }, routes = [] } = webhook ?? {};
     logRun(this.#context, this.#context.log, 'a stored request was run', {

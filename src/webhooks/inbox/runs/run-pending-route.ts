@@ -30,7 +30,7 @@ import { placeOf } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import type { RelayContext } from '../../relay-context.ts';
 
-/** What the runs of stored requests work with. */
+/** The services of the runs of stored requests. */
 export type RouteRunContext = RelayContext & ConfiguredActions & {
   readonly webhooks: IncomingWebhookIndex;
   readonly recentRequests: RecentRequests;
@@ -47,7 +47,7 @@ type PendingRoute = {
   readonly webhook: ReadyIncomingWebhook;
 };
 
-/** What the worker gives to an attempt. */
+/** Given by the worker to an attempt. */
 type AttemptTerms = {
   readonly lease: QueueLease;
   /** Aborted when the run is of no use any more. */
@@ -55,11 +55,10 @@ type AttemptTerms = {
   readonly parking: Parking;
 };
 
-/** A run that has ended, with the request as it was before. */
+/** A run that has ended. */
 export type FinishedRun = {
   /** The request's record before the run. */
   readonly storedItem: StoredItem<StoredRequest>;
-  /** The index of the route. */
   readonly index: number;
   readonly outcome: RunOutcome;
   readonly payloadState: PayloadState;
@@ -90,8 +89,8 @@ export function runPendingRoute(
   if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, terms);
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
   const createBody = (): IncomingBody => {
-    const received = recentRequest?.body ?? getRequestBody(request, findCommitted(context.store));
-    return createIncomingBody(received, headers, webhook.bodyReading);
+    const bytes = recentRequest?.body ?? getRequestBody(request, findCommitted(context.store));
+    return createIncomingBody(bytes, headers, webhook.bodyReading);
   };
   const body = webhook.hasRoutes
     ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();

@@ -54,7 +54,7 @@ export class AdmittedRequest implements CalledRequest {
     return this.#event;
   }
 
-  /** The sender's id of the event. It is read once, like the name: an action may change headers. */
+  /** The sender's id of the event. Name and id are read once: an action may change headers. */
   get eventId(): string | null {
     if (this.#eventId === undefined) {
       this.#eventId = readNameOrId(this.reader, this.webhook.eventIdSources);

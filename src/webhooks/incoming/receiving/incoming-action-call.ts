@@ -21,13 +21,12 @@ import { listRawHeaders } from '../join-headers.ts';
 import type { IncomingBody } from './incoming-body.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
-/** A request whose action is called. */
 export interface CalledRequest {
   readonly webhook: ReadyIncomingWebhook;
   readonly body: IncomingBody;
   /** By names in lower case, as Node gives them. */
   readonly headers: IncomingHttpHeaders;
-  /** What the action is told of it beside these. */
+  /** The members that the action is told beside these. */
   readonly head: CalledHead;
   readonly origin: RequestOrigin;
   readonly log: Logger;
@@ -82,7 +81,6 @@ export class IncomingActionCall implements ActionCall {
     };
   }
 
-  /** Made at most once. */
   get wait(): RunWait {
     this.#wait ??= this.#createWait();
     return this.#wait;

@@ -51,10 +51,10 @@ const JSON_TYPE = 'application/json';
 /** JSON of fewer bytes is parsed as fast as it is scanned. */
 const SCANNED_BYTES_MIN = 32_768;
 
-/** What a route may hold of a body: its text or its copy for a worker, and what it writes of it. */
+/** A route may hold a text or a copy for a worker of a body, and what it writes of the body. */
 const COPIES_PER_ROUTE = 2;
 
-/** `reader` is that of the verification, which may have parsed the body already; null: none is. */
+/** `reader` is that of the verification, which may have parsed the body; null: there is none. */
 export function createIncomingBody(
   received: Buffer, headers: IncomingHttpHeaders, reading: BodyReading,
   reader: RequestReader | null = null,
@@ -106,7 +106,7 @@ class JsonBody implements IncomingBody {
     if (this.#isJson === null) {
       const isScanned = this.#payload === undefined && this.contentBytes >= SCANNED_BYTES_MIN;
       const isContainer = isScanned ? isJsonContainer(this.received) : null;
-      // What is parsed here is not kept: actions that have the JSON may run for long.
+      // The payload that is parsed here is not kept: actions that have the JSON may run for long.
       this.#isJson = isContainer
         ?? (this.#payload === undefined ? this.#parse() : this.#payload) !== null;
     }
@@ -243,7 +243,7 @@ export class DecodedBody implements IncomingBody {
 export class LastBody {
   #requestId: string | null = null;
   #reading: BodyReading | null = null;
-  // Nobody says when the last route has run: while no run holds it, the memory may be taken back.
+  // No call tells that the last route has run: the memory may be taken back once no run holds it.
   #body: WeakRef<IncomingBody> | null = null;
 
   /** `reading` says how the body is decoded. */

@@ -115,12 +115,12 @@ export class IncomingWebhookIndex {
     return this.#byIdentifier.values();
   }
 
-  /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
+  /** By webhook, for at most 1,000 webhooks; the others count as `other`. */
   countRejections(): readonly RejectionCount[] {
     return countByLabel(this.all(), ({ rejections }) => rejections.counts);
   }
 
-  /** Requests that no payload could be made of, by webhook, within the same limit. */
+  /** Counts the requests that no payload could be made of, with the same limit. */
   countUnparsed(): readonly UnparsedCount[] {
     return countByLabel(this.all(), ({ unparsedCount }) =>
       unparsedCount === 0 ? [] : [[null, unparsedCount]]);
@@ -134,8 +134,8 @@ export class IncomingWebhookIndex {
 
   #follow(id: string, after: Buffer | null): void {
     const previous = this.#byIdentifier.get(id);
-    // Two webhooks may swap their segments in one transaction: by now the segment may belong to the
-    // other one, which must stay.
+    // Two webhooks may swap their segments in one transaction: the segment may belong to the other
+    // webhook by now, which must stay.
     if (previous !== undefined && this.#byPath.get(previous.pathSegment) === previous) {
       this.#byPath.delete(previous.pathSegment);
     }

@@ -31,7 +31,6 @@ import {
   createReader, isHandshakeMethod, verifySender, verifySignature,
 } from './verify-request.ts';
 
-/** What the public endpoint works with. */
 export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
   readonly webhooks: IncomingWebhookIndex;
   /** Runs or stores the request. See `Intake.handle` for its errors. */
@@ -63,7 +62,7 @@ export function createReceiveHandler(reception: Reception): Handler {
   };
 }
 
-/** For a webhook that may have its own response to what it rejects with 401 and 403. */
+/** For a webhook that may have a response of its own to what it rejects with 401 and 403. */
 async function receiveOrReject(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
@@ -141,17 +140,17 @@ async function receive(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
   const { memoryBudget } = reception;
-  let received: Buffer;
+  let bodyBytes: Buffer;
   try {
-    received = await exchange.readBody();
+    bodyBytes = await exchange.readBody();
   } catch (thrown) {
     const rejection = thrown instanceof AppError ? describeUnreadBody(thrown) : null;
     if (rejection !== null) reject(exchange, webhook, rejection);
     throw thrown;
   }
-  const admission = admit(reception, exchange, webhook, received);
+  const admission = admit(reception, exchange, webhook, bodyBytes);
   if (!(admission instanceof AdmittedRequest)) {
-    return answerChallenge(reception, exchange, webhook, received, admission);
+    return answerChallenge(reception, exchange, webhook, bodyBytes, admission);
   }
   const { body, reader } = admission;
   reception.health.recordPassedRequest(webhook.identifier, reception.clock.now());
@@ -168,7 +167,7 @@ async function receive(
   const responsesHavePayload = prepareCustomResponses(exchange, admission);
   // A request that is stored unseen is parsed when it runs.
   const isSeen = runsNow || responsesHavePayload || webhook.hasConditions || reader !== null
-    || body.plain !== received;
+    || body.plain !== bodyBytes;
   const heldBytes = isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
     reject(exchange, webhook, describeBusy('the requests under way leave no memory for this one'));
@@ -225,8 +224,8 @@ async function takeSecret(
 }
 
 /**
- * Prepares the responses of the webhook's own, and tells whether one holds the payload. Before the
- * run, as after it an error would have the sender send again what ran. Throws `unavailable`.
+ * Prepares the responses of the webhook's own, and tells whether one holds the payload. This is
+ * done before the run: an error after it would have the sender send again. Throws `unavailable`.
  */
 function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest): boolean {
   if (admission.webhook.responses === null) return false;
@@ -237,7 +236,7 @@ function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest):
   }
 }
 
-/** Throws `too_large` with the finding; null: nothing was found. */
+/** Throws `too_large`; `finding` is null: the request is not too large. */
 function throwIfTooLarge(
   exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
 ): void {
@@ -255,8 +254,8 @@ function reportOutcome(
 /**
  * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
  * request that is not its sender's, `malformed` for one that lacks what its sender's requests have,
- * and `too_large` for one whose plain body or form is. A body is decoded late: who cannot sign
- * makes us decode none, unless it is a form, or the plain body is what is signed.
+ * and `too_large` for one whose plain body or form is. A body is decoded late: a caller who cannot
+ * sign makes us decode only a form, or a plain body that is signed.
  */
 function admit(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,

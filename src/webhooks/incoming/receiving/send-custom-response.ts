@@ -24,7 +24,7 @@ type PreparedResponse = {
   readonly body: BodyTemplate | null;
 };
 
-/** Many are sent at once: what they take in memory depends on what senders say. */
+/** Many responses are sent at once, and senders decide how much memory they take. */
 const BODY_LENGTH_MAX = 1 << 20;
 
 const OUTCOMES_OF_RUNS: readonly ResponseOutcome[] =
@@ -51,14 +51,14 @@ export function sendCustomResponse(
     text = body?.fill(createValueReader(request, response), BODY_LENGTH_MAX);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
-    // What ran has run: another status would have the sender send it again.
+    // The action has run: another status would have the sender send the request again.
     createTaggedLogger(exchange.log, webhook.labels).warning(
       'a response was sent without its body, which is too long', { error: thrown.message });
   }
   exchange.send(custom.status, response.isChainRefused === true ? headersOfChain : headers, text);
 }
 
-/** Sends the response to a request that was rejected: nothing of that is put into it. */
+/** The response to a rejected request holds nothing of the request. */
 export function sendRejection(exchange: Exchange, custom: CustomResponse): void {
   const { headers, body } = prepare(custom, true);
   exchange.send(custom.status, headers, body?.fill(() => undefined));
@@ -67,8 +67,8 @@ export function sendRejection(exchange: Exchange, custom: CustomResponse): void 
 const preparedResponses = new WeakMap<CustomResponse, PreparedResponse>();
 
 function prepare(custom: CustomResponse, isRejected: boolean): PreparedResponse {
-  const known = preparedResponses.get(custom);
-  if (known !== undefined) return known;
+  const cachedResponse = preparedResponses.get(custom);
+  if (cachedResponse !== undefined) return cachedResponse;
   const { headers = {}, body } = custom;
   const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
   const list = [
@@ -78,13 +78,13 @@ function prepare(custom: CustomResponse, isRejected: boolean): PreparedResponse 
     // every response.
     'Content-Security-Policy', 'sandbox',
   ];
-  const prepared = {
+  const response = {
     headers: formatHeaders(list),
     headersOfChain: formatHeaders([...list, 'X-Hookshelf-Chain', CHAIN_REFUSED]),
     body: body === undefined ? null : parseBody(custom, body, isRejected),
   };
-  preparedResponses.set(custom, prepared);
-  return prepared;
+  preparedResponses.set(custom, response);
+  return response;
 }
 
 function createValueReader(request: AdmittedRequest, response: WebhookResponse): ReadValue {
@@ -95,7 +95,7 @@ function createValueReader(request: AdmittedRequest, response: WebhookResponse):
   };
   const readSource = (source: string): JsonValue | undefined => {
     if (source === 'data') return values['data'] ??= parseJsonText(dataJson) as JsonValue;
-    // Not by a call of an action: a body that cannot be parsed would be counted once more.
+    // The body is asked, as a call of an action would count an unparsed body once more.
     if (source !== 'payload') return values[source];
     return (body.readPayload() ?? createEmptyPayload()) as JsonValue;
   };

@@ -15,7 +15,6 @@ import type { StoredVerdict } from '../stored-request.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { X_SIGNATURE_PRESET, type SenderVerifier } from '../verification-member.ts';
 
-/** The verdict on a request that is admitted. */
 function createAdmission(
   preset: string | null, secret: StoredVerdict['secret'], signedAtMs: number | null = null,
 ): StoredVerdict {
@@ -53,7 +52,7 @@ export function verifySender(
   const { scheme, problem } = verifier;
   const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
   if (unsignedChallenge !== null) {
-    // One that brings the secret comes while there is none.
+    // A handshake that brings the secret comes while there is none.
     const obstacle = unsignedChallenge.secret === undefined ? problem : null;
     return obstacle ?? buildChallengeResponse(unsignedChallenge, verifier, reader, nowMs);
   }

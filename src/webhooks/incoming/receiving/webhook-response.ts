@@ -42,13 +42,12 @@ export const receiveErrorFormat: ErrorFormat = {
     ? `Internal error: ${message}` : PUBLIC_MESSAGES[code] ?? message),
 };
 
-/** The response to a request. */
 export type WebhookResponse = {
-  /** Who has a response of their own get the status of that: see `findSentStatus`. */
+  /** A response of the webhook's own has another status: see `findSentStatus`. */
   readonly status: 200 | 400; readonly body: string;
   readonly outcome: Exclude<ResponseOutcome, 'rejected'>;
   /**
-   * The members `message` and `data` of the body. Of routes that failed the body has no data, but a
+   * The members `message` and `data` of the body. The body of failed routes has no data, but a
    * response of the webhook's own may.
    */
   readonly message: string;
@@ -68,11 +67,11 @@ export type AnsweredRequest = {
   readonly exchange: Pick<Exchange, 'request'>;
 };
 
-/** What a webhook answers in place of the JSON. It has one of the two at least. */
+/** The responses in place of the JSON. A webhook has one of the two at least. */
 export type ReadyResponses = {
   /** null: its member `response` is absent. */
   readonly own: CustomResponses | null;
-  /** What the preset's sender wants when it sends no JSON, unless the webhook says its own. */
+  /** For requests that are no JSON, unless the webhook has responses of its own. */
   readonly preset: CustomResponses | null;
 };
 

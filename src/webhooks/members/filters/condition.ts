@@ -105,7 +105,6 @@ function listInnerConditions(condition: JsonObject): [string, JsonValue][] {
   });
 }
 
-/** Problems of one condition by itself. */
 function findShapeProblems(condition: JsonObject): FieldError[] {
   const kinds = KINDS.filter((kind) => condition[kind] !== undefined);
   if (kinds.length !== 1) {

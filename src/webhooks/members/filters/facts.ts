@@ -1,8 +1,6 @@
 /**
  * The facts that filters are evaluated with: those of a request, of an event and its payload, or of
- * a response.
- * Facts that no condition reads are neither decoded nor parsed. A path begins with one of five
- * sources. Pure.
+ * a response. Facts that no condition reads are neither decoded nor parsed. Pure.
  */
 import { ScalarSet, isSameScalar } from '../../../base/exact-number.ts';
 import { findValueAt, parsePath } from '../../../base/json/path.ts';
@@ -19,7 +17,7 @@ export const RESPONSE_SOURCES = ['status', 'body'] as const;
 export type FactSource = (typeof SOURCES)[number] | (typeof RESPONSE_SOURCES)[number];
 
 type FactsInput = {
-  /** Called at most once. Of a response it is the body. */
+  /** Called at most once. The payload of a response is its body. */
   readonly payload: () => unknown;
   /** Called at most once; null: unknown. */
   readonly event: () => string | null;
@@ -28,7 +26,7 @@ type FactsInput = {
   /** The raw query without `?`. */
   readonly query?: string;
   readonly method?: string;
-  /** Of a response. */
+  /** The status of a response. */
   readonly status?: number;
 };
 
@@ -44,7 +42,7 @@ export class Facts {
   #isPayloadRead = false;
   #event: string | null | undefined;
   #query: URLSearchParams | null = null;
-  /** The elements of each array that was searched more than once; null: it was searched once. */
+  /** The elements of each array that was searched more than once; null: once. */
   #elements: Map<readonly unknown[], ScalarSet | null> | null = null;
   /** The results of searches that were made ahead. */
   #searchResults: Map<ContainsTest, boolean> | null = null;
@@ -155,17 +153,17 @@ function* searchText(
 ): Steps<void> {
   const distinctParts = new Set(parts.values());
   const find = distinctParts.size < PARTS_MIN ? findPartsOneByOne : findParts;
-  const found = yield* find(text, distinctParts);
-  for (const [search, part] of parts) results.set(search, found.has(part));
+  const heldParts = yield* find(text, distinctParts);
+  for (const [search, part] of parts) results.set(search, heldParts.has(part));
 }
 
 function* findPartsOneByOne(text: string, parts: ReadonlySet<string>): Steps<ReadonlySet<string>> {
-  const found = new Set<string>();
+  const heldParts = new Set<string>();
   for (const part of parts) {
-    if (holdsText(text, part)) found.add(part);
+    if (holdsText(text, part)) heldParts.add(part);
     yield;
   }
-  return found;
+  return heldParts;
 }
 
 /** Reads the value at a path; undefined: there is none. */

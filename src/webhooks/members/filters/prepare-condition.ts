@@ -44,7 +44,6 @@ export function prepareCondition(
 
 type Comparison = (actual: unknown) => boolean;
 
-/** Creates the comparison of the value at the path. */
 function createComparison(op: Operator, value: JsonValue | undefined): Comparison {
   switch (op) {
     case 'eq': return (actual) => isSameScalar(actual, value);

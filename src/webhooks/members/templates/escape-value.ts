@@ -31,7 +31,7 @@ type ByteTable = { readonly lengths: Uint8Array; readonly texts: Uint8Array };
 
 const HTML_TABLE = createTable((character) => HTML_TEXTS[character] ?? replaceControl(character));
 const XML_TABLE = createTable((character) => XML_TEXTS[character] ?? replaceControl(character));
-/** As the value of a field (WHATWG URL §5.2). */
+/** Escapes the value of a field (WHATWG URL §5.2). */
 const FORM_TABLE = createTable((character, byte) => {
   if (character === ' ') return '+';
   return /[\w*.-]/.test(character) && byte < 0x80 ? undefined
@@ -70,15 +70,15 @@ function escapeMarkup(value: string, table: ByteTable): string {
  */
 function escapeBytes(value: string, { lengths, texts }: ByteTable): string {
   const bytes = Buffer.from(value);
-  const escaped = Buffer.allocUnsafe(measureEscaped(bytes, lengths));
+  const escapedBytes = Buffer.allocUnsafe(measureEscaped(bytes, lengths));
   let length = 0;
   for (let offset = 0; offset < bytes.length; offset += 1) {
     const byte = bytes[offset] ?? 0;
     const end = length + (lengths[byte] ?? 0);
     let from = byte * TEXT_BYTES_MAX;
-    for (; length < end; length += 1, from += 1) escaped[length] = texts[from] ?? 0;
+    for (; length < end; length += 1, from += 1) escapedBytes[length] = texts[from] ?? 0;
   }
-  return escaped.toString();
+  return escapedBytes.toString();
 }
 
 function measureEscaped(bytes: Buffer, lengths: Uint8Array): number {

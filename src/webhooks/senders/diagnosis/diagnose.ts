@@ -48,7 +48,6 @@ export type RecordedVerdict = {
   readonly missingEvidence: string;
 };
 
-/** The result of the check whether the request is a duplicate. */
 export type DuplicateFinding = {
   readonly status: 'ok' | 'failed' | 'skipped'; readonly finding: string;
 };
@@ -87,7 +86,6 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   return report.finish();
 }
 
-/** The check is reported only if it has something to say. */
 function checkBody(report: DiagnosisReport, { bodyHint }: DiagnosisInput): void {
   if (bodyHint !== null) report.note('body', 'hint', bodyHint);
 }

@@ -19,8 +19,8 @@ export type Preset = {
   /** The sender's reaction to a response that is no success; absent: unknown. */
   readonly onFailure?: string;
   /**
-   * What the sender wants in answer to its forms, and to requests without a body, in place of our
-   * JSON. A webhook may have a response of its own over it.
+   * The responses in place of our JSON that the sender wants to its forms, and to requests without
+   * a body. A webhook may have responses of its own over them.
    */
   readonly responses?: PresetResponses;
   /** The sender's own documentation. */

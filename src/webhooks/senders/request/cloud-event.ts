@@ -16,12 +16,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember } from '../../../base/json/path.ts';
 import { parseMediaType } from '../../../base/text/parse-form.ts';
 
-/** What identifies an event; both are null of a batch, and of an event that is not valid. */
+/** Identifies an event; both are null of a batch, and of an event that is not valid. */
 export type CloudEventHead = {
   readonly type: string | null;
   /** The JSON of `[source, id]`, which is unique among all events (section 3.1 of the core). */
   readonly id: string | null;
-  /** What is missing, for the webhook's owner; null: nothing. */
+  /** Says for the webhook's owner what is missing; null: nothing is. */
   readonly problem: string | null;
 };
 
@@ -87,8 +87,8 @@ function createProblem(problem: string): CloudEventHead {
 /** First the quotes, which older senders write, then one round of percent-decoding. */
 function decodeAttribute(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
-  const unquotedText = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
+  const content = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
+  const unquotedText = content === undefined ? value : content.replace(/\\(.)/g, '$1');
   return unquotedText.replace(ESCAPES, (escapes) => decodeEscapes(escapes).toString('utf8'));
 }
 

@@ -15,7 +15,7 @@ export type PlainBody = Buffer | UndecodedBody;
 /** The limit where nobody gives one: that of the default settings. */
 export const PLAIN_BYTES_MAX = 1 << 20;
 
-/** Each takes its time, and senders have one. */
+/** Each decoding takes its time, and senders use a single encoding. */
 const ENCODINGS_MAX = 2;
 
 /** With zlib's own 16 KiB, a MiB of equal bytes takes 8 ms instead of 0.5. */
@@ -63,7 +63,7 @@ export function isDecoded(body: PlainBody): body is Buffer {
   return Buffer.isBuffer(body);
 }
 
-/** For callers that have found the body decoded. */
+/** For callers that know that the body is decoded. */
 export function getDecoded(body: PlainBody): Buffer {
   assert(isDecoded(body), 'the body is decoded');
   return body;

@@ -38,7 +38,7 @@ export function createRequestReader(
   return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
 }
 
-/** The most steps of a path, and the most elements that `[]` may stand for. */
+/** Limits of the steps of a path, and of the elements that `[]` may stand for. */
 const STEPS_MAX = 16;
 const ELEMENTS_MAX = 1000;
 type HeaderSource = Extract<ValueSource, { readonly header: string }>;

@@ -19,8 +19,9 @@ export function listPlacements(
 
 /** The header in which the sender names the event; null: it has none. */
 export function findEventHeader({ event }: Scheme): string | null {
-  const source = toSourceList(event).find((one) => 'header' in one);
-  return source !== undefined && 'header' in source ? source.header : null;
+  const [header = null] = toSourceList(event).flatMap((source) =>
+    'header' in source ? [source.header] : []);
+  return header;
 }
 
 export function findPlacement(

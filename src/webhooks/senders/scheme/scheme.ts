@@ -30,7 +30,7 @@
 export type ValueSource =
   | { readonly header: string } | { readonly json: string }
   | { readonly form: string } | { readonly query: string }
-  // Of a CloudEvent in whichever mode, by request/cloud-event.ts. Only presets have it.
+  // An attribute of a CloudEvent in any mode (request/cloud-event.ts). Only presets have it.
   | { readonly cloudEvent: 'type' | 'id' };
 
 /** One source, or several of which the first that has a value counts. */

@@ -71,7 +71,7 @@ export function formatShellExample(input: ShellExampleInput): string {
   const { scheme, method } = input;
   const body = hasRequestBody(method) ? input.body : '';
   const request = { ...input, body };
-  // What is signed is the body without the signature, which is known only after that.
+  // The body is signed without the signature, which is known only after that.
   const bodyHoldsSignature = body.includes('{signature}');
   const signedBody = bodyHoldsSignature ? body.replace('{signature}', '') : body;
   return [
@@ -153,12 +153,12 @@ function formatContentWord(part: ContentPart, request: ShellExampleInput): strin
     case 'text': return shellQuote(part.text);
     case 'url': return shellQuote(settings.url ?? '');
     case 'webhookId': return shellQuote(settings.webhookId ?? '');
-    case 'formSorted': return shellQuote(sortFormOf(request));
+    case 'formSorted': return shellQuote(readSortedForm(request));
     case 'bodyCrc32': throw new RangeError('a shell computes no CRC-32');
   }
 }
 
-function sortFormOf({ method, body, contentType }: ShellExampleInput): string {
+function readSortedForm({ method, body, contentType }: ShellExampleInput): string {
   return new RequestReader({
     method, headers: { 'content-type': contentType }, rawHeaders: [], search: '',
     body: Buffer.from(body),
@@ -207,7 +207,7 @@ function quoteWithin(text: string): string {
  */
 function formatCurlCommand(request: ShellExampleInput): string {
   const { scheme, method, contentType, headers, url } = request;
-  const piped = findPipedPart(scheme);
+  const pipedPart = findPipedPart(scheme);
   const hasBody = hasRequestBody(method);
   const address = shellQuote(url) + formatParametersWord(scheme, url);
   const schemeHeaders = listSchemeHeaders(scheme, headers);
@@ -217,12 +217,12 @@ function formatCurlCommand(request: ShellExampleInput): string {
     ...Object.entries(headers).map(([header, text]) =>
       `--header ${formatFilledWord(`${header}: ${text}`)}`),
     ...schemeHeaders.map(([name, line]) =>
-      `--header ${piped === 'header' && name === 'signature' ? '@-' : `"${line}"`}`),
-    ...hasBody ? [piped === 'body' ? '--data-binary @-' : '--data-binary "$body"'] : [],
-    piped === 'query' ? '--config -' : address,
+      `--header ${pipedPart === 'header' && name === 'signature' ? '@-' : `"${line}"`}`),
+    ...hasBody ? [pipedPart === 'body' ? '--data-binary @-' : '--data-binary "$body"'] : [],
+    pipedPart === 'query' ? '--config -' : address,
   ].join(' \\\n  ');
   const [, tokenLine = ''] = schemeHeaders.find(([name]) => name === 'signature') ?? [];
-  switch (piped) {
+  switch (pipedPart) {
     case null: return curl;
     case 'header': return `printf '%s\\n' "${tokenLine}" | ${curl}`;
     case 'body': return `printf '%s' "$body" | ${curl}`;

@@ -74,7 +74,7 @@ export function canHoldSeveral({ algorithm, signature: { split, param } }: Schem
   return algorithm !== 'token' && (split !== undefined || param !== undefined);
 }
 
-/** The signature of a request, whose body stays as it is. */
+/** The body stays as it is. */
 export function signRequest(signer: Signer, request: UnsignedRequest): RequestSignature {
   const { scheme, placements } = signer;
   const { id } = request;

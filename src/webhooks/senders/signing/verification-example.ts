@@ -33,12 +33,12 @@ type VerificationExampleInput = {
 };
 
 type Place = { readonly source: 'headers' | 'query'; readonly name: string };
-/** What stands in the signed content: a literal, or a variable of the code. */
+/** A part of the signed content: a literal, or a variable of the code. */
 type ContentWord = { readonly text: string } | { readonly variable: 'body' | 'id' | 'timestamp' };
 
 /** How one signature is compared. */
 type SignatureCheck = {
-  /** Where it stands: runtimes read the bytes of a header as Latin-1, and a query as UTF-8. */
+  /** Runtimes read the bytes of a header as Latin-1, and a query as UTF-8. */
   readonly source: Place['source'];
   readonly prefix: string;
   readonly encoding: Encoding;

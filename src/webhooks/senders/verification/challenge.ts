@@ -20,7 +20,7 @@ export type ChallengeResponse = {
   readonly newSecret: string | null;
 };
 
-/** The challenge that the request is; null: it is none of that kind. */
+/** null: the request is no challenge of that kind. */
 export function findChallenge(
   scheme: Scheme, reader: RequestReader, kind: 'signed' | 'unsigned',
 ): Challenge | null {
@@ -84,10 +84,12 @@ function checkOfferedSecret(
       + 'incomingwebhook:await-secret, and register the webhook within ten minutes';
   }
   const isTooLong = Buffer.byteLength(secret) > SECRET_BYTES_MAX;
-  const offered = secret === '' || isTooLong ? 'is empty or too long'
+  const keyOrProblem = secret === '' || isTooLong ? 'is empty or too long'
     : createVerificationKey(verifier.scheme, secret);
-  if (typeof offered === 'string') return `the secret that the handshake brings ${offered}`;
-  return current === undefined || offered.key.equals(current) ? null
+  if (typeof keyOrProblem === 'string') {
+    return `the secret that the handshake brings ${keyOrProblem}`;
+  }
+  return current === undefined || keyOrProblem.key.equals(current) ? null
     : 'the webhook has a secret, and the handshake brings another one: each registration needs a '
       + 'webhook of its own, or has the secret before removed first';
 }
@@ -147,16 +149,13 @@ function fillTemplate(
   if (source === undefined) return template;
   const value = reader.read(source);
   if (value === null || value === '' || key === undefined) return null;
-  const digest = hmac === undefined ? '' : encodeHmac(key, value, hmac);
+  const digest = hmac === undefined ? ''
+    : loadCrypto().createHmac('sha256', key).update(value).digest(hmac);
   return template.replace('{value}', () => JSON.stringify(value)).replace('{hmac}', () => digest);
 }
 
 function findKey({ keys }: Verifier, secret: 'current' | 'previous'): KeyObject | undefined {
   return keys.find((key) => key.secret === secret)?.key;
-}
-
-function encodeHmac(key: KeyObject, text: string, encoding: 'hex' | 'base64'): string {
-  return loadCrypto().createHmac('sha256', key).update(text).digest(encoding);
 }
 
 function isSameText(left: string, right: string): boolean {

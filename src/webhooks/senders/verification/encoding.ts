@@ -8,7 +8,7 @@ import type { Encoding } from '../scheme/scheme.ts';
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** The bytes that `text` encodes; null: it is not of that encoding. */
+/** null: the text is not of that encoding. */
 export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
   if (encoding === 'utf8') return Buffer.from(text, 'utf8');
   if (encoding === 'hex') return HEX.test(text) ? Buffer.from(text, 'hex') : null;

@@ -114,7 +114,7 @@ function describeExpectedText(
   algorithm: Algorithm, encoding: Scheme['signature']['encoding'],
 ): string {
   const length = SIGNATURE_BYTES[algorithm];
-  if (length === undefined) return `${encoding}`;
+  if (length === undefined) return encoding;
   const characters = encoding === 'hex' ? length * 2 : Math.ceil(length / 3) * 4;
   return `${characters} of ${encoding}`;
 }

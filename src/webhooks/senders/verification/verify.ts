@@ -198,7 +198,7 @@ function isSignedBy(
   return loadCrypto().verify(hash, data, key, signature);
 }
 
-/** Verifies a request that holds the secret itself. Every value of a path with `[]` must be it. */
+/** Verifies a request that holds the secret itself, as every value of a path with `[]` must. */
 function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
   const { scheme, scheme: { signature }, keys } = verifier;
   const source = findTokenSource(scheme, reader);
@@ -225,7 +225,7 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
   return { isGenuine: true, secret: match.secret, signedAtMs: null };
 }
 
-/** The first place that has a value; the first of all where none has. */
+/** The first place that has a value; without any value, the first place. */
 function findTokenSource({ signature: { from } }: Scheme, reader: RequestReader): ValueSource {
   const sources = toSourceList(from);
   const source = sources.find((one) => reader.has(one)) ?? sources[0];

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -122,8 +122,7 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
       reject(unreadableBodyError(cause));
       request.destroy();
     });
-    request.on('response', resolve);
-    // A server that rejects a body closes while we still send it: then its response counts.
+    request.on('socket', deferWriteErrors).on('response', resolve);
     request.on('error', (cause) =>
       reject(connectionLostError(network?.toLostError(cause) ?? cause)));
     if (liveness !== undefined) watchLiveness(request, liveness);
@@ -131,6 +130,26 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
     else if (isStream(body)) pipeBody(body, request);
     else request.end(bytes);
   });
+}
+
+type WriteCallback = Parameters<Duplex['_write']>[2];
+
+/**
+ * Makes an error of a write come after all that the peer has sent. A server that rejects a body
+ * closes while we still send it: the error would end the socket with the response unread in it.
+ */
+function deferWriteErrors(socket: Duplex): void {
+  const { _write: write, _writev: writeAll } = socket;
+  const defer = (callback: WriteCallback): WriteCallback => (error) => {
+    const isDeferred = error !== null && error !== undefined && !socket.readableEnded;
+    if (isDeferred) socket.once('end', () => callback(error));
+    else callback(error);
+  };
+  socket._write = (chunk, encoding, callback) =>
+    write.call(socket, chunk, encoding, defer(callback));
+  // A stream of its own, such as one in memory, may have none: then it is null.
+  if (typeof writeAll !== 'function') return;
+  socket._writev = (chunks, callback) => writeAll.call(socket, chunks, defer(callback));
 }
 
 function buildHeaders(

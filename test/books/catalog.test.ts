@@ -110,9 +110,11 @@ test('an import that replaces without dates keeps createdAt and raises updatedAt
 test('an import is one line a batch and fires nothing', async () => {
   let changes = 0;
   const catalog = catalogOf(() => { changes += 1; });
-  const records = [record({}), record({ id: ID }), record({ id: ID })];
+  const records = [record({}), record({ id: ID }), record({ id: ID }),
+    record({ id: ID, title: 'B' })];
   const results = await importBatch(catalog, records);
-  assert.deepEqual(results.map(({ outcome }) => outcome), ['imported', 'imported', 'exists']);
+  assert.deepEqual(results.map(({ outcome }) => outcome),
+    ['imported', 'imported', 'unchanged', 'exists']);
   assert.deepEqual(store.lines.map((line) => line.length), [2]);
   assert.equal(changes, 0);
 });

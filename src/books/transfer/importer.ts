@@ -54,6 +54,8 @@ type ImportCount = {
   readonly leftOut: Readonly<Record<string, number>>;
   /** How many records are no books, by their types; absent: none. */
   readonly otherTypes?: Readonly<Record<string, number>>;
+  /** How many of the imported ones the same import would add once more; absent: none. */
+  readonly unmatchable?: number;
 };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
@@ -85,6 +87,7 @@ export class Importer {
   readonly #outcomes = new NameCounts<ImportedBook['outcome'] | 'broken'>();
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
+  #unmatchableCount = 0;
   #failure: string | null = null;
 
   constructor(
@@ -107,6 +110,7 @@ export class Importer {
         + outcomes.count('broken'),
       existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
+      ...this.#unmatchableCount === 0 ? {} : { unmatchable: this.#unmatchableCount },
     };
   }
 
@@ -202,7 +206,8 @@ export class Importer {
       return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
     const { line, record } = parsed;
-    const { id, outcome, leftOut, changes = [] } = result;
+    const { id, outcome, leftOut, isUnmatchable = false, changes = [] } = result;
+    if (isUnmatchable) this.#unmatchableCount += 1;
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);

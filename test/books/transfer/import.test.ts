@@ -33,8 +33,10 @@ test('what is given is kept: id in lower case, dates in UTC; what is not is assi
   ]);
   assert.deepEqual(first, { line: 1, status: 'imported', id: ID_A });
   assert.equal(second?.['status'], 'imported');
-  assert.deepEqual(count,
-    { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES });
+  assert.deepEqual(count, {
+    imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES,
+    unmatchable: 1,
+  });
   const kept = await get(ID_A);
   assert.deepEqual([kept['createdAt'], kept['updatedAt']],
     ['2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']);
@@ -65,12 +67,16 @@ test('a taken id is skipped, or replaced when asked, also twice in one import', 
 test('a dry run answers the same and stores nothing', async () => {
   const id = '018f2b7c-0000-7000-8000-0000000000d1';
   const size = server.catalog.size;
-  const lines = [{ id, title: 'A' }, { id, title: 'B' }, { title: '' }, { title: 'C' }];
+  const lines = [
+    { id, title: 'A' }, { id, title: 'A' }, { id, title: 'B' }, { title: '' }, { title: 'C' },
+  ];
   const answer = await importLines(lines, '?dryRun=true');
   assert.deepEqual(answer.map((line) => line['status']),
-    ['imported', 'skipped', 'skipped', 'imported', undefined]);
-  assert.deepEqual(answer.at(-1),
-    { imported: 2, skipped: 2, replaced: 0, existing: 1, dryRun: true, ...NO_MATCHES });
+    ['imported', 'unchanged', 'skipped', 'skipped', 'imported', undefined]);
+  assert.deepEqual(answer.at(-1), {
+    imported: 2, skipped: 2, replaced: 0, existing: 1, dryRun: true, ...NO_MATCHES, unchanged: 1,
+    unmatchable: 1,
+  });
   assert.equal(server.catalog.size, size);
 });
 

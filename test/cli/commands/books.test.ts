@@ -267,15 +267,27 @@ for (const way of WAYS) {
       const before = (await place.run(['book:list', '--json'])).stdout;
       for (const format of BOOK_FILE_FORMATS) {
         const file = join(place.folder, `books.${format}`);
+        const words = ['book:import', '--file', file];
         const exported = await place.run(['book:export', '--file', file]);
         assert.deepEqual([exported.code, exported.stdout], [0, `exported 2 books to ${file}\n`]);
         const text = readFileSync(file, 'utf8');
         assert.equal((await place.run(['book:export', '--format', format])).stdout, text);
         await inPlace(ALONE, async (other) => {
-          const imported = await other.run(['book:import', '--file', file]);
+          const imported = await other.run(words);
           assert.deepEqual([imported.code, imported.stdout, imported.stderr],
             [0, 'imported 2, updated 0, unchanged 0, skipped 0\n', READING[format]]);
           assert.equal((await other.run(['book:list', '--json'])).stdout, before);
+          for (const options of [['--dry-run'], []]) {
+            const again = await other.run([...words, ...options]);
+            assert.deepEqual([again.code, again.stderr], [0, READING[format]]);
+            assert.match(again.stdout, /imported 0, updated 0, unchanged 2, skipped 0/);
+          }
+          await other.json(['book:update', id, '--input', '{"numberOfPages":1}']);
+          const later = await other.run(words);
+          assert.deepEqual([later.code, later.stdout],
+            [1, 'imported 0, updated 0, unchanged 1, skipped 1\n']);
+          assert.match(later.stderr, new RegExp(`: a book with this id exists \\(.*${id}\\)\n`
+            + 'hookshelf: --replace replaces books whose id exists\n$'));
         });
       }
       assert.ok(before.includes(id));
@@ -359,13 +371,17 @@ test('reports twenty equal problems of an import and counts the rest', () =>
     }));
     const words = ['book:import', '--file', '-', '--format', 'jsonl'];
     await place.run(words, { input: lines.join('\n') });
-    const again = await place.run(words, { input: lines.join('\n') });
+    const again = await place.run(words, { input: lines.join('\n').replaceAll('One', 'Two') });
     const told = again.stderr.match(/^hookshelf: line \d+: a book with this id exists/gm);
     assert.equal(told?.length, 20);
-    assert.match(again.stderr, /^hookshelf: 80 more: .* id exists; --replace replaces them$/m);
+    assert.match(again.stderr, /^hookshelf: 80 more: a book with this id exists\n/m);
+    assert.match(again.stderr, /^hookshelf: --replace replaces books whose id exists$/m);
     const bad = await place.run(words, { input: '{\n'.repeat(100) });
     assert.match(bad.stderr, /^hookshelf: 80 more: not valid JSON[^\n]*\n$/m);
   }));
+
+const UNMATCHABLE = 'hookshelf: 1 record has no id to be known again by: import the file again '
+  + 'with --match isbn,title, or it is added once more\n';
 
 test('csv on standard input asks for its --format, and json does not', () =>
   inPlace(ALONE, async (place) => {
@@ -374,7 +390,7 @@ test('csv on standard input asks for its --format, and json does not', () =>
     assert.equal(csv.code, 2);
     assert.match(csv.stderr, /^hookshelf: standard input is taken for JSON, .* --format csv\n$/);
     for (const [input, note] of [
-      ['\ufeff \n[{"title":"Emma"}]', ''], ['{"title":"Emma"}\n', ''],
+      ['\ufeff \n[{"title":"Emma"}]', UNMATCHABLE], ['{"title":"Emma"}\n', UNMATCHABLE],
       ['', 'hookshelf: the file has no records\n'],
     ] as const) {
       const { code, stderr } = await place.run(words, { input });

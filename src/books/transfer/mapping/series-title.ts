@@ -1,7 +1,8 @@
 /**
  * Titles with their series in brackets behind them, as Goodreads has them and who imports from it:
- * `The Hunger Games (The Hunger Games, #1)`, `Mort (Discworld, #4; Death #1)`. Brackets without a
- * place, `#1`, belong to the title: `Dune (Illustrated)`.
+ * `The Hunger Games (The Hunger Games, #1)`, `Mort (Discworld, #4; Death #1)`, or with brackets for
+ * each series, `Mort (Discworld, #4) (Death, #1)`. Brackets without a place, `#1`, belong to the
+ * title, as does a place without a name: `Dune (Illustrated)`, `Dune (#1)`.
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -13,24 +14,36 @@ const POSITION = /^[0-9]{0,6}\.?[0-9]{1,6}$/;
 
 /** The title without its series; part where it has one, as the series says the rest. */
 export function readTitleBeforeSeries(text: string): RowValue {
-  const { title, brackets } = splitBrackets(text);
-  return brackets === '' ? whole(text) : part(title);
+  const { title, series } = splitTitle(text);
+  return series.length === 0 ? whole(text) : part(title);
 }
 
 /** The series of a title: part, as the text is that of the title too. */
 export function readSeriesOfTitle(text: string): RowValue | undefined {
-  const series = splitBrackets(text).brackets.split(';').map(readSeries)
-    .filter((one) => one !== null);
+  const { series } = splitTitle(text);
   return series.length === 0 ? undefined : part(series);
 }
 
-/** A text without a series has no brackets. */
-function splitBrackets(text: string): { readonly title: string; readonly brackets: string } {
-  const start = findLastBracket(text);
-  const title = text.slice(0, Math.max(start, 0)).trim();
-  const brackets = start < 0 ? '' : text.slice(start + 1, -1);
-  const hasSeries = title !== '' && PLACE.test(brackets);
-  return hasSeries ? { title, brackets } : { title: text, brackets: '' };
+type SplitTitle = { readonly title: string; readonly series: readonly JsonObject[] };
+
+/** Takes off brackets at the end for as long as they name a series. */
+function splitTitle(text: string): SplitTitle {
+  const lastFirst: JsonObject[] = [];
+  let title = text;
+  for (;;) {
+    const start = findLastBracket(title);
+    const before = title.slice(0, Math.max(start, 0)).trim();
+    const series = before === '' ? [] : readBrackets(title.slice(start + 1, -1));
+    if (series.length === 0) return { title, series: lastFirst.reverse() };
+    lastFirst.push(...series.reverse());
+    title = before;
+  }
+}
+
+/** None where no place tells that it is about series, and of a place without a name. */
+function readBrackets(text: string): JsonObject[] {
+  if (!PLACE.test(text)) return [];
+  return text.split(';').map(readSeries).filter((one) => one !== null);
 }
 
 /** Where the brackets open that close at the end of the text, or -1; brackets may be within. */

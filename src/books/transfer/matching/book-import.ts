@@ -42,8 +42,8 @@ export type MatchMode = {
   /** The first by which a book is found counts. None: by the id of our own formats alone. */
   readonly matches: readonly Match[];
   /**
-   * Of a book that has the id of the record: `replace` replaces it. `update` and `fill` count as
-   * `skip` where `matches` is empty, as imports without a match have always left such books alone.
+   * Of a book that has the id of the record: `replace` replaces it. `update` and `fill` leave it
+   * alone where `matches` is empty, as imports without a match have always done.
    */
   readonly onMatch: OnMatch;
   /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
@@ -72,6 +72,11 @@ export type ImportedBook =
     readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists' | 'repeated';
     /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
+    /**
+     * Of a new book, whether its record has nothing to match it by: another import of the record
+     * would add it once more.
+     */
+    readonly isUnmatchable?: boolean;
     /** Where the import is verbose: the members of an updated or replaced book that change. */
     readonly changes?: readonly string[];
   }

@@ -3,7 +3,6 @@
  * or as they would be after a dry run's records.
  */
 import type { Collection, Transaction } from '../../../store/store-port.ts';
-import { readMergedIds } from '../../query/stored-fields.ts';
 import type { MatchIndex } from './match-index.ts';
 import type { MatchKeys } from './match-key.ts';
 
@@ -53,11 +52,9 @@ export class TransactionStaging implements BookStaging {
   }
 }
 
-// Some 30 MB: of ids alone, or of books with their keys.
-const IDS_REMEMBERED_MAX = 250_000;
+// Some 30 MB, with their keys.
 const BOOKS_REMEMBERED_MAX = 32_000;
 const BYTES_REMEMBERED_MAX = 12 * 2 ** 20;
-const NO_BYTES = Buffer.alloc(0);
 
 type DryRunOptions = {
   /** Null where there is no catalog. */
@@ -66,8 +63,6 @@ type DryRunOptions = {
   readonly indexes: readonly MatchIndex[];
   /** Of each way to match. */
   readonly keys: readonly MatchKeys[];
-  /** Whether it is asked for books, or only whether they are there. */
-  readonly needsBooks: boolean;
 };
 
 /**
@@ -95,18 +90,14 @@ export class DryRunStaging implements BookStaging {
   }
 
   put(id: string, json: string): void {
-    const { needsBooks } = this.#options;
-    const book = Buffer.from(json);
-    // By its ids of merged books it is found in any case.
-    const bytes = needsBooks || readMergedIds(book).length > 0 ? book : NO_BYTES;
+    const bytes = Buffer.from(json);
     const known = this.#bytesById.get(id);
-    const countMax = needsBooks ? BOOKS_REMEMBERED_MAX : IDS_REMEMBERED_MAX;
-    if (known === undefined && this.#bytesById.size >= countMax) return;
+    if (known === undefined && this.#bytesById.size >= BOOKS_REMEMBERED_MAX) return;
     const bytesTotal = this.#bytesTotal + bytes.length - (known?.length ?? 0);
     if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    for (const staged of this.#staged) staged.put(id, book);
+    for (const staged of this.#staged) staged.put(id, bytes);
   }
 }
 

@@ -114,12 +114,11 @@ class DryRun {
   #newCount = 0;
 
   constructor(mode: MatchMode, committed: Collection | null, indexes: readonly MatchIndex[]) {
-    const { matches, onMatch, source } = mode;
+    const { matches, source } = mode;
     const keys = [
       createMergedKeys(source), ...matches.map((match) => createMatchKeys(match, source)),
     ];
-    const needsBooks = matches.length > 0 || onMatch === 'replace';
-    const books = new DryRunStaging({ committed, indexes, keys, needsBooks });
+    const books = new DryRunStaging({ committed, indexes, keys });
     this.#marks = matches.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }

@@ -40,7 +40,7 @@ const MATCHES_NAMED_MAX = 10;
 /** `newId` is that of a new book without an id of its own. */
 export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
   const { books, mode, marks, nowMs } = deps;
-  const { ids, areMerged } = findMatches(deps, record);
+  const { ids, areMerged, hasKeys } = findMatches(deps, record);
   const [id] = ids;
   if (id !== undefined && areMerged) return { id, outcome: 'unchanged', leftOut: [] };
   if (id === undefined) {
@@ -48,14 +48,17 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
     const fields = putDigests(record.fields, record.fields, mode.digestFormat, {});
     books.put(addedId, encodeBook(addedId, { ...record, fields }, null, nowMs));
     marks?.add(addedId);
-    return { id: addedId, outcome: 'imported', leftOut: [] };
+    return { id: addedId, outcome: 'imported', leftOut: [], isUnmatchable: !hasKeys };
   }
   if (ids.length > 1) return { id: null, outcome: 'ambiguous', ids };
   const isSameId = id === record.id;
   const isRepeated = !isSameId && marks?.has(id) === true;
   marks?.add(id);
   const outcome = isLeftAlone(mode, isSameId) ? 'exists' : 'unchanged';
-  if (outcome === 'exists' && !isRepeated) return { id, outcome, leftOut: [] };
+  if (outcome === 'exists' && !isRepeated) {
+    const isKnown = mode.onMatch !== 'skip' && hasMembers(findStored(books, id), record.fields);
+    return { id, outcome: isKnown ? 'unchanged' : outcome, leftOut: [] };
+  }
   const { json, leftOut, changes } = makeVersion(deps, record, id, isRepeated);
   if (json === null) return { id, outcome, leftOut };
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
@@ -68,6 +71,8 @@ type Matches = {
   readonly ids: readonly string[];
   /** Whether these books took in the one of the record, which says nothing of them then. */
   readonly areMerged: boolean;
+  /** Whether the record has anything by which a book can match it. */
+  readonly hasKeys: boolean;
 };
 
 /**
@@ -76,25 +81,35 @@ type Matches = {
  */
 function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): Matches {
   const bookId = mode.source === null ? null : findBookId(record.fields, mode.source);
+  let hasKeys = false;
   for (const id of [record.id, bookId]) {
-    if (id !== null && books.find(id) !== undefined) return { ids: [id], areMerged: false };
+    if (id === null) continue;
+    hasKeys = true;
+    if (books.find(id) !== undefined) return { ids: [id], areMerged: false, hasKeys };
   }
   for (const [rank, { readRecord, areMerged = false }] of keys.entries()) {
     const ids = new Set<string>();
     for (const key of readRecord(record)) {
+      hasKeys = true;
       for (const id of books.findMatches(key, rank)) {
         ids.add(id);
         if (ids.size >= MATCHES_NAMED_MAX) break;
       }
     }
-    if (ids.size > 0) return { ids: [...ids].sort(), areMerged };
+    if (ids.size > 0) return { ids: [...ids].sort(), areMerged, hasKeys };
   }
-  return { ids: [], areMerged: false };
+  return { ids: [], areMerged: false, hasKeys };
 }
 
 function isLeftAlone({ matches, onMatch }: MatchMode, isSameId: boolean): boolean {
   if (onMatch === 'skip') return true;
   return onMatch !== 'replace' && isSameId && matches.length === 0;
+}
+
+/** Whether the stored book has the members of a record and no others, but for id and dates. */
+function hasMembers(bytes: Buffer, record: JsonObject): boolean {
+  const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(bytes);
+  return isSame(members, record);
 }
 
 type BookVersion = {
@@ -109,8 +124,7 @@ type BookVersion = {
 function makeVersion(
   { books, mode, nowMs }: StoreDeps, record: ImportRecord, id: string, isRepeated: boolean,
 ): BookVersion {
-  const before = books.find(id);
-  assert(before !== undefined, 'a match is a book');
+  const before = findStored(books, id);
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
   const { onMatch, source, digestFormat } = mode;
   const fields = source === null
@@ -129,6 +143,12 @@ function makeVersion(
     ? encodeBook(id, { ...record, fields: version }, before, nowMs)
     : encodeRecord(KEY, id, nextTimestamps(KEY, id, before, nowMs), version);
   return { json, leftOut, changes: mode.isVerbose ? nameChanges(members, version) : [] };
+}
+
+function findStored(books: BookStaging, id: string): Buffer {
+  const bytes = books.find(id);
+  assert(bytes !== undefined, 'a match is a book');
+  return bytes;
 }
 
 /** The members that change, by name; digests only where nothing else does. */

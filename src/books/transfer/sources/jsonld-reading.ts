@@ -96,16 +96,16 @@ function readReview(field: JsonValue | undefined): OwnReview {
   return { text, rating, isWhole };
 }
 
-/** Stars of five: a rating on another scale is none that the model knows. */
+/** In stars of five: `9` of a `bestRating` of 10 is 4.5. */
 function readRating(field: JsonValue): RowValue | undefined {
   const [item, ...otherItems] = listItems(field);
   if (!isJsonObject(item)) return undefined;
   const { '@type': type, ratingValue, bestRating = RATING_MAX, ...others } = item;
-  const value = readNumber(ratingValue);
-  if (value === null || readNumber(bestRating) !== RATING_MAX) return undefined;
+  const [value, best] = [readNumber(ratingValue), readNumber(bestRating)];
+  if (value === null || best === null || best === 0) return undefined;
   const isWhole = (type === undefined || isOfType(type, 'Rating'))
     && Object.keys(others).length === 0 && otherItems.length === 0;
-  return { value, isWhole };
+  return { value: value * RATING_MAX / best, isWhole };
 }
 
 export function writeReview({ review, rating }: Partial<Reading>): WrittenFields {

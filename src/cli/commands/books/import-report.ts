@@ -18,8 +18,11 @@ import type { ImportMode } from '../../../books/transfer/import-mode.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
-type ImportProblem = {
-  readonly line: number; readonly record?: number; readonly key?: string; readonly id?: string;
+/** The line of a record; absent where the records are the metadata of books, which have none. */
+type RecordPlace = { readonly line?: number };
+
+type ImportProblem = RecordPlace & {
+  readonly record?: number; readonly key?: string; readonly id?: string;
   readonly detail: string;
 };
 
@@ -28,8 +31,8 @@ type ReportedSource = Pick<FileStart, 'encoding'> & {
 };
 
 /** A book that is new or changes; new ones have no members that change. */
-type ChangedBook = {
-  readonly line: number; readonly status: string; readonly id: string | null;
+type ChangedBook = RecordPlace & {
+  readonly status: string; readonly id: string | null;
   readonly title: string; readonly members: readonly string[];
 };
 
@@ -46,10 +49,10 @@ const VERBS: Readonly<Record<string, readonly [dry: string, done: string]>> = {
   replaced: ['would replace', 'replaced'],
 };
 
-/** The option for problems that many records have, as their books are there already. */
+/** The option for the books of such records, which are there already. */
 const HINTS: Readonly<Record<string, string>> = {
-  [ID_EXISTS]: '; --replace replaces them',
-  [BOOK_EXISTS]: '; --on-match update updates them',
+  [ID_EXISTS]: '--replace replaces books whose id exists',
+  [BOOK_EXISTS]: '--on-match update updates books that the catalog has',
 };
 
 /** Formats whose fields may be objects: `metadata` has a limit of depth too. */
@@ -110,7 +113,7 @@ export class ImportReport {
 
   #reportChange({ line, status, id, title, members }: JsonObject): void {
     const change: ChangedBook = {
-      line: Number(line), status: String(status), title: String(title),
+      ...this.#placeOf(line), status: String(status), title: String(title),
       id: typeof id === 'string' ? id : null,
       members: Array.isArray(members) ? members.map(String) : [],
     };
@@ -122,7 +125,19 @@ export class ImportReport {
     const verb = VERBS[change.status]?.[this.#isDryRun ? 0 : 1] ?? change.status;
     const place = change.id === null ? '' : ` (${change.id})`;
     const names = change.members.length === 0 ? '' : `: ${change.members.join(', ')}`;
-    this.#output.note(`line ${change.line}: ${verb} ${quote(change.title)}${place}${names}`);
+    this.#note(change, `${verb} ${quote(change.title)}${place}${names}`);
+  }
+
+  #placeOf(line: JsonValue | undefined): RecordPlace {
+    return this.#isOfMetadata ? {} : { line: Number(line) };
+  }
+
+  get #isOfMetadata(): boolean {
+    return this.#file['format'] === 'metadata';
+  }
+
+  #note({ line }: RecordPlace, text: string): void {
+    this.#output.note(line === undefined ? text : `line ${line}: ${text}`);
   }
 
   /** Why the import was stopped before its end; null: it was not. */
@@ -139,7 +154,7 @@ export class ImportReport {
     const fieldDetails = errors.map((error) =>
       error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`).join('; ');
     this.#report({
-      line: Number(line),
+      ...this.#placeOf(line),
       ...record === undefined ? {} : { record: Number(record) },
       ...typeof key === 'string' ? { key } : {},
       ...typeof id === 'string' ? { id } : {},
@@ -168,17 +183,20 @@ export class ImportReport {
 
   #noteTotals(totals: JsonObject): void {
     for (const [detail, times] of this.#timesByDetail) {
-      if (times <= ALIKE_SHOWN_MAX) continue;
-      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}${HINTS[detail] ?? ''}`);
+      if (times > ALIKE_SHOWN_MAX) {
+        this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}`);
+      }
+      const hint = HINTS[detail];
+      if (hint !== undefined) this.#output.note(hint);
     }
-    const { encoding } = totals;
+    const { encoding, unmatchable } = totals;
     if (typeof encoding === 'string' && encoding !== 'utf-8') {
       this.#output.note(`the file is no UTF-8: it was read as ${formatCharset(encoding)}`);
     }
     const { imported, updated, unchanged, skipped, otherTypes, error } = totals;
     const isEmpty = [imported, updated, unchanged, skipped].every((count) => count === 0);
     if (isEmpty && otherTypes === undefined && error === undefined) {
-      this.#output.note(this.#file['format'] === 'metadata'
+      this.#output.note(this.#isOfMetadata
         ? 'no book has records of other programs there' : 'the file has no records');
     }
     for (const [type, count] of countsOf(otherTypes)) {
@@ -191,6 +209,7 @@ export class ImportReport {
         : `too long${isNested ? ' or nested too deep' : ''}`;
       this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, ${reason}`);
     }
+    if (typeof unmatchable === 'number') this.#output.note(formatUnmatchable(unmatchable));
   }
 
   /**
@@ -210,14 +229,14 @@ export class ImportReport {
       return;
     }
     this.#progress.end();
-    const { line, record, key, id, detail } = problem;
+    const { record, key, id, detail } = problem;
     const names = [
       ...record === undefined ? [] : [`record ${record}`],
       ...key === undefined ? [] : [`key ${key}`],
       ...id === undefined ? [] : [id],
     ];
     const place = names.length === 0 ? '' : ` (${names.join(', ')})`;
-    this.#output.note(`line ${line}: ${detail}${place}`);
+    this.#note(problem, detail + place);
   }
 }
 
@@ -234,6 +253,12 @@ function formatOtherType(type: string, count: number): string {
   const isOne = count === 1;
   const records = isWord ? `${type}${isOne ? '' : 's'}` : `of type ${type === '' ? 'none' : type}`;
   return `${count} ${records} ${isOne ? 'is no book' : 'are no books'}`;
+}
+
+function formatUnmatchable(count: number): string {
+  const [records, areAdded] = count === 1 ? ['record has', 'it is'] : ['records have', 'they are'];
+  return `${count} ${records} no id to be known again by: import the file again with `
+    + `--match isbn,title, or ${areAdded} added once more`;
 }
 
 function parseFieldErrors(errors: unknown): FieldError[] {

@@ -19,6 +19,7 @@ type ImportTotals = {
   readonly imported: number; readonly updated: number; readonly unchanged: number;
   readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
   readonly otherTypes?: Readonly<Record<string, number>>;
+  readonly unmatchable?: number;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
   /** Why the import ended early. */
@@ -94,7 +95,7 @@ const NESTED_FORMATS: ReadonlySet<string> = new Set(['jsonld', 'csl', 'libraryth
 export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
-  const { existing, encoding, otherTypes = {}, leftOut, error } = count;
+  const { existing, encoding, otherTypes = {}, leftOut, unmatchable = 0, error } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -106,6 +107,8 @@ export function listRemarks(
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}, too long`
         + (isNested ? ' or nested too deep' : '')),
+    ...unmatchable === 0 ? [] : [`without an id: ${formatNumber(unmatchable, 'record')}; imported `
+      + 'again, they are added once more unless matched by ISBN or title'],
   ];
 }
 

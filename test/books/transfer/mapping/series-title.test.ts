@@ -24,6 +24,14 @@ test('the brackets behind a title are its series where a # tells its place', () 
     ['A (B (C), #1.5)', 'A', [{ name: 'B (C)', position: 1.5 }]],
     ['A (part two) (B, #3)', 'A (part two)', [{ name: 'B', position: 3 }]],
     ['A (C# and B, #2)', 'A', [{ name: 'C# and B', position: 2 }]],
+    ['A (B, #1) (C, #2)', 'A', [{ name: 'B', position: 1 }, { name: 'C', position: 2 }]],
+    ['A (B, #1; C)(D #2; E #3)', 'A',
+      [{ name: 'B', position: 1 }, { name: 'C' }, { name: 'D', position: 2 },
+        { name: 'E', position: 3 }]],
+    ['A (part two) (B, #1) (C, #2)', 'A (part two)',
+      [{ name: 'B', position: 1 }, { name: 'C', position: 2 }]],
+    ['(A, #1) (B, #2)', '(A, #1)', [{ name: 'B', position: 2 }]],
+    ['A (#1) (B, #2)', 'A (#1)', [{ name: 'B', position: 2 }]],
     ['A (((B)), #3)', 'A', [{ name: '((B))', position: 3 }]],
   ];
   for (const [text, title, series] of cases) {
@@ -35,14 +43,10 @@ test('the brackets behind a title are its series where a # tells its place', () 
 test('a title without such brackets is the title', () => {
   for (const text of [
     'Emma', 'Who (I Am)', 'Code (Learn C#)', '(A, #1)', 'A (B, #1', 'A B, #1)', 'A (B, # 1)',
-    'Set #1 (of three)', '', ')', '()', 'A ()',
+    'Set #1 (of three)', '', ')', '()', 'A ()', 'A (#1)', 'A (, #1)', 'A (B, #1) (C)',
+    'A (B, #1) (#2)',
   ]) {
     assert.deepEqual(readTitleBeforeSeries(text), { value: text, isWhole: true }, text);
     assert.equal(readSeriesOfTitle(text), undefined, text);
   }
-});
-
-test('brackets with a place alone belong to no series, and the title is cut all the same', () => {
-  assert.deepEqual(readTitleBeforeSeries('A (#1)'), { value: 'A', isWhole: false });
-  assert.equal(readSeriesOfTitle('A (#1)'), undefined);
 });

@@ -37,7 +37,10 @@ export const TOKEN_MODEL = describeObject({
     name: {
       schema: { kind: 'string', minLength: 1, maxLength: 100, isNotBlank: true },
       isRequired: true,
-      description: 'what the token is for', option: { placeholder: '<name>' },
+      description: 'what the token is for',
+      option: {
+        placeholder: '<name>', isRepeatable: true, help: 'what it is for; several: a token each',
+      },
     },
     scope: {
       schema: { kind: 'string', values: SCOPES }, isRequired: true,
@@ -68,7 +71,8 @@ export const TOKEN_MODEL = describeObject({
       option: {
         name: 'webhook', placeholder: '<name>', completes: 'outgoing-webhooks',
         help: 'with --scope read, resend or write: for this outgoing webhook alone, by name or '
-          + 'identifier, or with acme-* for all whose names begin so; repeatable',
+          + 'identifier, or with acme-* for all whose names begin so; {name} is that of the token; '
+          + 'repeatable',
       },
     },
     expiresAt: {

@@ -10,6 +10,7 @@ import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
+import { createBindingTest, type BoundWebhook } from '../base/webhook-binding.ts';
 import type { Grant } from '../server/http-route.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { followRecords } from '../resources/projection.ts';
@@ -80,6 +81,14 @@ export class Tokens implements TokenVerifier {
   isInForce(find: FindRecord, identifier: string): boolean {
     const bytes = find(TOKENS.name, identifier);
     return bytes !== undefined && isUsable(decodeToken(bytes), this.#clock.now());
+  }
+
+  /** Lists the names of the bound tokens in force that see a webhook. */
+  listBoundNames(webhook: BoundWebhook): readonly string[] {
+    const nowMs = this.#clock.now();
+    return [...this.#byHash.values()].filter((token) => token.webhooks !== undefined
+      && isUsable(token, nowMs) && createBindingTest(token.webhooks)(webhook))
+      .map(({ name }) => name);
   }
 
   /** Whether any stored token is neither revoked nor expired. */

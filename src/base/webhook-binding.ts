@@ -28,7 +28,7 @@ export function explainInvalidBinding(entries: readonly unknown[]): string | nul
 }
 
 /** A webhook without a name is bound by its identifier alone. */
-type BoundWebhook = { readonly identifier: string; readonly name?: string | undefined };
+export type BoundWebhook = { readonly identifier: string; readonly name?: string | undefined };
 
 /** Makes the test whether a binding has a webhook, as that is called now. */
 export function createBindingTest(

@@ -5,6 +5,7 @@ import { runCommand } from '../cli/io.ts';
 import {
   HOOKS, UNKNOWN_ID, assertSame, inWorld, parse, parseList, type Ask,
 } from '../support/customers.ts';
+import { makeBoundToken } from '../support/make-token.ts';
 import { BOUND_SCOPE_OF, BOUND_SCOPES, SCOPE_OF } from '../support/scopes.ts';
 
 test('a bound token may call what the table says for its scope, and nothing else', () =>
@@ -135,6 +136,48 @@ test('token:create says what a token is bound to, and refuses what cannot be bou
     ]);
     const table = await runCommand(['token:list', '--data', server.data]);
     assert.match(table.stdout, /WEBHOOKS/);
+  }));
+
+test('one command makes a token for each of many customers', () =>
+  inWorld({ acme: {}, 'acme-eu': {}, bolt: {} }, async ({ server, operator }) => {
+    const create = (...args: string[]) => runCommand([
+      'token:create', '--scope', 'read', '--data', server.data, '--webhook', '{name}',
+      '--webhook', '{name}-*', ...args,
+    ]);
+    const made = await create('--name', 'acme', '--name', 'bolt', '--name', 'corp', '--url');
+    assert.equal(made.code, 0, made.stderr);
+    const lines = made.stdout.trimEnd().split('\n').map((line) => line.split('\t'));
+    assert.deepEqual(lines.map(([name]) => name), ['acme', 'bolt', 'corp']);
+    for (const [, url = ''] of lines) assert.match(url, /\/console#token=hookshelf_[\w-]{43}$/);
+    assert.match(made.stderr, /they are for 3 outgoing webhooks now; there is none for "corp"/);
+    assert.doesNotMatch(made.stderr, /closed/);
+    const json = JSON.parse((await create('--name', 'x', '--name', 'y', '--json')).stdout);
+    assert.deepEqual(json.map(({ name, webhooks }: Record<string, unknown>) => [name, webhooks]),
+      [['x', ['x', 'x-*']], ['y', ['y', 'y-*']]]);
+    const count = parseList(await operator('GET', '/api/tokens')).length;
+    for (const [names, reason] of [
+      [['a', 'a'], /--name: "a" stands twice/], [['a', 'a b'], /--webhook: must each be .* "a b"/],
+    ] as const) {
+      const refused = await create(...names.flatMap((name) => ['--name', name]));
+      assert.deepEqual([refused.code, refused.stdout], [2, '']);
+      assert.match(refused.stderr, reason);
+    }
+    assert.equal(parseList(await operator('GET', '/api/tokens')).length, count);
+  }));
+
+test('a rename tells which tokens lose a webhook by it, and which get it', () =>
+  inWorld({ acme: {}, other: {} }, async ({ server, operator }) => {
+    for (const name of ['acme', 'bolt']) await makeBoundToken(server.data, 'read', name);
+    const renamed = await runCommand(['outgoingwebhook:update', '--identifier', 'acme', '--name',
+      'bolt', '--data', server.data]);
+    assert.equal(renamed.code, 0, renamed.stderr);
+    assert.match(renamed.stderr, /out of sight of the bound tokens "acme"\n/);
+    assert.match(renamed.stderr, /in sight of the bound tokens "bolt"\n/);
+    assert.match(server.log(), /"level":"warning","message":"a new name of a webhook changes/);
+    assert.match(server.log(),
+      /"formerName":"acme","name":"bolt","lostBy":\["acme"\],"seenBy":\["bolt"\]/);
+    await operator('PATCH', '/api/outgoing-webhooks/other', { name: 'another' });
+    assert.equal(server.log().split('a new name of a webhook').length, 2);
   }));
 
 test('doctor warns of customers who reach addresses of this machine, and of no others', () =>

@@ -102,13 +102,23 @@ export async function fetchListed(
 }
 
 /**
- * Asks the server for the identifier of the record that an option names: by its identifier, its
- * name, or a beginning or end of one of these that no other record has. A text that matches nothing
- * is returned as it is: the service then answers not_found. Throws `conflict` for several matches.
+ * Resolves with what `findId` finds. A text that matches nothing is returned as it is: the service
+ * then answers not_found.
  */
 export async function resolveId(
   context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
 ): Promise<string> {
+  return await findId(context, resource, option) ?? readIdOption(context, option);
+}
+
+/**
+ * Asks the server for the identifier of the record that an option names: by its identifier, its
+ * name, or a beginning or end of one of these that no other record has; null: nothing matches.
+ * Throws `conflict` for several matches.
+ */
+export async function findId(
+  context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
+): Promise<string | null> {
   const part = readIdOption(context, option);
   const apiClient = await context.openApiClient();
   // `/api/books` becomes `/api/identifiers/books`.
@@ -116,7 +126,7 @@ export async function resolveId(
   const query = new URLSearchParams({ part });
   const { body } = await apiClient.request({ method: 'GET', path: `${path}?${query}` });
   const matches = Array.isArray(body) ? body.map(formatValue) : [];
-  return findSingleMatch(matches, part, resource) ?? part;
+  return findSingleMatch(matches, part, resource) ?? null;
 }
 
 /** The option's text; without the ellipsis that stands in lists for a part of an identifier. */

@@ -62,6 +62,24 @@ test('token:create --url prints a link in place of the token, for bound tokens a
     assert.equal((await place.json<readonly unknown[]>(['token:list'])).length, count);
   }));
 
+test('token:create says once that the API is closed, and whom it does not let in', () =>
+  inPlace('without a server', async (place) => {
+    const create = async (...words: string[]): Promise<string> =>
+      (await place.run(['token:create', '--name', 'a', ...words])).stderr;
+    const customer = await create('--scope', 'read', '--webhook', 'acme');
+    assert.match(customer, /the API is closed from now on to who has no token/);
+    assert.match(customer, /no token lets you into .*token:create --name admin --scope admin/);
+    assert.doesNotMatch(await create('--scope', 'emit'), /closed from now on|lets you/);
+    assert.doesNotMatch(await create('--scope', 'admin'), /closed from now on|lets you/);
+  }));
+
+test('with --json token:create says alone that a token does not let its maker in', () =>
+  inPlace('without a server', async (place) => {
+    const words = ['token:create', '--name', 'a', '--scope', 'emit', '--json'];
+    const { stderr } = await place.run(words);
+    assert.match(stderr, /^hookshelf: no token lets you into [^\n]*\n$/);
+  }));
+
 test('a token is revoked by its name where exactly one that is not revoked bears it', () =>
   inPlace('without a server', async (place) => {
     const make = async (name: string): Promise<string> => {

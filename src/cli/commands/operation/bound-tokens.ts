@@ -4,6 +4,7 @@
  */
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { isInForce } from '../../../access/token.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 
@@ -20,6 +21,23 @@ export function describeReadAnswers({ http }: Pick<Settings, 'http'>): string | 
   return openGroups.length === 0 ? null
     : 'sets the targets of webhooks, and reads what answers there, also on addresses that '
       + `http.denyAddresses lacks: ${openGroups.join(', ')}`;
+}
+
+/** Says which tokens see a webhook no more, and which see it now, as its name is another. */
+export function describeRename(
+  tokens: readonly JsonObject[], before: JsonObject, after: JsonObject, nowMs: number,
+): readonly string[] {
+  const bound = tokens.filter((token) =>
+    token['webhooks'] !== undefined && isInForce(token, nowMs));
+  const listNames = (seen: JsonObject, unseen: JsonObject): string => bound
+    .filter(({ webhooks }) => selectBound([seen], webhooks).length > 0
+      && selectBound([unseen], webhooks).length === 0)
+    .map(({ name }) => JSON.stringify(name)).join(', ');
+  const [losers, winners] = [listNames(before, after), listNames(after, before)];
+  return [
+    ...losers === '' ? [] : [`by its new name it is out of sight of the bound tokens ${losers}`],
+    ...winners === '' ? [] : [`by its new name it is in sight of the bound tokens ${winners}`],
+  ];
 }
 
 /** The webhooks, as the API has them, that a token is bound to by `entries`, its `webhooks`. */

@@ -25,7 +25,8 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       '--event, and nothing else; follow: copy everything, secrets too, with data:follow, and',
       'nothing else. With --webhook a token is for these webhooks alone, as for a customer: read:',
       'see them, their deliveries and events; resend: send again and switch on, too; write: set',
-      'the target and rotate the secret, too. Tokens are made here alone.',
+      'the target and rotate the secret, too. Tokens are made here alone. With several --name each',
+      'is printed on a line, behind its name and a tab.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
     options: {
@@ -38,6 +39,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",
       "hookshelf token:create --name acme --scope resend --webhook acme --webhook 'acme-*'",
       'hookshelf token:create --name acme --scope read --webhook acme --expires 30d --url',
+      "hookshelf token:create --name acme --name bolt --scope resend --webhook '{name}-*' --url",
     ],
     load: async () => (await loadToken()).createToken,
   },

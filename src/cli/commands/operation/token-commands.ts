@@ -1,5 +1,7 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
@@ -7,50 +9,101 @@ import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  expectObject, expectObjects, fetchAll, formatValue, listRecords, noteLocalUrl, recordPath,
-  resolveId,
+  expectObject, expectObjects, fetchAll, findId, formatValue, listRecords, noteLocalUrl, recordPath,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
+  type AccessState,
 } from '../../../access/access-state.ts';
 import { TOKEN_MODEL, findWebhooksProblems } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
 
-/** Prints the token, or its link, alone on the last line; it is shown only this once. */
+/** Stands for the name of a token in the webhooks that it is bound to. */
+const NAME_PLACE = '{name}';
+
+/**
+ * Makes a token for each name. Prints one, or its link, alone on the last line, and several with
+ * their names, a line for each; they are shown only this once.
+ */
 export async function createToken(context: CommandContext): Promise<number> {
   const { output, args } = context;
-  const body = await readMembers(context, TOKEN_MODEL, {
+  const bodies = await readTokens(context);
+  const apiClient = await context.openApiClient();
+  const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
+  // Asked for before a token is made: an error behind that would keep its text from the caller.
+  const bindingNotes = await describeBindings(apiClient, bodies);
+  const stateBefore = await readAccessState(apiClient);
+  const tokens: JsonObject[] = [];
+  try {
+    for (const body of bodies) {
+      const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
+      const { token: text, ...token } = expectObject(response.body);
+      const secret = formatValue(text);
+      tokens.push(consoleUrl === null ? { ...token, token: secret }
+        : { ...token, url: `${consoleUrl}#token=${secret}` });
+    }
+  } finally {
+    for (const note of tokens.length > 0 ? bindingNotes : []) output.note(note);
+    await printTokens(context, tokens, bodies.length > 1);
+  }
+  const state = await readAccessState(apiClient);
+  if (!output.isJson && state.isClosed && !stateBefore.isClosed) {
+    output.note('the API is closed from now on to who has no token');
+  }
+  if (isLockedOut(state) && !isLockedOut(stateBefore)) {
+    output.note('no token lets you into the API or the console now: make one of your own by '
+      + 'token:create --name admin --scope admin');
+  }
+  return 0;
+}
+
+/** Reads the tokens to be made. `{name}` in a webhook stands for the name. Throws `usage`. */
+async function readTokens(context: CommandContext): Promise<readonly JsonObject[]> {
+  const { args } = context;
+  const members = await readMembers(context, TOKEN_MODEL, {
     events: ({ args }) => args.all('event'),
     expiresAt: ({ args }) => parseExpiry(args.get('expires')),
   });
-  const [problem] = findWebhooksProblems(body);
-  if (problem !== undefined) {
-    const option = problem.pointer === '/scope' ? '--scope' : '--webhook';
-    throw new AppError('usage', `${option}: ${problem.detail}`);
-  }
-  if (args.has('url') && body['webhooks'] === undefined) {
+  const { webhooks } = members;
+  if (args.has('url') && webhooks === undefined) {
     throw new AppError('usage', '--url is for tokens of customers: name webhooks by --webhook');
   }
-  const apiClient = await context.openApiClient();
-  const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
-  const { webhooks } = body;
-  // Asked for before the token is made: an error behind that would keep its text from the caller.
-  const bindingNotes = Array.isArray(webhooks)
-    ? await describeBinding(apiClient, webhooks.map(String), body['scope'] === 'write') : [];
-  const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
-  const { token: secret, ...token } = expectObject(response.body);
-  for (const note of bindingNotes) output.note(note);
-  const url = consoleUrl === null ? null : `${consoleUrl}#token=${formatValue(secret)}`;
-  if (output.isJson) {
-    await output.json({ ...token, ...url === null ? { token: secret } : { url } });
-    return 0;
+  const names = args.all('name');
+  const repeatedName = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeatedName !== undefined) {
+    throw new AppError('usage', `--name: ${JSON.stringify(repeatedName)} stands twice`);
   }
-  output.note('the token is shown this once; the API is closed from now on to who has none');
-  await output.line(
-    `created token ${formatValue(token['identifier'])} (${formatValue(token['scope'])})`);
-  await output.line(url ?? formatValue(secret));
-  return 0;
+  return names.map((name) => {
+    const body = !Array.isArray(webhooks) ? { ...members, name } : {
+      ...members, name,
+      webhooks: webhooks.map((entry) => String(entry).replaceAll(NAME_PLACE, name)),
+    };
+    const [problem] = findWebhooksProblems(body);
+    if (problem === undefined) return body;
+    const option = problem.pointer === '/scope' ? '--scope' : '--webhook';
+    throw new AppError('usage', `${option}: ${problem.detail}`);
+  });
+}
+
+async function printTokens(
+  { output }: CommandContext, tokens: readonly JsonObject[], areMany: boolean,
+): Promise<void> {
+  if (output.isJson) return output.json(areMany ? tokens : tokens[0]);
+  if (tokens.length > 0) output.note(`${areMany ? 'each' : 'the'} token is shown this once`);
+  for (const { identifier, scope, name, token, url = token } of tokens) {
+    if (areMany) {
+      await output.write(`${escapeControls(formatValue(name))}\t${formatValue(url)}\n`);
+    } else {
+      await output.line(`created token ${formatValue(identifier)} (${formatValue(scope)})`);
+      await output.line(formatValue(url));
+    }
+  }
+}
+
+async function readAccessState(apiClient: ApiClient): Promise<AccessState> {
+  const { body } = await apiClient.request({ method: 'GET', path: ACCESS_STATE_PATH });
+  return parseAccessState(body);
 }
 
 /** Resolves with the address of the console. Throws `usage` where there is none. */
@@ -70,22 +123,35 @@ async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
   return parsePublicSettings(expectObjects(body), 'the server');
 }
 
-/** Says how many webhooks the entries stand for now, and what a holder who sets targets reads. */
-async function describeBinding(
-  apiClient: ApiClient, entries: readonly string[], setsTargets: boolean,
+/** Says how many webhooks the tokens are for now, and what a holder who sets targets reads. */
+async function describeBindings(
+  apiClient: ApiClient, bodies: readonly JsonObject[],
 ): Promise<readonly string[]> {
-  const count = selectBound(await fetchAll(apiClient, outgoingResource.path), entries).length;
-  const binding = `it is for ${count} outgoing ${count === 1 ? 'webhook' : 'webhooks'} now`;
-  const reach = setsTargets ? describeReadAnswers(await fetchSettings(apiClient)) : null;
-  return reach === null ? [binding] : [binding, `its holder ${reach}: ${READ_ANSWERS_ADVICE}`];
+  const [first] = bodies;
+  if (first?.['webhooks'] === undefined) return [];
+  const webhooks = await fetchAll(apiClient, outgoingResource.path);
+  const bindings = bodies.map((body) =>
+    ({ name: body['name'], bound: selectBound(webhooks, body['webhooks']) }));
+  const { size } = new Set(bindings.flatMap(({ bound }) => bound));
+  const count = `${size} outgoing ${size === 1 ? 'webhook' : 'webhooks'} now`;
+  const unused = bindings.filter(({ bound }) => bound.length === 0)
+    .map(({ name }) => JSON.stringify(name));
+  const binding = bodies.length === 1 ? `it is for ${count}` : `they are for ${count}`
+    + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
+  const reach = first['scope'] === 'write'
+    ? describeReadAnswers(await fetchSettings(apiClient)) : null;
+  const notes = [binding];
+  if (reach !== null) {
+    notes.push(`${bodies.length === 1 ? 'its' : 'each'} holder ${reach}: ${READ_ANSWERS_ADVICE}`);
+  }
+  return notes;
 }
 
 /** Prints the tokens, and a note when the API is closed and no usable token is left. */
 export async function listTokens(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const code = await listRecords(context, tokenResource);
-  const { body } = await apiClient.request({ method: 'GET', path: ACCESS_STATE_PATH });
-  if (!isLockedOut(parseAccessState(body))) return code;
+  if (!isLockedOut(await readAccessState(apiClient))) return code;
   context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
   return code;
 }
@@ -112,13 +178,11 @@ async function resolveTokenId(context: CommandContext): Promise<string> {
   const namesakes = tokens.filter((token) => token['name'] === name);
   const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
     .map((token) => formatValue(token['identifier']));
-  const matchingId = await resolveId(context, tokenResource);
-  if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === name) {
+  const matchingId = await findId(context, tokenResource);
+  if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === null) {
     throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
   }
-  const candidates = new Set(idsOfName);
-  // `resolveId` returns a text that matches no identifier as it is.
-  if (idsOfName.length === 0 || matchingId !== name) candidates.add(matchingId);
+  const candidates = new Set(matchingId === null ? idsOfName : [...idsOfName, matchingId]);
   const [id = name, ...others] = candidates;
   if (others.length === 0) return id;
   throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${candidates.size} tokens: `

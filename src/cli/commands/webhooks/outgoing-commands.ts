@@ -2,14 +2,19 @@
  * Changes that only outgoing webhooks have (for others see webhook-changes.ts), and the commands
  * `outgoingwebhook:send` and `backfill`.
  */
+import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readMembers, readTextMembers } from '../option-members.ts';
-import { formatValue, expectObject, recordPath, resolveId } from '../resource-commands.ts';
+import {
+  expectObject, fetchAll, formatValue, recordPath, resolveId,
+} from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
+import { describeRename } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
@@ -24,7 +29,18 @@ export const OUTGOING: WebhookKind = {
     + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
+  noteUpdate: noteRename,
 };
+
+/** Tokens of customers are bound to webhooks by name. */
+async function noteRename(
+  context: CommandContext, before: JsonObject, after: JsonObject,
+): Promise<void> {
+  if (before['name'] === after['name']) return;
+  const tokens = await fetchAll(await context.openApiClient(), '/api/tokens');
+  const notes = describeRename(tokens, before, after, systemClock.now());
+  for (const note of notes) context.output.note(note);
+}
 
 /**
  * Sends one request and prints the result; exit code 1 when it was no success. With --durable it

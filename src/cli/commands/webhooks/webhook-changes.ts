@@ -29,6 +29,9 @@ export type WebhookKind = {
   readonly wholeMembers: readonly string[];
   /** Adds to requested changes what follows from them. */
   readonly completeChanges?: (changes: JsonObject, current: JsonObject) => JsonObject;
+  /** Tells people what follows from an update. */
+  readonly noteUpdate?:
+    (context: CommandContext, before: JsonObject, after: JsonObject) => Promise<void>;
   /** For people, once it is disabled. */
   readonly disabledNote?: string;
 };
@@ -73,6 +76,7 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
   const webhook =
     await updateRecord(context, resource, identifier, { current, changes, wholeMembers });
   await printWebhook(context, kind, 'updated', webhook, secret);
+  await kind.noteUpdate?.(context, current.record, webhook);
   return 0;
 }
 

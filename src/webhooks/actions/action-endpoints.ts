@@ -53,7 +53,6 @@ type OptionDoc = {
   readonly description: string;
   readonly isRequired?: boolean;
   readonly default?: JsonValue;
-  /** The values of the option, where they can be listed. */
   readonly choices?: readonly string[];
   /** The JSON Schema, as /openapi.json has it. */
   readonly schema: JsonSchemaObject;

@@ -47,7 +47,6 @@ export type ActionCall = {
   readonly webhookId: string | null;
   /** The time limit of the webhook; null: that of the settings. */
   readonly timeoutMs: number | null;
-  /** The identifier of the action configuration. */
   readonly configuration: string;
   readonly options: ActionOptions;
   /** null: an outgoing webhook runs the action for an event. */
@@ -56,11 +55,9 @@ export type ActionCall = {
   readonly secretSources: readonly ValueSource[];
   /** See base/webhook-chain.ts. */
   readonly hops: number;
-  /** The trace that its requests continue. */
   readonly trace: TraceContext | null;
   /** A request of the action was refused because of its number of hops. */
   isChainRefused: boolean;
-  /** Its lines have the id of the request, or the webhook. */
   readonly log: Logger;
 };
 
@@ -89,7 +86,6 @@ export type RegisteredAction = {
   readonly run: (call: ActionCall) => unknown;
 };
 
-/** The module of an action. */
 interface ActionModule {
   /** Without its folders. */
   readonly fileName: string;
@@ -116,7 +112,6 @@ export function createActionRegistry(options: {
   readonly builtIn: readonly RegisteredAction[];
   readonly custom: readonly ActionSource[];
   readonly http: HttpSender;
-  /** Gets faults of an action itself. */
   readonly log: Logger;
 }) {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));

@@ -8,7 +8,6 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpSender, TargetResponse } from '../members/http-sender.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 
-/** The part of an `ActionCall` about its chain of webhooks. */
 type ChainedCall = {
   readonly hops: number; readonly trace: TraceContext | null; isChainRefused: boolean;
 };

@@ -15,7 +15,6 @@ import { EMIT_EVENT } from './emit-event-action.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
 
-/** The number of webhooks of each direction. */
 type Uses = Readonly<Record<WebhookDirection, number>>;
 
 const NAMES_MAX = 10;
@@ -44,7 +43,6 @@ export function updateUseCounts(
   transaction: Transaction, direction: WebhookDirection,
   { before, after, listKnownNames }: {
     readonly before: readonly Reference[]; readonly after: readonly Reference[];
-    /** Lists existing configurations when a name is refused. */
     readonly listKnownNames: () => readonly string[];
   },
 ): void {

@@ -8,7 +8,6 @@ export const SYSTEM_EVENTS = [
 ] as const;
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 
-/** The header of a request that carries a system event. */
 export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
 
 const SYSTEM_EVENT_NAMES: ReadonlySet<unknown> = new Set(SYSTEM_EVENTS);

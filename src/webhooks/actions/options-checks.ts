@@ -10,7 +10,6 @@ import type { JsonObject } from '../../base/schema.ts';
 import { isPromised } from '../../base/when-done.ts';
 import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
 
-/** An action, and the options of a configuration. */
 type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
 
 /** The problems of options, one sentence each, by `createKey`. */
@@ -30,7 +29,6 @@ const RUNS_MAX = 20;
 
 export class OptionsChecks {
   readonly #actions: ActionRegistry;
-  /** The verdicts of each write under way. */
   readonly #verdicts = new Set<Verdicts>();
 
   constructor(actions: ActionRegistry) {

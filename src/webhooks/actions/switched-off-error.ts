@@ -5,7 +5,6 @@
 import { AppError } from '../../base/errors.ts';
 
 export class SwitchedOffError extends AppError {
-  /** How long the action stays switched off. */
   readonly remainingMs: number;
 
   constructor(remainingMs: number) {

@@ -26,7 +26,6 @@ export function deleteHold(transaction: Transaction, webhookId: string, jobId: s
   transaction.delete(backfillCollection.name, webhookId);
 }
 
-/** Finds the job that holds the deliveries of a webhook; null without one. */
 export function findHoldingJobId(
   transaction: Pick<Transaction, 'find'>, webhookId: string,
 ): string | null {

@@ -52,7 +52,6 @@ export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', 
  */
 export interface AudienceFinder {
   findAudience(transaction: Transaction, name: string, payloadJson: string): readonly string[];
-  /** Whether an event that no webhook hears is kept. */
   readonly keepsUnheard: boolean;
 }
 
@@ -64,7 +63,6 @@ const QUEUE_KEY = 'delayed events';
  * all later ones.
  */
 export const DELAYED_EVENT_LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
-/** The pause after a temporary failure of a transaction (`isTemporary`). */
 const PAUSE_MS = 1000;
 
 /** The caller has checked that there is room. */
@@ -144,7 +142,6 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   #unfollow: () => void = () => {};
   /** Whether an event may have come due in an outage. */
   #mayBeOverdue = true;
-  /** Whether one of the last transactions failed for a temporary reason. */
   #isFailing = false;
   #pause: Timer | null = null;
 
@@ -160,7 +157,6 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     };
   }
 
-  /** Whether events are overdue and not tried since. */
   hasOverdue(): boolean {
     this.#collectOverdue();
     return this.#untriedOverdueIds.size > 0;
@@ -189,7 +185,6 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     return this.#pause === null && this.#context.ownership.isMaintainer();
   }
 
-  // The transaction in `writeResult` begins the event.
   runAttempt(id: string): { readonly result: string } {
     return { result: id };
   }

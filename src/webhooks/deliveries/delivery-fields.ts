@@ -20,7 +20,6 @@ export type DeliveryFilter = {
   readonly time: TimeSpan | null;
 };
 
-/** Holds for deliveries to outgoing webhooks, and for forwards. */
 export const isOutgoingKind = (kind: string): boolean => kind !== 'route';
 
 export const ALL_OUTGOING: DeliveryFilter = {

@@ -30,7 +30,6 @@ export function walkDeliveries(
     { ...matches, hidesOthers, open, readAt: (bytes) => decodeDelivery(bytes).createdAt });
 }
 
-/** Opens a delivery to a webhook, or a forward, for a search. */
 export function openDelivery(
   events: Collection, bytes: Buffer, id: string,
 ): SearchedRecord<Delivery> {

@@ -49,7 +49,6 @@ type DeliveryParts = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'getNamed'>;
   readonly requests: RequestLookup;
   readonly capacity: QueueCapacity;
-  /** Finds webhooks whose deliveries wait for a job that does not run. */
   readonly findHoldProblems: () => readonly string[];
 };
 

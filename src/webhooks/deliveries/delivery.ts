@@ -25,7 +25,6 @@ import {
 } from '../work/retry-time.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 
-/** The kind of its target: an outgoing webhook, the URL of a queued forward, or a route. */
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
@@ -65,7 +64,6 @@ export type RunAttempt = AttemptTime & {
 /** With `success` a run, else a sending. */
 export type Attempt = AttemptTime & Partial<SendAttempt & RunAttempt>;
 
-/** The head of a sent request, with its secrets masked. */
 export type SentHead = {
   readonly method: string;
   /** Without credentials. */
@@ -91,7 +89,6 @@ export type Delivery = {
   /** The time of its place in the queue; null: `createdAt`. */
   readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
-  /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
   /** How often in a row the target was not asked: see `AttemptOutcome.end`. */
   readonly notAskedCount: number;
@@ -114,7 +111,6 @@ type AttemptOutcome = {
    */
   readonly end: 'delivered' | 'coalesced' | 'failed' | 'gone' | 'notAsked';
   readonly attempt: Attempt;
-  /** The wait that Retry-After asks for. */
   readonly retryAfterMs?: number;
   /** A later hop refused the chain, and logged that. */
   readonly isChainRefused?: boolean;
@@ -347,7 +343,6 @@ function addAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly At
   return attempts.length === 0 ? [attempt] : [...attempts, attempt].slice(-ATTEMPTS_MAX);
 }
 
-/** See `computeDueMs`. */
 export function computeDeliveryDueMs(
   { nextAttemptAt, updatedAt }: Delivery, nowMs: number,
 ): number {

@@ -21,7 +21,6 @@ import type { QueueCapacity } from './queue-capacity.ts';
 
 /** The event of a send without a name. */
 export const SENT_EVENT_NAME = 'send';
-/** The name that others see of an event sent by hand. */
 export const SENT_BY_HAND = 'hookshelf.send';
 
 export function nameSentEvent(
@@ -32,10 +31,8 @@ export function nameSentEvent(
 }
 
 export type DurableSend = EventOrigin & EventTerms & {
-  /** An identifier or a name. */
   readonly webhook: string;
   readonly name: string;
-  /** Sent byte for byte. */
   readonly payloadJson: string;
 };
 

@@ -37,7 +37,6 @@ export type EmittedEvent = {
 
 export type EventOrigin = {
   readonly source: EventSource;
-  /** The length of the chain that led to the event. */
   readonly hops: number;
   readonly trace?: TraceContext | null | undefined;
 };
@@ -45,7 +44,6 @@ export type EventOrigin = {
 /** The members of an event beside its name and payload. */
 export type EventTerms = {
   readonly key?: string | undefined;
-  /** When it begins, if later than now. */
   readonly deliverAt?: string | undefined;
 };
 
@@ -242,7 +240,6 @@ function createHead(
   return { identifier, createdAt, name, source, key, hops, trace, webhookIds };
 }
 
-/** Describes for the log an event and its would-be receivers. */
 function describeAudience(
   webhooks: Pick<OutgoingWebhookIndex, 'find'>, name: string, webhookIds: readonly string[],
 ): string {

@@ -100,7 +100,6 @@ const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
 const QUOTE = 0x22;
 
-/** Whether the record is of an event, not of a queued forward. */
 export function isEvent(record: Buffer): boolean {
   return decodeEventHead(record).name !== null;
 }
@@ -192,7 +191,6 @@ export function decodeEventHead(record: Buffer): StoredEventHead {
   };
 }
 
-/** Decodes the deliveries that were made with an event, and their webhooks. */
 export function decodeEventDeliveries(record: Buffer): {
   readonly deliveries: readonly string[]; readonly webhookIds: EventHead['webhookIds'];
 } {
@@ -200,7 +198,6 @@ export function decodeEventDeliveries(record: Buffer): {
   return { deliveries: deriveDeliveryIds(identifier, hooks), webhookIds: hooks };
 }
 
-/** Parses all but the payload. */
 function parseWithList(record: Buffer): RecordWithList {
   const json = `${record.toString('utf8', 0, findPayload(record).markAt)}]}`;
   return decodeRecordAs<RecordWithList>(json, ({ identifier, createdAt, hooks }) =>

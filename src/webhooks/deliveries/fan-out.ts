@@ -61,7 +61,6 @@ export class FanOuts {
   readonly #idleListeners: (() => void)[] = [];
   #waiters: Waiter[] = [];
   #running: Promise<void> | null = null;
-  /** Whether the last write failed, as the store takes no writes. */
   #isFailing = false;
   readonly #closing = new AbortController();
   #isCutOff = false;
@@ -72,7 +71,6 @@ export class FanOuts {
     this.#unfollow = followRecords(collection, (change) => this.#applyChange(change));
   }
 
-  /** The number of deliveries accepted and not written yet. */
   get unwrittenCount(): number {
     let count = 0;
     for (const { fanOut, writtenCount } of this.#openFanOuts.values()) {

@@ -26,7 +26,6 @@ type LateDeliveryRecord = {
   readonly hooks: readonly string[];
 };
 
-/** Both lists are parallel. */
 export function addLateDeliveries(
   transaction: Transaction, eventId: string, deliveries: readonly string[],
   webhookIds: readonly string[],

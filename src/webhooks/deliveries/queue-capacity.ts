@@ -19,7 +19,6 @@ import type { FanOuts } from './fan-out.ts';
 
 /** Retry-After while the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
-/** About the bytes of a delivery's record beside its payload. */
 const RECORD_BYTES = 256;
 /** Bodies of accepted payloads may pass the limit by this factor: else none could be sent. */
 const BODIES_FACTOR = 1.5;
@@ -81,7 +80,6 @@ export class QueueCapacity {
     return { ...this.#counts, pending: this.#counts.pending + this.#fanOuts.unwrittenCount };
   }
 
-  /** The bytes of pending and failed deliveries, with their events and bodies. */
   get bytes(): number {
     return this.#recordBytes + this.#eventUse.queuedBytes;
   }
@@ -148,7 +146,6 @@ export class QueueCapacity {
     return this.#isFree(this.#postponedBodyBytes.get(delivery) ?? 0);
   }
 
-  /** Checks the room for a body of `bytes` beside its payload. */
   checkBodyRoom(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
     this.#postponedBodyBytes.delete(delivery);
     if (bytes + payloadBytes > this.#bytesMax * BODIES_FACTOR) return 'never';

@@ -24,7 +24,6 @@ import type { WebhookDirectories } from '../members/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
 
-/** A stored request that has failed for good. */
 type FailedRequest = {
   readonly id: string;
   readonly hook: string;

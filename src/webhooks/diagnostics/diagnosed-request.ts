@@ -16,7 +16,6 @@ import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhoo
 export type DiagnosedRequest = {
   readonly request: RawRequest;
   readonly url: string | null;
-  /** null: unknown. */
   readonly client: string | null;
   /** null: the request comes now. */
   readonly atMs: number | null;

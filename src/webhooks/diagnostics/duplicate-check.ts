@@ -10,7 +10,6 @@ import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhoo
 import { readNameOrId } from '../incoming/receiving/admitted-request.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
-/** Judges an event as if its request came now. */
 export type LookUpEvent = (
   webhook: ReadyIncomingWebhook, event: { readonly eventId: string; readonly bodySha256: string },
 ) => EventLookup;

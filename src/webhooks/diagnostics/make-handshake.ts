@@ -23,7 +23,6 @@ const SAMPLE_TOKEN = 'hookshelf-test';
 /** The values that a handshake must show; `secret` is the webhook's. */
 type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', string>>>;
 
-/** null: the sender makes no handshake. */
 export function makeHandshake(
   scheme: Scheme, settings: HandshakeSettings,
 ): Handshake | null {
@@ -51,7 +50,6 @@ export function makeHandshake(
   };
 }
 
-/** The placeholders in the body, which signing fills in. */
 function listPlaceholders(scheme: Scheme): (readonly [ValueSource, string])[] {
   return listPlacements(scheme).flatMap(([name, source]) =>
     isInBody(source) ? [[source, `{${name}}`] as const] : []);

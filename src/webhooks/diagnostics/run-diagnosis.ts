@@ -20,14 +20,12 @@ import {
 } from './diagnosed-request.ts';
 import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 
-/** The services of the routes that help to set up a webhook. */
 export type DiagnosisSources = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly webhooks: IncomingWebhookIndex;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
   /** An absolute URL without a slash at its end. */
   readonly baseUri: () => string;
-  /** A webhook without a secret takes any request. */
   readonly isUnsignedAllowed: boolean;
 };
 

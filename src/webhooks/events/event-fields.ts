@@ -25,7 +25,6 @@ export type ListedEvent = Pick<StoredEventHead, 'name' | 'source' | 'key' | 'cre
 export type EventFilter = {
   readonly name: NameTest | null;
   readonly source: EventSource | null;
-  /** Whether it has or had a delivery. */
   readonly heard: boolean | null;
   readonly key: string | null;
   /** The identifier of a webhook, or a test of identifiers. */

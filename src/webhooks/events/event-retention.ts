@@ -20,7 +20,6 @@ import {
 } from '../deliveries/event-record.ts';
 import type { EventUse } from '../deliveries/event-use.ts';
 
-/** The limits of events without deliveries. */
 type EventLimits = { readonly retentionMs: number; readonly bytesMax: number };
 
 type UnusedEvent = { readonly id: string; readonly bytes: number };

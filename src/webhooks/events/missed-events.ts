@@ -20,7 +20,6 @@ import { isAboutWebhook } from '../deliveries/system-events.ts';
 /** `find` finds the records beside the event. */
 export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
 
-/** `isSelected` says which events may be missed. */
 export function createMissedEventMatcher(
   webhook: StoredOutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
 ): MissedEventMatcher {
@@ -42,7 +41,6 @@ function parsePayload(record: Buffer): JsonValue {
   return parseJsonText(readPayloadBytes(record).toString());
 }
 
-/** Finds the webhooks that had, or are about to have, a delivery. */
 function findReceivingWebhookIds(
   id: string, record: Buffer, find: FindRecord,
 ): readonly (string | null)[] {

@@ -51,7 +51,6 @@ export type PublicEventWithDeliveries = AnswerOf<typeof eventWithDeliveriesSchem
 
 const DELIVERIES_SHOWN_MAX = 100;
 
-/** `find` finds the records beside the event. */
 export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
   const head = decodeEventHead(record);
   const { identifier: id, createdAt, name, source, key, deliverAt, hops } = head;

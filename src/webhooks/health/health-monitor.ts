@@ -29,7 +29,6 @@ type MonitoredWebhook = DisabledMembers & {
   readonly labels: { readonly webhook: string };
 };
 
-/** A webhook that somebody must look after. */
 type UnhealthyWebhook = {
   readonly identifier: string;
   readonly label: string;

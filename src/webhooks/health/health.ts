@@ -54,7 +54,6 @@ export const INITIAL_HEALTH: Health = {
   lastRejection: null,
 };
 
-/** So many failed tries in a row make a webhook failing. */
 const FAILED_TRIES_MIN = 3;
 const REASON_LENGTH_MAX = 200;
 

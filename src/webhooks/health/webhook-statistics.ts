@@ -77,10 +77,8 @@ export function isTotal(id: string): boolean {
 /** How many of the attempts that ended in one interval delivered, and how many failed. */
 type AttemptCounts = {
   readonly delivered: number; readonly failed: number;
-  /** How long all of these attempts took together. */
   readonly durationMs: number;
 };
-/** The counts of a window, one of each kind for each interval. */
 type OutcomeSeries = {
   readonly succeeded: readonly number[]; readonly failed: readonly number[];
   /** The mean duration in each interval; null where nothing was counted. */
@@ -110,7 +108,6 @@ export class AttemptStatistics {
   readonly #store: Store;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #counts = new Map<string, CountsByTime>();
-  /** The counts that are being written. */
   readonly #takenCounts = new Map<string, CountsByTime>();
   /** The totals of the interval that begins at `#totalsAtMs`, unless they are in `#counts`. */
   #totals = createTotalCounts();
@@ -185,7 +182,6 @@ export class AttemptStatistics {
     this.#takenCounts.clear();
   }
 
-  /** Forgets a webhook that was removed. */
   delete(webhookId: string): void {
     this.#counts.delete(webhookId);
     this.#takenCounts.delete(webhookId);

@@ -8,7 +8,6 @@ import { parseTemplate } from './payload-template.ts';
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 
-/** The headers of the attributes in the format `cloudevents`. */
 export const CLOUD_EVENT_HEADERS = [
   'ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-subject',
 ] as const;

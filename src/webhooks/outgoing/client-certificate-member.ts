@@ -49,7 +49,6 @@ export const clientCertificateSchema = describeObject({
   check: findPairProblems,
 });
 
-/** The certificate as people see it. */
 type PublicClientCertificate = AnswerOf<typeof clientCertificateSchema>;
 
 /** `findProblem` returns a clause after "must be …". */
@@ -113,7 +112,6 @@ const DESCRIPTIONS_MAX = 1000;
 /** By certificate: a list shows every webhook, and reading a certificate takes long. */
 const descriptions = new RecentValues<PublicClientCertificate>(DESCRIPTIONS_MAX);
 
-/** Replaces a certificate and its key where people see them. */
 export function describeCertificate(certificate: string): PublicClientCertificate {
   return descriptions.use(certificate, () => {
     const { X509Certificate } = loadCrypto();

@@ -80,7 +80,6 @@ export function explainClientSecretMove(body: JsonObject, stored: JsonObject): s
     ? explainNewOrigin(listUrls(body), listUrls(stored), MOVED_DETAIL) : null;
 }
 
-/** The URLs for the client secret and its tokens. */
 function listUrls({ targetUrl = null, oauth2 }: JsonObject): JsonObject {
   const { tokenUrl = null } = isJsonObject(oauth2) ? oauth2 : {};
   return { targetUrl, tokenUrl };

@@ -47,7 +47,6 @@ export const outgoingResource: Resource = {
   ],
 };
 
-/** See `keepServiceMembers`. */
 function reconcileEnabled(
   body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
 ): JsonObject {

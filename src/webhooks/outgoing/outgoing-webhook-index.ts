@@ -57,7 +57,6 @@ export class OutgoingWebhookIndex {
   readonly #store: Store;
   readonly #collection: Collection;
   readonly #webhooks = new Map<string, ReadyOutgoingWebhook>();
-  /** Enabled or probed webhooks, by trigger. */
   readonly #byTrigger = new Map<string, Set<string>>();
   readonly #conditions = new Map<string, Predicate>();
   readonly #unfollow: () => void;
@@ -202,7 +201,6 @@ function prepareWebhook(webhook: StoredOutgoingWebhook): ReadyOutgoingWebhook {
   };
 }
 
-/** Makes the signer at its first use. */
 function prepareSigner(webhook: StoredOutgoingWebhook): () => WebhookSigner {
   let signer: WebhookSigner | null = null;
   return () => signer ??= createWebhookSigner(webhook);

@@ -219,7 +219,6 @@ export function missesSystemEvents(webhook: Triggers): boolean {
     && SYSTEM_EVENTS.some((name) => !tests.some((isHeard) => isHeard?.(name) === true));
 }
 
-/** Checks the rules between members. */
 function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldError[] {
   const { when, headers, triggerEvent, triggerEvents } = webhook;
   const errors: FieldError[] = [

@@ -17,7 +17,6 @@ const CLASS = /^[345]xx$/;
 const STATUS_MIN = 300;
 const STATUS_MAX = 599;
 
-/** `findRetryOnProblems` checks it. */
 const itemSchema: SchemaOf<RetriedStatus, JsonSchema> = {
   kind: 'json', isObject: false, bytesMax: ITEM_BYTES_MAX, depthMax: 1,
 };

@@ -173,7 +173,6 @@ export function sendsSecret({ signing }: JsonObject): boolean {
   return readScheme(signing)['algorithm'] === 'token';
 }
 
-/** The rules between `signing` and other members. */
 export function findSigningProblems(webhook: JsonObject): readonly FieldError[] {
   const { secret, signing, oauth2 } = webhook;
   const errors = !setsAuthorization(webhook) ? []
@@ -207,7 +206,6 @@ export function findDialectSecretProblem(webhook: JsonObject, secret: string): s
     : 'must have no control characters and no space at its ends: it is sent as it is';
 }
 
-/** Whether requests can hold signatures of the previous and the current secret. */
 export function canHoldPrevious(webhook: JsonObject): boolean {
   const scheme = findScheme(webhook);
   return scheme === null || canHoldSeveral(scheme);

@@ -16,7 +16,6 @@ type Wait<T extends TimedTask> = {
  * The longest timer: a timer stands still while the machine sleeps, and the time of day may be set.
  */
 const TIMER_MS_MAX = 60_000;
-/** Most tasks that become ready in one turn of the event loop. */
 const READY_MAX = 1000;
 /** Stale waits are removed when there are more than this many, and more than half of all. */
 const STALE_MAX = 1000;
@@ -54,7 +53,6 @@ export class DueTimes<T extends TimedTask> {
     this.#timerAtMs = Infinity;
   }
 
-  /** Makes the task wait until `dueAtMs`, in place of an earlier wait. */
   wait(task: T, dueAtMs: number): void {
     this.#correctForClockStep();
     // A new task has the state already, and no wait yet.
@@ -134,7 +132,6 @@ function isSooner(left: Wait<TimedTask>, right: Wait<TimedTask>): boolean {
   return left.atMs === right.atMs ? left.task.place < right.task.place : left.atMs < right.atMs;
 }
 
-/** Whether the wait is not stale. */
 function isCurrent({ task, atMs }: Wait<TimedTask>): boolean {
   return task.state === 'waiting' && task.dueAtMs === atMs;
 }

@@ -6,11 +6,9 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from './item-spec.ts';
 
 /** How the items of a queue end with its webhook. An item may have several tasks. */
 export type Ending = {
-  /** The collection of the items' records. */
   readonly collection: string;
   readonly itemIdOf: (taskId: string) => string;
   readonly isOrphaned: (key: string) => boolean;
-  /** Stages the end of an item, unless it is not pending any more. */
   readonly stageEnd: (transaction: Transaction, itemId: string, nowMs: number) => void;
   /** The log message when the items of a removed webhook cannot be ended at once. */
   readonly message: string;
@@ -59,7 +57,6 @@ export async function endPending(
   }
 }
 
-/** Lists as many pending items as one transaction should change. */
 function listPendingChunk(
   store: Store, scheduler: Scheduler, { collection, itemIdOf }: Ending, key: string,
 ): readonly string[] {

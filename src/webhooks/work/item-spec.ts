@@ -14,7 +14,6 @@ export type ItemSpec<Item> = {
   readonly noun: string;
   readonly collection: CollectionSpec;
   readonly idOf: (item: Item) => string;
-  /** Reads an item from its record, and from the records of its parts. */
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
   /** Whether an item that was read before still is what the records say. */
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
@@ -41,7 +40,6 @@ export function isSameMemory(left: Buffer, right: Buffer): boolean {
     && left.length === right.length;
 }
 
-/** Returns the changed item, or null to leave it as it is. */
 export type ItemChange<Item> = (before: Item) => Item | null;
 
 /** Most items changed in one transaction, which takes a few milliseconds. */

@@ -90,7 +90,6 @@ export class Lanes {
     return false;
   }
 
-  /** Lists up to `max` lanes that hold back many tasks, the longest first. */
   listLongLanes(max: number): readonly LongLane[] {
     const longLanes: LongLane[] = [];
     for (const { queue, key, begunCount } of this.#longLanes) {

@@ -19,7 +19,6 @@ export interface QueueLease {
 }
 
 export interface Ownership {
-  /** The lease of a queue; null when this process has none. */
   findLease(key: string): QueueLease | null;
   /** False while no attempt may begin at all. `onChange` tells when that is over. */
   mayBegin(): boolean;

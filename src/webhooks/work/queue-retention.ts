@@ -26,7 +26,6 @@ type EndChange = {
 export type RetentionRules = {
   /** Calls `listener` for every item, then for every change until the result is called. */
   readonly follow: (listener: (change: EndChange) => void) => () => void;
-  /** Reads how an item has ended; null: it must not be removed. */
   readonly readEnd: (bytes: Buffer, find: FindRecord) => ItemEnd | null;
   /**
    * The bytes that the removal of an item frees, with an equal share of bytes that others use too.
@@ -170,7 +169,6 @@ export class QueueRetention {
     return bytes !== undefined && this.#rules.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
-  /** Takes the items that have to go, at most CHUNK_ITEMS_MAX. */
   #takeRemovable(): EndedItem[] {
     const { retentionMs, finishedMax } = this.#rules;
     const nowMs = this.#context.clock.now();
@@ -196,7 +194,6 @@ export class QueueRetention {
     return removable;
   }
 
-  /** Adds to `removable` the items by which all together are over their limits. */
   #takeExcess(removable: EndedItem[]): void {
     let { count, bytes } = this.#computeExcess();
     const subtract = (item: EndedItem): void => {

@@ -32,10 +32,8 @@ export type Postponement = { readonly postponedMs: number };
 
 export type AttemptResult<Result> = { readonly result: Result } | Postponement;
 
-/** The records whose tasks a worker attempts. */
 export type TaskRecords<Item> = {
   readonly collection: Collection;
-  /** Whether the record is a task, among others of the collection. */
   readonly isTask: (id: string) => boolean;
   readonly isPending: (bytes: Buffer) => boolean;
   readonly decode: (bytes: Buffer) => Item;
@@ -49,7 +47,6 @@ export type WebhookQueues<Item> = {
   readonly ending: Ending;
   /** The order of a queue as text, from which its lanes follow; null: there is none. */
   readonly describeOrder: (key: string) => string | null;
-  /** Finds the lane of a pending record by the present order; null: there is none. */
   readonly findLane: (item: StoredItem<Item>) => LaneName | null;
 };
 
@@ -108,14 +105,12 @@ export interface Attempter<Item, Result> {
 
 export type AttemptWorker = Pick<QueueWorker<unknown, unknown>, 'closing' | 'updateQueue'>;
 
-/** While the store takes no writes, no attempt begins, and the worker checks at this interval. */
 const STORE_CHECK_MS = 1000;
 /** Most attempts under way and ends of orphaned queues, without parked attempts. */
 const ACTIVE_MAX = 1024;
 /** Delays after an `AppError`, as of the store, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
-/** Delay of an attempt whose lease ended as it was to begin. */
 const NO_LEASE_DELAY_MS = 1000;
 /** Attempts may end at once and make room for more: after this long others get their turn. */
 const TURN_MS_MAX = 5;
@@ -126,7 +121,6 @@ export class QueueWorker<Item, Result> {
   readonly #attempter: Attempter<Item, Result>;
   readonly #laneUpdates: LaneUpdates;
   readonly #unfollow: readonly (() => void)[];
-  /** Attempts and ends of orphaned queues under way. */
   #underWayCount = 0;
   readonly #onEnd = (): void => {
     this.#underWayCount -= 1;
@@ -139,11 +133,9 @@ export class QueueWorker<Item, Result> {
   };
   #onIdle: () => void = () => {};
   readonly #closing = new AbortController();
-  /** Aborts the attempts still under way when the time to close is over. */
   readonly #cutOff = new AbortController();
   /** For a lease that may end, the signal that aborts when it has ended or `#cutOff` aborts. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
-  /** Parked attempts by the ids of their tasks, each with the key of its queue. */
   readonly #parked = new Map<string, { readonly key: string; readonly giveUp: () => void }>();
   #isStarted = false;
   #whenClosed: Promise<void> | null = null;
@@ -269,7 +261,6 @@ export class QueueWorker<Item, Result> {
     return mayStart ? queue : { ...queue, mayStart };
   }
 
-  /** Finds the lane of a task by its record and the present order; null: none. */
   #findLane(id: string): LaneName | null {
     const { collection, decode } = this.#attempter.records;
     const bytes = collection.findBytes(id);

@@ -6,7 +6,6 @@ import { SET_BACK_MS_MIN } from './due-times.ts';
  * Jitter only lengthens a wait, so that attempts that failed together do not come back together.
  */
 const JITTER = 0.1;
-/** The longest wait that a target's Retry-After may ask for. */
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 
 export function addJitter(ms: number, random: number): number {

@@ -62,7 +62,6 @@ export class Scheduler {
    */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
-  /** By key of a queue, which need not exist. */
   readonly #pacedQueues = new Map<string, PacedQueue>();
   #onRunnable: () => void = () => {};
   #isClosed = false;
@@ -129,7 +128,6 @@ export class Scheduler {
     return this.#tasks.get(id);
   }
 
-  /** Lists up to `max` tasks of a queue, oldest first. */
   listTaskIds(key: string, max: number): readonly string[] {
     const queue = this.#queues.find(key);
     const ids: string[] = [];
@@ -256,7 +254,6 @@ export class Scheduler {
     this.#restartPaceTimer(key, pacedQueue);
   }
 
-  /** Whether the queue has tasks, all of them held. */
   isAllHeld(key: string): boolean {
     const place = this.#queues.findHoldPlace(key);
     const queue = this.#queues.find(key);
@@ -334,7 +331,6 @@ export class Scheduler {
     return this.#findPacedQueue(task)?.timer != null && this.#isPaced(task);
   }
 
-  /** Starts no paced task of the queue until its pace allows it. */
   #restartPaceTimer(key: string, pacedQueue: PacedQueue): void {
     pacedQueue.timer?.cancel();
     pacedQueue.timer = null;

@@ -63,7 +63,6 @@ export type RunLimits = {
   readonly runningPerTargetMax?: number;
 };
 
-/** A queue whose first task waits for a permit of its target. */
 export type BlockedQueue = {
   readonly queueKey: string;
   readonly target: string;
@@ -135,7 +134,6 @@ export class TaskQueues {
     return this.#targets.values();
   }
 
-  /** Lists the queues with tasks or attempts under way. */
   listKeys(): readonly string[] {
     return [...this.#queues.values()].filter((queue) => !isIdle(queue)).map(({ key }) => key);
   }
@@ -240,7 +238,6 @@ export class TaskQueues {
     this.#dropIfIdle(task.queue);
   }
 
-  /** Moves a task to another lane; null: to no lane. Its place stays. */
   setLane(task: Task, name: LaneName | null): void {
     if (task.state === 'gone' || task.lane?.name === name?.name) return;
     this.lanes.leave(task);
@@ -425,7 +422,6 @@ export class TaskQueues {
     return PAUSE_MS;
   }
 
-  /** The prompt queues of a target that is reached again need no shared permit any more. */
   #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
     if (target.isUnreachable === isUnreachable) return;
     target.isUnreachable = isUnreachable;
@@ -435,7 +431,6 @@ export class TaskQueues {
     }
   }
 
-  /** Gives free permits, those of a target and shared ones, to waiting queues. */
   #admitWaiting(target: TaskTarget): void {
     this.#admitFrom(target.permitLine, this.#countFreePermits(target));
     this.#admitFrom(this.#trialPermitLine, this.#trialMax - this.#sharedPermitCount);

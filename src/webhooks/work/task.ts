@@ -15,7 +15,6 @@ import type { TargetLine } from './queue-line.ts';
  */
 type TaskState = 'waiting' | 'ready' | 'unsettled' | 'gone';
 
-/** Says which lane of its queue a task is in. */
 export type LaneName = {
   /** Unique in the queue. */
   readonly name: string;
@@ -31,7 +30,6 @@ export type Lane = LaneName & {
   /** The number of tasks that are not gone, and of those that have begun. */
   size: number;
   begunCount: number;
-  /** The number of attempts under way, parked ones too. */
   underWayCount: number;
   /** The task that stands among the ready ones of the queue for this lane. */
   offeredTask: Task | null;
@@ -71,15 +69,12 @@ export type TaskQueue = {
   lastStartNumber: number;
   /** When a task began to wait for a permit of the target; null: no task waits. */
   targetWaitSinceMs: number | null;
-  /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
   /** Lets the first task start although `mayStart` is false; false again after that start. */
   startsOnce: boolean;
-  /** The number of attempts under way, and how many of these are parked. */
   underWayCount: number;
   parkedCount: number;
-  /** The number of tasks that are not gone. */
   size: number;
 };
 
@@ -91,9 +86,7 @@ export type TaskTarget = {
   /** Whether the last attempt got no connection. A `silent` attempt leaves it unchanged. */
   isUnreachable: boolean;
   permitCount: number;
-  /** Attempts in a row that got no response. */
   unansweredCount: number;
-  /** True while no attempt starts, after many attempts without a response. */
   isPaused: boolean;
 };
 
@@ -116,7 +109,6 @@ export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
   /** `parked`: it waits for something of its own, and counts only in its queue and lane. */
   state: 'running' | 'parked' | 'ended';
-  /** See task-queues.ts. */
   readonly isShared: boolean;
   /** When it got its permit: at its start, or when it ceased to be parked. Monotonic. */
   permitSinceMs: number;

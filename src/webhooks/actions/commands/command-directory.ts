@@ -14,7 +14,6 @@ import { walkPath, type PathStep } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 import { isInterpreterName } from './interpreters.ts';
 
-/** A file that a hook could run; else its problem. */
 type ListedCommand = { readonly name: string; readonly problem: string | null };
 
 /** More files are not listed: people choose from the list. */

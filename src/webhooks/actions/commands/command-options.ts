@@ -12,9 +12,7 @@ import type {
 import type { CommandDirectory } from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
-/** The parsed options of an action configuration. */
 export type HookCommand = {
-  /** A file in the command directory. */
   readonly command: string;
   readonly arguments: readonly TextTemplate[];
   readonly environment: readonly NamedTemplate[];

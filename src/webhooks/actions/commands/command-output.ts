@@ -6,7 +6,6 @@ import type { Logger } from '../../../base/log.ts';
 import type { CommandOutputPipes } from './output-pipes.ts';
 import type { RunFolder } from './run-folder.ts';
 
-/** The parts of the output of a command that its run keeps. */
 export type KeptOutput = {
   /** The beginning of its standard output. */
   readonly output: Buffer;
@@ -29,7 +28,6 @@ export class CommandOutputs {
   readonly #stderr: CommandOutput;
   readonly #sources: Readable[] = [];
 
-  /** `log` gets each line at `debug`. */
   constructor({ outputBytesMax, log }: {
     readonly outputBytesMax: number; readonly log: Logger;
   }) {
@@ -89,7 +87,6 @@ export class CommandOutputs {
   }
 }
 
-/** The kept parts of standard output, or of standard error. */
 class CommandOutput {
   readonly #head: OutputHead;
   readonly #tail = new OutputTail(TAIL_BYTES);
@@ -174,7 +171,6 @@ const LOG_BYTES_MAX = 1 << 20;
 /** About the bytes of a line beside its text: empty lines are a flood as well. */
 const LINE_FRAME_BYTES = 256;
 
-/** Logs one output of a command, line by line, at `debug`. */
 class OutputLines {
   readonly #log: Logger;
   readonly #outputName: OutputName;
@@ -198,7 +194,6 @@ class OutputLines {
     this.#extendLine(piece.subarray(start));
   }
 
-  /** Logs a last line without a line break. */
   end(): void {
     if (this.#line.length > 0) this.#writeLine();
   }

@@ -72,7 +72,6 @@ function offerToMemoryKiller(pid: number): void {
 
 type ExitStatus = { readonly exitCode: number | null; readonly signal: string | null };
 
-/** A command that runs, until its whole session has ended. */
 export class CommandProcess {
   /** Resolves when the command has ended, or cannot be ended. Never rejects. */
   readonly end: Promise<ProcessEnd>;

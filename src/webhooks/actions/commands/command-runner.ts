@@ -18,7 +18,6 @@ import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder, type CommandFile } from './run-folder.ts';
 
 export type HookCommandRun = {
-  /** The real path of the checked executable. */
   readonly file: string;
   readonly arguments: readonly string[];
   /** Complete but for the variables of `files`. */
@@ -31,7 +30,6 @@ export type HookCommandRun = {
   readonly timeoutMs: number;
   /** The limit of the kept beginning of standard output. */
   readonly outputBytesMax: number;
-  /** Gets each line of output at `debug`. */
   readonly log: Logger;
 };
 
@@ -103,7 +101,6 @@ export class CommandRunner {
     }
   }
 
-  /** Opens input and output of the command, starts it, and waits for its end. */
   async #runPrepared(run: HookCommandRun, folder: RunFolder): Promise<HookCommandEnd> {
     const outputs = new CommandOutputs(run);
     const descriptors: number[] = [];

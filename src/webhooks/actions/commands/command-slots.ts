@@ -45,7 +45,6 @@ type ConfigurationRuns = {
 export class CommandSlots {
   readonly #max: number;
   readonly #runsByConfiguration = new Map<string, ConfigurationRuns>();
-  /** The waiting runs, the next first. */
   readonly #turns = new Set<Turn>();
   #runningCount = 0;
   #isClosed = false;
@@ -140,7 +139,6 @@ export class CommandSlots {
     };
   }
 
-  /** Begins waiting runs in their order, as far as there is room. */
   #beginWaiting(): void {
     for (const turn of this.#turns) {
       if (this.#runningCount >= this.#max) return;

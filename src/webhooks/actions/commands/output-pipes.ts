@@ -17,7 +17,6 @@ const BATCH_SIZE = 16;
 
 export class CommandOutputPipes {
   readonly #runsFolder: string;
-  /** Holds the spare pipes. */
   #folder: RunFolder | null = null;
   readonly #sparePaths: string[] = [];
   #filling: Promise<boolean> | null = null;

@@ -52,7 +52,6 @@ function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): nu
     .map(({ sessionId }) => sessionId);
 }
 
-/** Sends SIGTERM, and SIGKILL after the time that a timeout gives. */
 async function endSession(sessionId: number, clock: Clock): Promise<boolean> {
   const deadlineMs = clock.monotonicMs() + TERMINATION_MS;
   let count = await signalSession(sessionId, 'SIGTERM');

@@ -31,9 +31,7 @@ type CommandResources = {
   readonly runner: Pick<CommandRunner, 'run'>;
   /** The setting `actions.environment`: the names for `environment` and `files`. */
   readonly allowedVariables: readonly string[];
-  /** The limit of a command without an option `timeout`. */
   readonly timeoutMs: number;
-  /** Variables of every command, such as PATH. */
   readonly baseEnvironment: Readonly<Record<string, string>>;
 };
 
@@ -172,7 +170,6 @@ function fillTemplates(
   };
 }
 
-/** Fills templates up to a limit of all texts together. */
 class FilledBudget {
   readonly #facts: Facts;
   #lengthLeft: number;

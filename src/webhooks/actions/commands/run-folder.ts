@@ -18,7 +18,6 @@ import { removeTree } from '../../../base/files/remove-tree.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { describeProcess, type ProcessIdentity } from '../../../store/lock/process-identity.ts';
 
-/** A file for the command, and the variable with its path. */
 export type CommandFile = { readonly variable: string; readonly bytes: Buffer };
 
 const PREFIX = 'run-';

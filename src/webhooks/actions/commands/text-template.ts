@@ -12,7 +12,6 @@ import {
   createFactReader, findPathProblem, type FactReader, type Facts,
 } from '../../members/filters/facts.ts';
 
-/** Texts, and readers of the values between them. */
 export type TextTemplate = readonly (string | FactReader)[];
 
 const TEMPLATE_SOURCES = ['payload', 'headers', 'query', 'event'];

@@ -25,7 +25,6 @@ import {
 import type { LoadReport } from './worker-messages.ts';
 
 export type ModuleFile = {
-  /** The path as found, for messages. */
   readonly origin: string;
   /**
    * The path to load. Throws `usage` for a file that is not safe. Must be called before each load.
@@ -34,7 +33,6 @@ export type ModuleFile = {
 };
 
 type ModuleOptions = Pick<RelayContext, 'clock' | 'log'> & {
-  /** The limit of a run, and of a check of options. */
   readonly callTimeoutMs: number;
   readonly memoryMiBMax: number;
 };
@@ -59,7 +57,6 @@ type ActionWorker = {
 };
 
 const LOADING_MS_MAX = 10_000;
-/** Most workers that may end before a call begins. */
 const ENDS_AWAITED_MAX = 5;
 
 const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
@@ -107,7 +104,6 @@ export class ActionModules {
     return sources;
   }
 
-  /** Ends the worker with its runs; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker?.thread.close();
@@ -214,7 +210,6 @@ export class ActionModules {
     return worker;
   }
 
-  /** Starts a worker, and loads the modules that are not switched off. */
   #replaceWorker(): ActionWorker {
     const worker = this.#createWorker();
     for (const module of this.#modules) {

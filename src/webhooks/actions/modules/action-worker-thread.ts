@@ -30,7 +30,6 @@ export type WorkerEnd = {
   readonly stack: readonly string[];
   /** The module whose code was running, or called `process.exit`; null: not known. */
   readonly markedModuleId: number | null;
-  /** The value that was thrown late; null without one. */
   readonly error: unknown;
 };
 
@@ -68,7 +67,6 @@ const MIB = 2 ** 20;
 type ThreadOptions = Pick<RelayContext, 'clock' | 'log'> & {
   readonly memoryMiBMax: number;
   readonly getHttp: () => HttpSender;
-  /** Called once the end is known. */
   readonly onEnd: (end: WorkerEnd) => void;
 };
 
@@ -81,9 +79,7 @@ export class ActionWorkerThread {
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
   #callCount = 0;
-  /** The runs of this turn of the event loop, not sent yet. */
   #runs: ModuleRun[] = [];
-  /** Their bodies, and the payloads that are not bodies. */
   #runBytes: Buffer[] = [];
   #runBytesCount = 0;
   readonly #aborts = new Map<number, AbortController>();
@@ -423,7 +419,6 @@ export class ActionWorkerThread {
     return this.#inspector;
   }
 
-  /** The memory is checked while calls are under way. */
   #watchMemory(): void {
     if (this.#memoryTimer !== null || this.#isCheckingMemory) return;
     this.#memoryTimer =

@@ -13,7 +13,6 @@ import type { HttpRequest } from '../../../client/http-client.ts';
 import type { ActionContext } from '../action.ts';
 
 export type ThrownMessage = {
-  /** The text of a value that is no error. */
   readonly text: string;
   /** An error's name, message, stack and other members that are text, numbers or booleans. */
   readonly members: Readonly<Record<string, unknown>> | null;
@@ -131,7 +130,6 @@ export type WorkerReport =
   | { readonly report: 'abort'; readonly requestId: number }
   | AliveReport;
 
-/** The answer to a ping. */
 export type AliveReport = {
   readonly report: 'alive'; readonly pingId: number;
   /** The bytes of the buffers of the thread, which are not in its heap. */
@@ -240,9 +238,7 @@ export type WorkerSetup = {
  * sends or reads no message. A module is marked by its number plus 1; 0 stands for none.
  */
 export type WorkerMarks = {
-  /** The module whose code the worker has entered and not left. */
   readonly enteredModule: Int32Array;
-  /** The module that has called `process.exit`. */
   readonly exitingModule: Int32Array;
   /** The log lines that the main thread has not read yet. */
   readonly unreadLines: Int32Array;

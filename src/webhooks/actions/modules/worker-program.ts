@@ -77,7 +77,6 @@ type PendingRequest = {
   readonly unlisten: () => void;
 };
 
-/** The values of other files, and the loader of modules. */
 type WorkerImports = {
   readonly ActionResultClass: typeof ActionResult;
   readonly isActionClass: (candidate: unknown) => candidate is ActionClass;
@@ -95,7 +94,6 @@ type WorkerState = WorkerSetup & WorkerImports & {
   requestCount: number;
   /** Resolves when the runs of all messages so far have begun. */
   whenBegun: Promise<void>;
-  /** The JSON of the reports of this turn of the event loop. */
   endedRuns: string[];
 };
 

@@ -19,13 +19,11 @@ import { parseRetryAfter } from '../../../client/policy/retry.ts';
 
 /** The token of one webhook. Times are on the monotonic clock. */
 type TokenSlot = {
-  /** null: there is no usable token. */
   token: string | null;
   usableUntilMs: number;
   pendingToken: Promise<string> | null;
   /** Why the server gave no token last time; null: it gave one, or was not reached. */
   refusal: AppError | null;
-  /** The server is not asked again before. */
   refusedUntilMs: number;
 };
 
@@ -111,7 +109,6 @@ type AccessToken = {
 
 const RESPONSE_BYTES_MAX = 64 * 1024;
 const TIMEOUT_MS_MAX = 30_000;
-/** The shortest wait after a refusal. */
 const RETRY_AFTER_MS_MIN = 2000;
 /** The characters that a header can carry (RFC 6750 §2.1, and what servers make beyond it). */
 const TOKEN_PATTERN = /^[\x21-\x7e]{1,16384}$/;

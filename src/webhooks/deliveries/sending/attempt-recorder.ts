@@ -26,7 +26,6 @@ export type FinishedAttempt = {
   /** The head of the request, to be stored; null: the target got no request. */
   readonly sent: SentHead | null;
   readonly targetUrl: string | null;
-  /** Whether the body is the payload itself. */
   readonly isPayload: boolean;
   /**
    * Whether the webhook was probed when the attempt began; somebody may have switched it on since.
@@ -67,9 +66,6 @@ async function writeOutcome(
   return (await writeAttempt(context.store, deliverySpec, write))?.after;
 }
 
-/**
- * The changes that the result of an attempt makes: to the delivery, the health, and system events.
- */
 function createWrite(
   context: DeliveryContext, attempt: FinishedAttempt, webhook: ReadyOutgoingWebhook | undefined,
   nowMs: number,

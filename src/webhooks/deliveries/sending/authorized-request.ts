@@ -15,7 +15,6 @@ import { AccessTokens } from './access-tokens.ts';
 export type AuthorizedResponse = TargetResponse & {
   /** The token of the request, which the target may repeat: see `hideSecrets`. */
   readonly accessToken?: string;
-  /** Why there was no new token after this 401. */
   readonly tokenError?: string;
 };
 

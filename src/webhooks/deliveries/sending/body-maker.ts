@@ -16,9 +16,7 @@ import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index
 import { fillTemplate } from '../../outgoing/payload-template.ts';
 
 export type BodyOrigin = {
-  /** The length of the chain that led here. */
   readonly hops: number;
-  /** The trace of the event. */
   readonly trace?: TraceContext | null;
   readonly log: Logger;
   /** Called when a request of the action was refused because of its chain. */
@@ -29,7 +27,6 @@ export type BodyMaker = ReturnType<typeof createBodyMaker>;
 
 export function createBodyMaker(actions: ConfiguredActions) {
   return {
-    /** Whether the body differs from the payload. */
     needsMaking: ({ actionConfiguration, template }: ReadyOutgoingWebhook): boolean =>
       actionConfiguration !== undefined || template !== null,
     /** Throws `invalid` if the action or the template fails: nothing must go out. */

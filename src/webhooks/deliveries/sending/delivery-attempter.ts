@@ -45,7 +45,6 @@ type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'retiringIds'
   readonly onOutcome: OnOutcome;
 };
 
-/** The shortest time between log lines about bodies without room. */
 const NO_ROOM_LOG_MS = 60_000;
 /**
  * The key of a queue is the identifier of a webhook, or this prefix and a host, for the queued
@@ -232,7 +231,6 @@ async function attemptDelivery(
   };
 }
 
-/** Adds the parts that another sender's dialect made. */
 function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {
   if (sent === null || shown === null) return sent;
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };

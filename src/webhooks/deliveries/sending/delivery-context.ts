@@ -15,7 +15,6 @@ export type DeliveryContext = RelayContext & {
   readonly bodies: BodyMaker;
   readonly sender: WebhookSender;
   readonly capacity: QueueCapacity;
-  /** Webhooks being retired, whose queues start nothing. */
   readonly retiringIds: Set<string>;
   readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;

@@ -63,7 +63,6 @@ export class DeliveryPaces {
       webhookId, { limit: rate.limit, windowMs: rate.seconds * 1000 }, firstWaitMs);
   }
 
-  /** The rest of the interval after the last known attempt. */
   #computeKnownWaitMs(webhookId: string, intervalMs: number): number {
     const { health, clock } = this.#context;
     const { lastSuccessMs, lastFailure } = health.find(webhookId);

@@ -9,7 +9,6 @@ export type DeliveryStatistics = {
   readonly inFlight: number;
   readonly oldestPendingMs: number;
   readonly figures: DeliveryCounters;
-  /** Failed attempts by the webhook's label in the metrics. */
   readonly failures: readonly { readonly hook: string; readonly count: number }[];
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
@@ -26,7 +25,6 @@ export class DeliveryCounters {
   readonly attemptDurations = new Histogram(ATTEMPT_BOUNDS_S);
   /** Seconds from the creation of deliveries to their end. */
   readonly latencies = new Histogram(DELIVERY_BOUNDS_S);
-  /** Failed attempts by the identifier of the webhook. */
   readonly failures = new Map<string, number>();
 
   record(

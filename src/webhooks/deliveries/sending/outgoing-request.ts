@@ -20,12 +20,10 @@ export type OutgoingRequest = {
   readonly secret: string | null;
   /** It may be expired. */
   readonly previousSecret: PreviousSecret | null;
-  /** Another sender's way to sign, in place of ours. */
   readonly dialect: Dialect | null;
   readonly body: Buffer | null;
   /** The limit of one attempt, and of all together. Absent: the client's settings. */
   readonly timeoutMs?: number | undefined;
-  /** The credentials of its access token. */
   readonly oauth2?: Oauth2 | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
   /** Absent or null: a status of 2xx delivers. */

@@ -33,7 +33,6 @@ import type { DeliveryContext } from './delivery-context.ts';
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
   readonly sent: SentHead | null;
-  /** Whether the body is the payload itself. */
   readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
 } & ({ readonly request: OutgoingRequest } | { readonly failure: SendOutcome });

@@ -9,7 +9,6 @@ import type { RelayContext } from '../../relay-context.ts';
 
 type StoreFailure = { readonly sinceMs: number; readonly reason: string };
 
-/** The wait after the store has failed once more. */
 const RETRY_MS = 5000;
 
 export class StoreFailureEvents {

@@ -10,7 +10,6 @@ import type { DeliveryContext } from './delivery-context.ts';
 
 type Probe = TimedTask & { readonly webhookId: string };
 
-/** The wait of a due probe while no delivery is pending. */
 const EMPTY_DELAY_MS = 60_000;
 /**
  * Between the begins of two probes: each looks through all tasks for its oldest, some 40 ms with a
@@ -21,7 +20,6 @@ const SPACING_MS = 100;
 export class WebhookProbes {
   readonly #context: DeliveryContext;
   readonly #dueTimes: DueTimes<Probe>;
-  /** By webhook, its next probe by this node. */
   readonly #probes = new Map<string, Probe>();
   /** Monotonic. */
   #lastBeginMs = -Infinity;

@@ -16,13 +16,11 @@ import type { DeliveryContext } from './delivery-context.ts';
 
 type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler' | 'retiringIds'>;
 
-/** Stages the system events that an attempt causes. */
 export interface AttemptEvents {
   deliveryFailed(transaction: Transaction, after: Delivery): void;
   webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
 }
 
-/** The changes that the result of an attempt makes. */
 export type DeliveryWrite = AttemptWrite<Delivery> & {
   /** The URL that was asked; null without a request. */
   readonly targetUrl: string | null;

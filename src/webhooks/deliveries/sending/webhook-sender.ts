@@ -29,7 +29,6 @@ import {
 const GONE = 410;
 /** An attempt is one request: the schedule says when the next follows. */
 const NO_RETRIES = 0;
-/** The error of an attempt with a status that would have been a success. */
 const UNMET_ERROR = 'the answer does not meet successWhen';
 /** Failures of the host, unless there was a connection. A time-out is none. */
 const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
@@ -70,7 +69,6 @@ export function createWebhookSender(
       return mentionDisabled(webhook,
         await sendNow(parts, webhook, () => payloadJson, origin, options));
     },
-    /** Makes one attempt of a delivery; null: the signal aborted it. */
     attempt: (request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null> =>
       makeAttempt(parts, request, signal),
   };

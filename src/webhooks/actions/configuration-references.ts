@@ -5,8 +5,9 @@
  * record. The labels of webhooks come from the indexes.
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
-import { invalid, isJsonObject } from '../../base/fields.ts';
+import { invalid, isCount } from '../../base/fields.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { configurationCollection } from './action-configuration.ts';
@@ -122,20 +123,17 @@ function addUses(
 ): void {
   const before = readUses(transaction, identifier);
   const uses: Uses = { ...before, [direction]: Math.max(0, before[direction] + by) };
-  if (uses.incoming + uses.outgoing === 0) {
-    transaction.delete(usesCollection.name, identifier);
-    return;
-  }
   const { incoming, outgoing } = uses;
-  const json = JSON.stringify({ identifier, incoming, outgoing });
-  transaction.put(usesCollection.name, identifier, json);
+  if (incoming + outgoing === 0) transaction.delete(usesCollection.name, identifier);
+  else {
+    const json = JSON.stringify({ identifier, incoming, outgoing });
+    transaction.put(usesCollection.name, identifier, json);
+  }
 }
 
 function readUses(transaction: Transaction, identifier: string): Uses {
   const bytes = transaction.find(usesCollection.name, identifier);
-  const record: unknown = bytes === undefined ? {} : JSON.parse(bytes.toString('utf8'));
-  const toCount = (value: unknown): number => typeof value === 'number' ? value : 0;
-  return isJsonObject(record)
-    ? { incoming: toCount(record['incoming']), outgoing: toCount(record['outgoing']) }
-    : { incoming: 0, outgoing: 0 };
+  return bytes === undefined ? { incoming: 0, outgoing: 0 }
+    : decodeRecordAs<Uses>(bytes, ({ incoming, outgoing }) =>
+      isCount(incoming) && isCount(outgoing));
 }

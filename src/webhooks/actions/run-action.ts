@@ -1,14 +1,17 @@
-/** Runs an action within its time limit. An error of the action becomes a failed result. */
+/**
+ * Runs an action within its time limit, and logs its run. An error of the action becomes a failed
+ * result.
+ */
 import { AppError, isTemporary } from '../../base/errors.ts';
 import { endsInTime, type Clock } from '../../base/clock.ts';
 import { isEmptyObject, encodeJson } from '../../base/json/encode.ts';
-import type { Logger } from '../../base/log.ts';
+import type { Logger, LogFields } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
-import { toActionResult } from './action-registry.ts';
+import {
+  toActionResult, type ActionCall, type ActionRegistry, type RegisteredAction,
+} from './action-registry.ts';
 import type { ConfigurationIndex } from './configuration-index.ts';
-import { SwitchedOffError } from './switched-off-error.ts';
-import type { ActionCall, ActionRegistry, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
   readonly timeoutMs: number;
@@ -50,7 +53,7 @@ export class DetailedRunResult extends ActionResult {
   }
 }
 
-export function recordMessageOf(result: ActionResult): string | null {
+export function getRecordMessage(result: ActionResult): string | null {
   return result instanceof DetailedRunResult ? result.recordMessage : result.message;
 }
 
@@ -149,4 +152,56 @@ export function encodeData(data: object, source: { readonly log: Logger }): stri
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value
     && typeof value.then === 'function';
+}
+
+/**
+ * Thrown for a run, or a check of options, of an action whose module is switched off for a while
+ * (modules/action-modules.ts). A caller is answered 503; a stored request waits without an attempt.
+ */
+export class SwitchedOffError extends AppError {
+  readonly remainingMs: number;
+
+  constructor(remainingMs: number) {
+    super('unavailable', 'The action is switched off',
+      { retryAfterS: Math.max(1, Math.ceil(remainingMs / 1000)) });
+    this.remainingMs = remainingMs;
+  }
+}
+
+type LoggedRun = {
+  readonly labels: LogFields;
+  /** undefined: the webhook has no such route any more. */
+  readonly actionConfiguration: string | undefined;
+  readonly success: boolean;
+  /** Its chain was refused, which is logged elsewhere. */
+  readonly isChainRefused: boolean;
+  readonly message: string | null;
+  readonly data: object | null;
+  readonly durationMs: number;
+};
+
+/**
+ * Logs a run of an incoming webhook's action, whether a sender waits for it or its request is
+ * stored: a success at `debug`, a failure at `warning`. `kind` is the message.
+ */
+export function logRun(
+  { configurations, actions }: Omit<ConfiguredActions, 'runner'>,
+  log: Logger, kind: string, run: LoggedRun,
+): void {
+  const { labels, actionConfiguration, success, isChainRefused, message, data, durationMs } = run;
+  const fields = {
+    ...labels, action: actionConfiguration ?? null, durationMs: Math.round(durationMs),
+    result: message,
+  };
+  // Most runs succeed while `debug` is off: the target is looked up after this.
+  if (success || isChainRefused) return log.debug(kind, fields);
+  const configuration = actionConfiguration === undefined
+    ? undefined : configurations.find(actionConfiguration);
+  const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
+  log.warning(kind, {
+    ...fields,
+    ...action?.formatTarget === undefined || configuration === undefined
+      ? {} : { target: action.formatTarget(configuration.options) },
+    ...data !== null && 'statusCode' in data ? { statusCode: data.statusCode } : {},
+  });
 }

@@ -33,7 +33,7 @@ export const deliverySpec: ItemSpec<Delivery> = {
   collection: deliveryCollection,
   idOf: ({ identifier }) => identifier,
   read: decodeDelivery,
-  isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
+  isCurrent: (storedItem, bytes) => isSameMemory(storedItem.bytes, bytes),
   stageChange,
   stageRemoval,
 };

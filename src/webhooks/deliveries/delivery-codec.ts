@@ -33,7 +33,7 @@ import type { Operation, Store } from '../../store/store-port.ts';
 import type { TaskRecords } from '../work/queue-worker.ts';
 import { RecordHead } from '../records/record-head.ts';
 import {
-  DELIVERY_STATUSES, OUTGOING_STATUSES, computeDeliveryDueMs, deliveryCollection, kindOf,
+  DELIVERY_STATUSES, OUTGOING_STATUSES, computeDeliveryDueMs, deliveryCollection, deriveKind,
   type Attempt, type Delivery, type SentHead,
 } from './delivery.ts';
 import { parseRequestId } from './route-delivery-id.ts';
@@ -62,7 +62,7 @@ export function decodeDelivery(bytes: Buffer): Delivery {
   const { route = null, attempts = [] } = record;
   // Not by a spread of the record, which costs as much as parsing it.
   return {
-    identifier, kind: kindOf(hook, route), createdAt, updatedAt, status, hook,
+    identifier, kind: deriveKind(hook, route), createdAt, updatedAt, status, hook,
     event: record.event ?? null,
     eventId: record.message ?? null,
     request: route === null ? null : parseRequestId(identifier),

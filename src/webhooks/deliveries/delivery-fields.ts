@@ -42,11 +42,11 @@ export function restrictDeliveries(
   };
 }
 
-/** What deliveries to routes show of their requests and incoming webhooks. */
+/** Looks up the requests and incoming webhooks of deliveries to routes. */
 export type RequestLookup = {
   /** The sender's name of the event; null: it gives none. */
   readonly findEvent: (requestId: string) => string | null;
-  /** What a search of deliveries sees of a request; null: the request is gone. */
+  /** The request as a search of deliveries sees it; null: the request is gone. */
   readonly findSearched: (requestId: string) => SearchedRecord<unknown> | null;
   readonly findWebhook: (identifier: string) =>
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;

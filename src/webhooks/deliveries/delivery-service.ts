@@ -174,13 +174,14 @@ export class DeliveryService {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
     return store.transact((transaction) => {
-      const stored = getDelivery(transaction, identifier);
-      const { status } = stored.item;
+      const storedDelivery = getDelivery(transaction, identifier);
+      const { status } = storedDelivery.item;
       if (status === 'delivered' || status === 'failed') {
         throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
       }
       return changeItem(deliverySpec, transaction, identifier,
-        (before) => endIfPending(before, 'cancelled', nowMs), stored)?.after ?? stored.item;
+        (before) => endIfPending(before, 'cancelled', nowMs), storedDelivery)?.after
+        ?? storedDelivery.item;
     });
   }
 
@@ -276,9 +277,10 @@ function retryChunk(
   store: Store, deliveries: readonly Delivery[], nowMs: number, capacity: ResendCapacity,
 ): Promise<number> {
   return store.transact((transaction) => {
-    const wanted = deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));
-    capacity.reserve(transaction, wanted.length, 0);
-    return wanted.filter(({ identifier }) =>
+    const retriedDeliveries =
+      deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));
+    capacity.reserve(transaction, retriedDeliveries.length, 0);
+    return retriedDeliveries.filter(({ identifier }) =>
       changeItem(deliverySpec, transaction, identifier, (before) =>
         before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length;
   });

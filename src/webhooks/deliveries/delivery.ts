@@ -150,9 +150,10 @@ export function createDelivery(
   const { identifier, hook, event = null, eventId = null, request = null, route = null } = input;
   const { queuedAt = null, resendOf = null } = input;
   return {
-    identifier, kind: kindOf(hook, route), createdAt: at, updatedAt: at, status: 'pending', hook,
-    event, eventId, request, route, queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0,
-    notAskedCount: 0, resendOf, isPayload: false, sent: null, attempts: [], attemptCount: 0,
+    identifier, kind: deriveKind(hook, route), createdAt: at, updatedAt: at, status: 'pending',
+    hook, event, eventId, request, route, queuedAt, nextAttemptAt: input.nextAttemptAt ?? at,
+    failures: 0, notAskedCount: 0, resendOf, isPayload: false, sent: null, attempts: [],
+    attemptCount: 0,
   };
 }
 
@@ -205,12 +206,12 @@ export function createRouteDeliveries(
   return names.map((name, index) => createRouteDelivery(request, index, name, at));
 }
 
-export function kindOf(hook: string | null, route: string | null): DeliveryKind {
+export function deriveKind(hook: string | null, route: string | null): DeliveryKind {
   if (route !== null) return 'route';
   return hook === null ? 'forward' : 'webhook';
 }
 
-export function routeNameOf({ identifier, route }: Delivery): string {
+export function getRouteName({ identifier, route }: Delivery): string {
   assert(route !== null, `delivery ${identifier} is to no route`);
   return route;
 }

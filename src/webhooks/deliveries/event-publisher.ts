@@ -131,9 +131,9 @@ export class EventPublisher implements AudienceFinder {
     // Not by a spread, which takes a microsecond for ten members.
     const emission: Emission = { source, trace, key, deliverAt, inputs, name, payloadJson };
     const event = await store.transact((transaction) => {
-      const staged = this.#stage(transaction, emission);
-      onStaged?.(transaction, staged);
-      return staged;
+      const emittedEvent = this.#stage(transaction, emission);
+      onStaged?.(transaction, emittedEvent);
+      return emittedEvent;
     });
     // The fan-out is on disk, and the caller may look for the deliveries.
     if (isFannedOut(event.deliveries.length)) await this.#fanOuts.whenWritten();

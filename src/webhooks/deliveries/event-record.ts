@@ -17,7 +17,7 @@
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
  *
- * What stands before `hooks` is the head. An unescaped quote is never inside a string, so the marks
+ * The head is the part before `hooks`. An unescaped quote is never inside a string, so the marks
  * at which a record is cut into head, list and payload are first found there, whatever the payload
  * holds. Each part is parsed when it is asked for: list and payload may be large.
  *
@@ -116,10 +116,10 @@ export function isEventHeard(find: FindRecord, id: string, event: Buffer): boole
  */
 export function readReceivers(find: FindRecord, id: string, event: Buffer): string {
   const start = event.indexOf(LIST_MARK) + LIST_MARK.length;
-  const made = event.toString('latin1', start, event.indexOf(']', start));
+  const madeText = event.toString('latin1', start, event.indexOf(']', start));
   const { webhookIds } = findLateDeliveries({ find }, id);
-  const late = JSON.stringify(webhookIds).slice(1, -1);
-  return made === '' || late === '' ? `${made}${late}` : `${made},${late}`;
+  const lateText = JSON.stringify(webhookIds).slice(1, -1);
+  return madeText === '' || lateText === '' ? `${madeText}${lateText}` : `${madeText},${lateText}`;
 }
 
 export function readReceiverIds(find: FindRecord, id: string, event: Buffer): readonly string[] {

@@ -61,7 +61,7 @@ export class EventUse {
       followDeliveries(store, (change) => this.#applyDelivery(change)),
       this.#bodies.onChange((change) => this.#applyBody(change)),
       followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
-        this.#applyUse(id, useCountsOfDelayed(before), useCountsOfDelayed(after))),
+        this.#applyUse(id, countDelayedUse(before), countDelayedUse(after))),
     ];
   }
 
@@ -114,15 +114,15 @@ export class EventUse {
       return this.#setCounts(slot, counts, 0);
     }
     const counts = this.#countsAt(slot);
-    this.#eventBytes[useKindOf(counts)] -= before.length;
-    if (after !== null) this.#eventBytes[useKindOf(counts)] += after.length;
+    this.#eventBytes[classifyUse(counts)] -= before.length;
+    if (after !== null) this.#eventBytes[classifyUse(counts)] += after.length;
     else if (counts.keptCount > 0) this.#countsWithoutEvent.set(id, counts);
   }
 
   #applyDelivery({ id, before, after }: Change): void {
-    if (this.#bodies.size > 0) this.#moveBody(id, bodyUseKindOf(before), bodyUseKindOf(after));
+    if (this.#bodies.size > 0) this.#moveBody(id, classifyBodyUse(before), classifyBodyUse(after));
     const record = after ?? before;
-    const [from, to] = [useCountsOf(before), useCountsOf(after)];
+    const [from, to] = [countUse(before), countUse(after)];
     if (record !== null) this.#applyUse(readEventId(record), from, to);
   }
 
@@ -142,7 +142,7 @@ export class EventUse {
   }
 
   #applyBody({ id, before, after }: Change): void {
-    const kind = bodyUseKindOf(this.#deliveries.findBytes(id) ?? null);
+    const kind = classifyBodyUse(this.#deliveries.findBytes(id) ?? null);
     if (kind !== null) this.#bodyBytes[kind] += (after?.length ?? 0) - (before?.length ?? 0);
   }
 
@@ -162,10 +162,10 @@ export class EventUse {
   /** `countedBytes` is what the former counts of the event have counted. */
   #setCounts(slot: number, counts: UseCounts, countedBytes: number): void {
     this.#makeRoom(slot);
-    this.#eventBytes[useKindOf(this.#countsAt(slot))] -= countedBytes;
+    this.#eventBytes[classifyUse(this.#countsAt(slot))] -= countedBytes;
     this.#keptBySlot[slot] = counts.keptCount;
     this.#queuedBySlot[slot] = counts.queuedCount;
-    this.#eventBytes[useKindOf(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
+    this.#eventBytes[classifyUse(counts)] += this.#events.bytesAt(slot)?.length ?? 0;
   }
 
   #makeRoom(slot: number): void {
@@ -177,21 +177,21 @@ export class EventUse {
   }
 }
 
-function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
+function classifyUse({ keptCount, queuedCount }: UseCounts): UseKind {
   if (queuedCount > 0) return 'queued';
   return keptCount > 0 ? 'finished' : 'unused';
 }
 
-function useCountsOf(delivery: Buffer | null): UseCounts {
+function countUse(delivery: Buffer | null): UseCounts {
   if (delivery === null) return NO_USE;
   return countsAsQueued(deliveryHead.readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
 }
 
-function useCountsOfDelayed(delayedEvent: Buffer | null): UseCounts {
+function countDelayedUse(delayedEvent: Buffer | null): UseCounts {
   return delayedEvent === null ? NO_USE : QUEUED_USE;
 }
 
-function bodyUseKindOf(delivery: Buffer | null): BodyUseKind | null {
+function classifyBodyUse(delivery: Buffer | null): BodyUseKind | null {
   if (delivery === null) return null;
   return countsAsQueued(deliveryHead.readStatus(delivery)) ? 'queued' : 'finished';
 }

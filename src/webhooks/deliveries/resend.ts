@@ -50,17 +50,20 @@ export function stageRetry(
   transaction: Transaction, identifier: string, statuses: readonly DeliveryStatus[], nowMs: number,
   capacity: ResendCapacity,
 ): Delivery {
-  const stored = getDelivery(transaction, identifier);
-  const { status } = stored.item;
+  const storedDelivery = getDelivery(transaction, identifier);
+  const { status } = storedDelivery.item;
   if (!statuses.includes(status)) {
     throw new AppError('conflict', `delivery ${identifier} is ${status}; only `
       + `${statuses.join(' and ')} ones can be tried again, and this one resent`);
   }
-  checkWebhookExists(transaction, stored.item);
-  const eventRecord = getEventRecord(transaction, stored);
-  if (status !== 'pending') reserveRoom(transaction, stored, eventRecord, 'retry', capacity);
+  checkWebhookExists(transaction, storedDelivery.item);
+  const eventRecord = getEventRecord(transaction, storedDelivery);
+  if (status !== 'pending') {
+    reserveRoom(transaction, storedDelivery, eventRecord, 'retry', capacity);
+  }
   const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
-  return changeItem(deliverySpec, transaction, identifier, change, stored)?.after ?? stored.item;
+  return changeItem(deliverySpec, transaction, identifier, change, storedDelivery)?.after
+    ?? storedDelivery.item;
 }
 
 /**
@@ -68,23 +71,23 @@ export function stageRetry(
  * need what the former one has. An event that several resends share is reserved once.
  */
 function reserveRoom(
-  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
+  transaction: Transaction, storedDelivery: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
   capacity: ResendCapacity,
 ): void {
-  const { identifier, hook, status } = stored.item;
+  const { identifier, hook, status } = storedDelivery.item;
   const reserve = (bytes: number): void => capacity.reserve(transaction, 1, bytes);
   // A new forward has an event of its own.
   if (mode === 'new' && hook === null) return reserve(eventRecord.length);
   // The bytes of a pending or failed delivery are counted already.
   if (mode === 'retry' && countsAsQueued(status)) return reserve(0);
-  const eventId = readEventId(stored.bytes);
+  const eventId = readEventId(storedDelivery.bytes);
   const eventResource = `event ${eventId}`;
   const isCounted =
     capacity.isEventQueued(eventId) || transaction.countReserved(eventResource) > 0;
   const eventBytes = isCounted ? 0 : eventRecord.length;
   const bodyBytes =
     findStaged(transaction)(deliveryBodyCollection.name, identifier)?.length ?? 0;
-  reserve(stored.bytes.length + bodyBytes + eventBytes);
+  reserve(storedDelivery.bytes.length + bodyBytes + eventBytes);
   transaction.reserve(eventResource, 1);
 }
 
@@ -107,11 +110,11 @@ function checkWebhookExists(transaction: Transaction, delivery: Delivery): void 
 }
 
 /** Throws `conflict` if the event is gone. */
-function getEventRecord(transaction: Transaction, stored: StoredDelivery): Buffer {
-  const eventRecord = findEventRecord(findStaged(transaction), stored.item);
+function getEventRecord(transaction: Transaction, storedDelivery: StoredDelivery): Buffer {
+  const eventRecord = findEventRecord(findStaged(transaction), storedDelivery.item);
   if (eventRecord === undefined) {
     throw new AppError('conflict',
-      `what delivery ${stored.item.identifier} sent has not been kept`);
+      `what delivery ${storedDelivery.item.identifier} sent has not been kept`);
   }
   return eventRecord;
 }
@@ -127,15 +130,15 @@ function stageNewDelivery(
   transaction: Transaction, identifier: string, inputs: Omit<TransactionInputs, 'hops'>,
   capacity: ResendCapacity,
 ): Delivery {
-  const stored = getDelivery(transaction, identifier);
-  checkWebhookExists(transaction, stored.item);
-  const eventRecord = getEventRecord(transaction, stored);
-  const { status, hook, event } = stored.item;
+  const storedDelivery = getDelivery(transaction, identifier);
+  checkWebhookExists(transaction, storedDelivery.item);
+  const eventRecord = getEventRecord(transaction, storedDelivery);
+  const { status, hook, event } = storedDelivery.item;
   if (status === 'pending') {
     throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
-  reserveRoom(transaction, stored, eventRecord, 'new', capacity);
+  reserveRoom(transaction, storedDelivery, eventRecord, 'new', capacity);
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {
@@ -150,7 +153,7 @@ function stageNewDelivery(
     stageDelivery(transaction, delivery);
     return delivery;
   }
-  const eventId = readEventId(stored.bytes);
+  const eventId = readEventId(storedDelivery.bytes);
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
   stageDelivery(transaction, delivery);

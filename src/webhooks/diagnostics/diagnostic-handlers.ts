@@ -9,11 +9,19 @@ import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts
 import {
   receivedRequestSchema, requestToMatchSchema, sampleRequestSchema, type SampleCall,
 } from './diagnostic-schema.ts';
-import { explainMatches } from './explain-matches.ts';
 import { makeSample } from './make-sample.ts';
-import { buildOutgoingExamples } from './outgoing-examples.ts';
+import { buildOutgoingExamples, buildWebhookExamples } from './examples.ts';
 import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
-import { buildWebhookExamples } from './webhook-examples.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { explainCondition } from '../members/filters/explain-condition.ts';
+import { Facts } from '../members/filters/facts.ts';
+import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
+import { createRequestReader } from '../senders/request/request-reader.ts';
+import { joinHeaders } from '../incoming/join-headers.ts';
+import { hasRoutes, type WebhookRoute } from '../incoming/routes-member.ts';
+import { createStoredFacts } from '../inbox/intake/stored-facts.ts';
+import { parseRawHeaders } from './diagnosed-request.ts';
 
 export function sendExamples(exchange: Exchange, sources: DiagnosisSources): void {
   const webhook = getReadyWebhook(exchange, sources);
@@ -61,4 +69,56 @@ function getReadyWebhook(
   const webhook = webhooks.findNamed(name);
   if (webhook === undefined) throw notFoundError('incoming webhook', name);
   return webhook;
+}
+
+/**
+ * Says which routes of a webhook a request would run, a stored one or one that is described.
+ * `input` is the body of the call. Throws `not_found` for a request that is not stored.
+ */
+function explainMatches(
+  sources: Pick<DiagnosisSources, 'requests'>, webhook: ReadyIncomingWebhook, input: JsonObject,
+): object {
+  const { request, routes: candidateRoutes } = input;
+  const facts = request === undefined
+    ? createDescribedFacts(webhook, input)
+    : findStoredFacts(sources, webhook, String(request));
+  const routes: readonly Pick<WebhookRoute, 'name' | 'when'>[] =
+    hasRoutes(candidateRoutes) ? candidateRoutes : webhook.routes;
+  return {
+    event: facts.event() ?? null,
+    routes: routes.map(({ name, when }, index) => {
+      const failedConditions = when === undefined ? []
+        : explainCondition(when, facts, `/routes/${index}/when`);
+      return { name, matches: failedConditions.length === 0, failed: failedConditions };
+    }),
+  };
+}
+
+function findStoredFacts(
+  { requests }: Pick<DiagnosisSources, 'requests'>, { bodyReading }: ReadyIncomingWebhook,
+  id: string,
+): Facts {
+  const request = requests.find(id);
+  const body = requests.findBody(id);
+  if (request === undefined || body === null) throw notFoundError('request', id);
+  return createStoredFacts(request, body, bodyReading);
+}
+
+function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {
+  const { payload = null, event, query, method } = input;
+  const rawHeaders = parseRawHeaders(input['headers']);
+  const request = {
+    method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
+    search: String(query ?? ''), body: Buffer.from(encodeJson(payload)),
+  };
+  const readEvent = (): string | null => {
+    const scheme = sender?.verifier.scheme;
+    return scheme?.event === undefined ? null
+      : createRequestReader(scheme, request).read(scheme.event);
+  };
+  return new Facts({
+    payload: () => toPayload(payload) ?? createEmptyPayload(),
+    event: () => event === undefined ? readEvent() : String(event),
+    headers: request.headers, query: request.search, method: request.method,
+  });
 }

@@ -17,12 +17,12 @@ import { hasRequestBody } from '../members/target-rules.ts';
 import { chooseExampleMethod } from '../incoming/call-examples.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createSenderVerifier } from '../incoming/verification-member.ts';
-import { makeCustomSample } from './custom-sample.ts';
+import {
+  makeCustomSample, matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField,
+  withMember,
+} from './sample-body.ts';
 import type { SampleCall } from './diagnostic-schema.ts';
 import { makeHandshake } from './make-handshake.ts';
-import {
-  matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField, withMember,
-} from './sample-body.ts';
 
 type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 

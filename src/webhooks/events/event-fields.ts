@@ -43,10 +43,10 @@ export function restrictEvents(
   const readsPayloads = isSearch || key !== null || source !== null;
   // Comparing a foreign identifier would take longer than that of no webhook: the time would tell
   // it.
-  const named = typeof hook === 'string' && !visibility.seesWebhook(hook) ? '' : hook;
+  const comparedHook = typeof hook === 'string' && !visibility.seesWebhook(hook) ? '' : hook;
   return {
     ...filter,
-    hook: (identifier) => (named === null || named === identifier)
+    hook: (identifier) => (comparedHook === null || comparedHook === identifier)
       && (readsPayloads ? visibility.seesPayloadsOf(identifier)
         : visibility.seesWebhook(identifier)),
   };

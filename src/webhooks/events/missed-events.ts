@@ -9,9 +9,8 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
-import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, readPayloadBytes, type StoredEventHead,
+  decodeEventHead, readPayloadBytes, readReceiverIds, type StoredEventHead,
 } from '../deliveries/event-record.ts';
 import { delayedEventCollection } from '../deliveries/delayed-events.ts';
 import { findFanOutWebhookIds } from '../deliveries/fan-out.ts';
@@ -33,18 +32,11 @@ export function createMissedEventMatcher(
     let parsedPayload: JsonValue | undefined;
     const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
     if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
-    return !findReceivingWebhookIds(id, record, find).includes(webhookId);
+    return !readReceiverIds(find, id, record).includes(webhookId)
+      && !findFanOutWebhookIds(find, id).includes(webhookId);
   };
 }
 
 function parsePayload(record: Buffer): JsonValue {
   return parseJsonText(readPayloadBytes(record).toString());
-}
-
-function findReceivingWebhookIds(
-  id: string, record: Buffer, find: FindRecord,
-): readonly (string | null)[] {
-  const { webhookIds } = decodeEventDeliveries(record);
-  const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
-  return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
 }

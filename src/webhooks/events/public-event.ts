@@ -73,14 +73,15 @@ export function listEventDeliveries(
 ): readonly EventDelivery[] {
   const find = findCommitted(store);
   const { deliveries, webhookIds } = decodeEventDeliveries(record);
-  const late = findLateDeliveries({ find }, id);
-  const listed = [
+  const lateDeliveries = findLateDeliveries({ find }, id);
+  const allDeliveries = [
     ...deliveries.map((identifier, index) => [identifier, webhookIds[index]] as const),
-    ...late.deliveries.map((identifier, index) => [identifier, late.webhookIds[index]] as const),
+    ...lateDeliveries.deliveries.map((identifier, index) =>
+      [identifier, lateDeliveries.webhookIds[index]] as const),
   ];
-  const seen = visibility === null ? listed
-    : listed.filter(([, webhookId = null]) => visibility.seesEvent([webhookId]));
-  return seen.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
+  const visibleDeliveries = visibility === null ? allDeliveries
+    : allDeliveries.filter(([, webhookId = null]) => visibility.seesEvent([webhookId]));
+  return visibleDeliveries.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
     const { hook, status } = bytes === undefined ? { hook: webhookId, status: null }
       : decodeDelivery(bytes);

@@ -96,8 +96,8 @@ export function encodeFailure(failure: Failure | null): StoredFailure | null {
   return failure === null ? null : { at: formatTimestamp(failure.atMs), reason: failure.reason };
 }
 
-function decodeFailure(stored: StoredFailure | null): Failure | null {
-  return stored === null ? null : { atMs: parseTimestamp(stored.at), reason: stored.reason };
+function decodeFailure(failure: StoredFailure | null): Failure | null {
+  return failure === null ? null : { atMs: parseTimestamp(failure.at), reason: failure.reason };
 }
 
 function parseMsOrNull(time: string | null): number | null {

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
 import {
-  countsAsQueued, createRouteDeliveries, createRouteDelivery, resetForRetry, routeNameOf,
+  countsAsQueued, createRouteDeliveries, createRouteDelivery, resetForRetry, getRouteName,
 } from '../deliveries/delivery.ts';
 import { changeDeliveries, type StoredRequest } from '../incoming/stored-request.ts';
 
@@ -29,10 +29,10 @@ export function retryRequest(
   before: StoredRequest, names: readonly string[], nowMs: number,
 ): StoredRequest {
   const at = formatTimestamp(nowMs);
-  const existingNames = before.deliveries.map(routeNameOf);
+  const existingNames = before.deliveries.map(getRouteName);
   const newNames = names.filter((name) => !existingNames.includes(name));
   const after = changeDeliveries(before, nowMs, (deliveries, updatedAt) => [
-    ...deliveries.map((delivery) => names.includes(routeNameOf(delivery))
+    ...deliveries.map((delivery) => names.includes(getRouteName(delivery))
       ? resetForRetry(delivery, nowMs, updatedAt) : delivery),
     // The time in the queue is now: the id of an old request would put it before all that wait.
     ...newNames.map((name, position) =>
@@ -75,7 +75,7 @@ export function chooseRoutes(
   const { status, deliveries } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
   const defaultNames = !isUnfinished ? available.listMatching()
-    : deliveries.filter((delivery) => countsAsQueued(delivery.status)).map(routeNameOf)
+    : deliveries.filter((delivery) => countsAsQueued(delivery.status)).map(getRouteName)
       .filter((name) => names.includes(name));
   if (defaultNames.length > 0) return defaultNames;
   const reason = isUnfinished ? 'the webhook no longer has the routes that failed or wait'

@@ -25,7 +25,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { RecordHead } from '../records/record-head.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import {
-  DEFAULT_ROUTE, createRouteDeliveries, deliveryCollection, routeNameOf,
+  DEFAULT_ROUTE, createRouteDeliveries, deliveryCollection, getRouteName,
 } from '../deliveries/delivery.ts';
 import { createPuts, decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
@@ -231,7 +231,7 @@ function encodeBeforeBody(request: StoredRequest): string {
   const [first] = deliveries;
   // Must stay the last: see `countWrittenDeliveries`.
   if (deliveries.length > 1 || (first !== undefined && first.route !== DEFAULT_ROUTE)) {
-    json += `,"routes":${JSON.stringify(deliveries.map(routeNameOf))}`;
+    json += `,"routes":${JSON.stringify(deliveries.map(getRouteName))}`;
   }
   return `${json},"bodyBytes":${request.bodyBytes}`;
 }

@@ -58,8 +58,8 @@ function changeWebhook(
   change: (webhook: JsonObject) => JsonObject | null,
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
-  const changed = bytes === undefined ? null : change(decodeRecord(bytes));
-  if (bytes === undefined || changed === null) return false;
-  putNextVersion(transaction, outgoingCollection, identifier, bytes, changed, nowMs);
+  const changedWebhook = bytes === undefined ? null : change(decodeRecord(bytes));
+  if (bytes === undefined || changedWebhook === null) return false;
+  putNextVersion(transaction, outgoingCollection, identifier, bytes, changedWebhook, nowMs);
   return true;
 }

@@ -75,9 +75,9 @@ const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the 
   + 'port of the token URL and of the target stay';
 
 /** Says why a body, whose token URL may have `***`, does not keep the client secret. */
-export function explainClientSecretMove(body: JsonObject, stored: JsonObject): string | null {
-  return isJsonObject(stored['oauth2'])
-    ? explainNewOrigin(listUrls(body), listUrls(stored), MOVED_DETAIL) : null;
+export function explainClientSecretMove(body: JsonObject, record: JsonObject): string | null {
+  return isJsonObject(record['oauth2'])
+    ? explainNewOrigin(listUrls(body), listUrls(record), MOVED_DETAIL) : null;
 }
 
 function listUrls({ targetUrl = null, oauth2 }: JsonObject): JsonObject {

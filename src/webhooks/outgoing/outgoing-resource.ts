@@ -26,7 +26,7 @@ export const outgoingResource: Resource = {
   collection: outgoingCollection,
   // A webhook decides where data goes, which takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
-  patchBase: (stored) => dropProbedState(maskSecrets(outgoingSchema, stored)),
+  patchBase: (record) => dropProbedState(maskSecrets(outgoingSchema, record)),
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***`. It is dropped here and kept from `current` at
     // the end, so that a new target does not ask for it anew.
@@ -71,17 +71,17 @@ const BEGUN_DETAIL = 'must be given anew: this signing sends it as it is, which 
 
 /** Says for which members a body keeps no secret, as their targets have moved. */
 function createMoveRule(
-  body: JsonObject, stored: JsonObject, cause: WriteCause,
+  body: JsonObject, record: JsonObject, cause: WriteCause,
 ): ExplainMove {
-  const targetDetail = explainNewOrigin(body['targetUrl'], stored['targetUrl']);
-  const clientSecretDetail = explainClientSecretMove(body, stored);
+  const targetDetail = explainNewOrigin(body['targetUrl'], record['targetUrl']);
+  const clientSecretDetail = explainClientSecretMove(body, record);
   return (pointer) => {
     // A certificate and its key go to no other place when the target changes.
     if (pointer.startsWith('/clientCertificate/')) return null;
     if (pointer.startsWith('/oauth2/')) return clientSecretDetail;
-    if (pointer !== '/secret' || stored['secret'] === undefined) return targetDetail;
+    if (pointer !== '/secret' || record['secret'] === undefined) return targetDetail;
     // The target may have moved while the secret was not sent.
-    if (sendsSecret(body)) return sendsSecret(stored) ? targetDetail : BEGUN_DETAIL;
+    if (sendsSecret(body)) return sendsSecret(record) ? targetDetail : BEGUN_DETAIL;
     const isUnsent = cause === 'patch' || !Object.hasOwn(body, 'secret');
     return isUnsent ? null : targetDetail;
   };

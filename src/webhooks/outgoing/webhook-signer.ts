@@ -69,15 +69,15 @@ function signParts(
   // A configured header replaces the event's name: a receiver may know another.
   const eventHeaders = eventHeader === null || headers[eventHeader] !== undefined ? {}
     : { [eventHeader]: encodeHeaderText(event) };
-  const added = { ...eventHeaders, ...toLowerCaseNames(signature.headers) };
+  const addedHeaders = { ...eventHeaders, ...toLowerCaseNames(signature.headers) };
   const sources = signer.placements.flatMap(([name, source]) =>
     name === 'signature' ? [source] : []);
   const url = signature.search === search ? targetUrl : replaceQuery(targetUrl, signature.search);
   return {
-    url, headers: { ...headers, ...added },
+    url, headers: { ...headers, ...addedHeaders },
     shown: {
       url: hideUrlSecrets(url, listQueryParameters(sources)),
-      headers: Object.entries(hideSignatureHeaders(added, sources)).flat(),
+      headers: Object.entries(hideSignatureHeaders(addedHeaders, sources)).flat(),
     },
     sentSecrets: listSentSecrets(signer, signature.text),
   };

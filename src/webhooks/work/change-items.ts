@@ -17,12 +17,12 @@ export function hasFailed({ before, after }: ChangedItem<{ readonly status: stri
  */
 export function changeItem<Item>(
   { collection, read, isCurrent, stageChange }: ItemSpec<Item>, transaction: Transaction,
-  id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
+  id: string, change: ItemChange<Item>, storedItem: StoredItem<Item> | null = null,
 ): ChangedItem<Item> | undefined {
   const find = findStaged(transaction);
   const bytes = find(collection.name, id);
   if (bytes === undefined) return undefined;
-  const before = stored !== null && isCurrent(stored, bytes, find) ? stored.item
+  const before = storedItem !== null && isCurrent(storedItem, bytes, find) ? storedItem.item
     : read(bytes, find);
   const after = change(before);
   if (after === null) return undefined;
@@ -32,11 +32,11 @@ export function changeItem<Item>(
 
 /** An item that was attempted, with the change that the attempt's result makes. */
 export type AttemptWrite<Item> = {
-  readonly stored: StoredItem<Item>;
+  readonly storedItem: StoredItem<Item>;
   readonly lease: QueueLease;
   readonly change: ItemChange<Item>;
   /** Stages more records in the same transaction, after the item; null: none. It may run again. */
-  readonly stageMore: ((transaction: Transaction, changed: ChangedItem<Item>) => void) | null;
+  readonly stageMore: ((transaction: Transaction, changedItem: ChangedItem<Item>) => void) | null;
 };
 
 /**
@@ -45,13 +45,14 @@ export type AttemptWrite<Item> = {
  */
 export function writeAttempt<Item>(
   store: Store, spec: ItemSpec<Item>,
-  { stored, lease, change, stageMore }: AttemptWrite<Item>,
+  { storedItem, lease, change, stageMore }: AttemptWrite<Item>,
 ): Promise<ChangedItem<Item> | undefined> {
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return undefined;
-    const changed = changeItem(spec, transaction, spec.idOf(stored.item), change, stored);
-    if (changed !== undefined) stageMore?.(transaction, changed);
-    return changed;
+    const id = spec.idOf(storedItem.item);
+    const changedItem = changeItem(spec, transaction, id, change, storedItem);
+    if (changedItem !== undefined) stageMore?.(transaction, changedItem);
+    return changedItem;
   });
 }
 

@@ -16,7 +16,7 @@ export type ItemSpec<Item> = {
   readonly idOf: (item: Item) => string;
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
   /** Whether an item that was read before still is what the records say. */
-  readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
+  readonly isCurrent: (storedItem: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
   /** Stages at least the changes since `before`. */
   readonly stageChange: (transaction: Transaction, item: Item, before: Item) => void;
   /** Stages the removal of the item's records, of which `bytes` is the first. */

@@ -4,7 +4,7 @@
  * and no other. A lane exists for as long as it has a task, or an attempt under way. This file does
  * no I/O and reads no clock.
  *
- * Of each lane at most the first task is offered: it stands among the ready tasks of the queue. A
+ * A lane offers at most its first task, which then stands among the ready tasks of the queue. A
  * task that is offered may cease to be the first, and be offered again, so that it stands there
  * twice: `confirmOffer` is asked before it starts, and leaves out what has ceased.
  */

@@ -69,7 +69,7 @@ export interface Attempter<Item, Result> {
   /** null: the queues are not of webhooks. */
   readonly webhookQueues: WebhookQueues<Item> | null;
   /** Called once for a new task: returns its queue, place and lane. */
-  placeTask(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
+  placeTask(storedItem: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
   /** The present settings of a queue, without its lease and lanes, which the worker knows. */
   describeQueue(key: string): QueueSettings;
   /** Called with each change of a record, before its task follows it. */

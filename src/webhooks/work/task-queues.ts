@@ -7,7 +7,7 @@
  * task now. Three limits are on the attempts under way: of all queues, of one queue and of one
  * target. What a target gives, one for each attempt that it may have, is called a permit here.
  *
- * What the last attempt of a queue showed says how many attempts the queue may have at once, so
+ * The sign of the last attempt of a queue says how many attempts the queue may have at once, so
  * that a webhook that never answers holds one permit of its host, and its neighbours have the
  * others. A queue is prompt if that attempt was answered soon. Where a target has no permit left,
  * all its queues that are not prompt alternate with the prompt ones as if they were one

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { buildOutgoingExamples } from '../../../src/webhooks/diagnostics/outgoing-examples.ts';
+import { buildOutgoingExamples } from '../../../src/webhooks/diagnostics/examples.ts';
 import { createSignatureHeaders } from '../../../src/webhooks/outgoing/outgoing-signature.ts';
 import {
   parseUnsavedWebhook, type ReadyOutgoingWebhook,

@@ -60,11 +60,11 @@ export class CommandDirectory {
   resolveWorkingDirectory(path: string): string {
     const directory = this.#resolve();
     const whole = resolve(this.path, path);
-    const real = realPathOf(whole);
+    const real = findRealPath(whole);
     if (real === null) throw new AppError('usage', `${whole}: is not there; make the folder`);
     if (!statSync(real).isDirectory()) throw new AppError('usage', `${whole}: is not a folder`);
     const isBelow = real === directory || real.startsWith(directory + sep);
-    if (isBelow || this.#workingDirectories.some((named) => realPathOf(named) === real)) {
+    if (isBelow || this.#workingDirectories.some((folder) => findRealPath(folder) === real)) {
       return real;
     }
     throw new AppError('usage', `${whole}: is not below ${this.path}; name it in the setting `
@@ -148,7 +148,7 @@ function isExecutableFile(path: string): boolean {
 }
 
 /** null: there is no such path. Throws the system's error for a folder that is not readable. */
-function realPathOf(path: string): string | null {
+function findRealPath(path: string): string | null {
   try {
     return realpathSync(path);
   } catch (thrown) {

@@ -87,77 +87,37 @@ export class CommandOutputs {
   }
 }
 
+/** The kept parts of one output. */
 class CommandOutput {
-  readonly #head: OutputHead;
-  readonly #tail = new OutputTail(TAIL_BYTES);
   readonly #lines: OutputLines;
+  readonly #headBytesMax: number;
+  readonly #headPieces: Buffer[] = [];
+  #tail = Buffer.alloc(0);
+  #length = 0;
 
   constructor(log: Logger, name: OutputName, headBytesMax: number) {
-    this.#head = new OutputHead(headBytesMax);
     this.#lines = new OutputLines(log, name);
+    this.#headBytesMax = headBytesMax;
   }
 
   add(piece: Buffer): void {
-    this.#head.add(piece);
-    this.#tail.add(piece);
+    const head = piece.subarray(0, Math.max(0, this.#headBytesMax - this.#length));
+    // A copy: a piece of a few bytes keeps a block of 64 KiB in memory.
+    if (head.length > 0) this.#headPieces.push(Buffer.from(head));
+    const tail = Buffer.concat([this.#tail, piece.subarray(-TAIL_BYTES)]);
+    this.#tail = Buffer.from(tail.subarray(-TAIL_BYTES));
+    this.#length += piece.length;
     this.#lines.add(piece);
   }
 
+  /** Neither part has a piece of a character at the cut. */
   take(): { readonly head: Buffer; readonly isTruncated: boolean; readonly tail: Buffer } {
     this.#lines.end();
-    const { isTruncated } = this.#head;
-    return { head: this.#head.take(), isTruncated, tail: this.#tail.take() };
-  }
-}
-
-/** The first bytes of an output, without the beginning of a character that does not end in it. */
-class OutputHead {
-  readonly #bytesMax: number;
-  readonly #pieces: Buffer[] = [];
-  #length = 0;
-  #isTruncated = false;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  get isTruncated(): boolean {
-    return this.#isTruncated;
-  }
-
-  add(piece: Buffer): void {
-    const beginning = piece.subarray(0, this.#bytesMax - this.#length);
-    if (beginning.length < piece.length) this.#isTruncated = true;
-    if (beginning.length === 0) return;
-    // A copy: a piece of a few bytes keeps a block of 64 KiB in memory.
-    this.#pieces.push(Buffer.from(beginning));
-    this.#length += beginning.length;
-  }
-
-  take(): Buffer {
-    const bytes = Buffer.concat(this.#pieces);
-    return withoutCutEnd(bytes);
-  }
-}
-
-/** The last bytes of an output, without the end of a character that begins before them. */
-class OutputTail {
-  readonly #bytesMax: number;
-  #bytes = Buffer.alloc(0);
-  #isCut = false;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  add(piece: Buffer): void {
-    const bytes = Buffer.concat([this.#bytes, piece.subarray(-this.#bytesMax)]);
-    this.#isCut ||= bytes.length > this.#bytesMax || piece.length > this.#bytesMax;
-    this.#bytes = Buffer.from(bytes.subarray(-this.#bytesMax));
-  }
-
-  take(): Buffer {
-    return this.#isCut ? withoutCutStart(this.#bytes) : this.#bytes;
+    return {
+      head: withoutCutEnd(Buffer.concat(this.#headPieces)),
+      isTruncated: this.#length > this.#headBytesMax,
+      tail: this.#length > TAIL_BYTES ? withoutCutStart(this.#tail) : this.#tail,
+    };
   }
 }
 

@@ -11,11 +11,16 @@ import type { Logger } from '../../../base/log.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { CommandOutputs, type KeptOutput } from './command-output.ts';
 import {
-  CommandProcess, startProcess, type ProcessEnd, type StartedProcess,
+  CommandProcess, startProcess, TERMINATION_MS, type ProcessEnd, type StartedProcess,
 } from './command-process.ts';
 import { CommandOutputPipes } from './output-pipes.ts';
-import { recoverCommandRuns } from './recover-command-runs.ts';
-import { RunFolder, type CommandFile } from './run-folder.ts';
+import { RunFolder, listRunFolders, type CommandFile } from './run-folder.ts';
+import { sleep, type Clock } from '../../../base/clock.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { isInThisNamespace, readStartTime } from '../../../store/lock/process-identity.ts';
+import {
+  holdsFileBelow, killSession, listProcesses, signalSession, worksBelow, type ProcessEntry,
+} from './process-table.ts';
 
 export type HookCommandRun = {
   readonly file: string;
@@ -58,10 +63,23 @@ export class CommandRunner {
 
   /**
    * Ends the commands of an earlier process, and removes their folders. Must be called before
-   * anything runs, by the holder of the data directory's lock.
+   * anything runs, by the holder of the data directory's lock. Resolves when all have ended; logs
+   * what cannot be ended or removed.
    */
-  recover(): Promise<void> {
-    return recoverCommandRuns(this.#context, this.#runsFolder);
+  async recover(): Promise<void> {
+    const { clock, log } = this.#context;
+    const folders = listRunFolders(this.#runsFolder);
+    if (folders.length === 0) return;
+    const processes = await listProcesses();
+    const sessionIds = new Set(folders.flatMap((folder) => findSessions(folder, processes)));
+    await Promise.all([...sessionIds].map(async (pid) => {
+      const hasEnded = await endSession(pid, clock);
+      if (hasEnded) log.warning('a command that was left running has been ended', { pid });
+      else log.error('a command that was left running cannot be ended', { pid });
+    }));
+    for (const folder of folders) {
+      await this.#remove(() => folder.remove(), { folder: folder.path });
+    }
   }
 
   /**
@@ -113,14 +131,14 @@ export class CommandRunner {
       const empty = openSync('/dev/null', 'r');
       descriptors.push(empty);
       this.#assertOpen();
-      const started = await startProcess({
+      const startedProcess = await startProcess({
         file: run.file, arguments: run.arguments, workingDirectory,
         environment: { ...run.environment, ...paths },
         stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
       }, (pid) => folder.noteProcess(pid));
       // The command has its own copies: output ends only when ours are closed.
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
-      return await this.#waitForEnd(started, run, outputs);
+      return await this.#waitForEnd(startedProcess, run, outputs);
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor);
       outputs.close();
@@ -128,10 +146,10 @@ export class CommandRunner {
   }
 
   async #waitForEnd(
-    started: StartedProcess, { timeoutMs }: HookCommandRun, outputs: CommandOutputs,
+    startedProcess: StartedProcess, { timeoutMs }: HookCommandRun, outputs: CommandOutputs,
   ): Promise<HookCommandEnd> {
-    outputs.readFrom(started.child);
-    const process = new CommandProcess(started, this.#context, timeoutMs);
+    outputs.readFrom(startedProcess.child);
+    const process = new CommandProcess(startedProcess, this.#context, timeoutMs);
     this.#processes.add(process);
     if (this.#isClosing) process.stop();
     try {
@@ -148,11 +166,12 @@ export class CommandRunner {
   }
 
   /** Files that cannot be removed stay until the next start. */
-  async #remove(remove: () => Promise<void>): Promise<void> {
+  async #remove(remove: () => Promise<void>, labels: object = {}): Promise<void> {
     try {
       await remove();
     } catch (error) {
-      this.#context.log.warning('the folder of a command run cannot be removed', { error });
+      this.#context.log.warning('the folder of a command run cannot be removed',
+        { ...labels, error });
     }
   }
 }
@@ -166,9 +185,10 @@ function checkRun(run: HookCommandRun): void {
     assertWithoutNul(`the variable ${name}`, text);
   }
   // Its file has that name, which must not lead out of the run folder.
-  const misnamed = run.files.find(({ variable }) => !VARIABLE_NAME_PATTERN.test(variable));
-  if (misnamed === undefined) return;
-  throw new AppError('invalid', `${NOT_STARTED}: ${misnamed.variable} is no name of a variable`);
+  for (const { variable } of run.files) {
+    if (VARIABLE_NAME_PATTERN.test(variable)) continue;
+    throw new AppError('invalid', `${NOT_STARTED}: ${variable} is no name of a variable`);
+  }
 }
 
 /** The system ends texts at a NUL, so that what came after it would be lost. */
@@ -229,4 +249,37 @@ function coverDescriptors(
   const covers = Array.from({ length: Math.max(highest + 1 - stdio.length, 0) }, (_, index) =>
     inherited.includes(index + stdio.length) ? empty : 'ignore' as const);
   return [...stdio, ...covers];
+}
+
+const POLL_MS = 20;
+const files = createNodeFiles();
+
+/**
+ * Finds the sessions of a run's command. The noted process is the command only if it has the same
+ * start time. If it has ended before what it started, or was not noted, the session is known by
+ * processes that work in the folder, or write there.
+ */
+function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): number[] {
+  const identity = folder.readProcess();
+  if (identity === null) {
+    return processes.filter(({ pid }) => holdsFileBelow(pid, folder.path))
+      .map(({ sessionId }) => sessionId);
+  }
+  if (!isInThisNamespace(files, identity)) return [];
+  const startTime = readStartTime(files, identity.pid);
+  if (startTime !== '' && startTime === identity.startTime) return [identity.pid];
+  return processes
+    .filter(({ pid, sessionId }) => sessionId === identity.pid
+      && (holdsFileBelow(pid, folder.path) || worksBelow(pid, folder.path)))
+    .map(({ sessionId }) => sessionId);
+}
+
+async function endSession(sessionId: number, clock: Clock): Promise<boolean> {
+  const deadlineMs = clock.monotonicMs() + TERMINATION_MS;
+  let count = await signalSession(sessionId, 'SIGTERM');
+  while (count > 0 && clock.monotonicMs() < deadlineMs) {
+    await sleep(clock, POLL_MS);
+    count = (await listProcesses()).filter((entry) => entry.sessionId === sessionId).length;
+  }
+  return count === 0 || killSession(sessionId, clock);
 }

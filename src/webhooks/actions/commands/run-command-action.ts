@@ -5,8 +5,8 @@
  */
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { HOOK_VARIABLES } from '../../../base/hook-variables.ts';
-import { MASK, isSecretName } from '../../../base/log.ts';
-import type { JsonObject } from '../../../base/schema.ts';
+import { MASK, isSecretName, redactText } from '../../../base/log.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { Facts } from '../../members/filters/facts.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
@@ -17,13 +17,15 @@ import { CoalescedResult, DetailedRunResult } from '../run-action.ts';
 import type { CommandDirectory } from './command-directory.ts';
 import {
   decodeBase64, commandOptions, findCommandOptionProblems, findForbiddenVariables,
-  formatOptionError, parseHookCommand,
-  type HookCommand,
+  formatOptionError, parseHookCommand, type HookCommand,
 } from './command-options.ts';
-import { toCommandResult } from './command-result.ts';
-import { NOT_STARTED, type HookCommandRun, type CommandRunner } from './command-runner.ts';
+import {
+  NOT_STARTED, type HookCommandRun, type CommandRunner, type HookCommandEnd,
+} from './command-runner.ts';
 import { COALESCED, type CommandSlots } from './command-slots.ts';
-import { fillTextTemplate } from './text-template.ts';
+import { fillTextTemplate, type TextTemplate } from './text-template.ts';
+import { parseJson } from '../../../base/json/parse.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
 
 type CommandResources = {
   readonly directory: CommandDirectory;
@@ -149,20 +151,18 @@ function fillTemplates(
   command: HookCommand, facts: Facts, call: ActionCall,
   baseEnvironment: CommandResources['baseEnvironment'],
 ): Pick<HookCommandRun, 'arguments' | 'environment' | 'files'> {
-  const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
+  const fill = createFiller(facts, FILLED_LENGTH_MAX);
   const ownVariables = command.environment.map(({ name, template }) =>
-    [name, budget.fill(template, `the variable ${name}`)] as const);
+    [name, fill(template, `the variable ${name}`)] as const);
   const { length } = call.plainBody();
-  const fileBudget =
-    new FilledBudget(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
+  const fillFile = createFiller(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
   return {
-    arguments: command.arguments.map((template, index) =>
-      budget.fill(template, `arguments ${index}`)),
+    arguments: command.arguments.map((template, index) => fill(template, `arguments ${index}`)),
     environment: {
       ...baseEnvironment, ...Object.fromEntries(ownVariables), ...createHookVariables(call),
     },
     files: command.files.map(({ name, template, isBase64 }) => {
-      const text = fileBudget.fill(template, `the file ${name}`);
+      const text = fillFile(template, `the file ${name}`);
       const bytes = isBase64 ? decodeBase64(text) : Buffer.from(text);
       if (bytes === null) throw createStartError(`the file ${name} is not base64`);
       return { variable: name, bytes };
@@ -170,25 +170,18 @@ function fillTemplates(
   };
 }
 
-class FilledBudget {
-  readonly #facts: Facts;
-  #lengthLeft: number;
-
-  constructor(facts: Facts, lengthMax: number) {
-    this.#facts = facts;
-    this.#lengthLeft = lengthMax;
-  }
-
-  /** `place` names the template in errors. */
-  fill(template: Parameters<typeof fillTextTemplate>[0], place: string): string {
+/** Fills templates up to a limit of all texts together; `place` names the template in errors. */
+function createFiller(facts: Facts, lengthMax: number) {
+  let lengthLeft = lengthMax;
+  return (template: TextTemplate, place: string): string => {
     try {
-      const text = fillTextTemplate(template, this.#facts, this.#lengthLeft);
-      this.#lengthLeft -= text.length;
+      const text = fillTextTemplate(template, facts, lengthLeft);
+      lengthLeft -= text.length;
       return text;
     } catch (cause) {
       throw createStartError(`${place} is too long`, cause);
     }
-  }
+  };
 }
 
 function createHookVariables(call: ActionCall): Readonly<Record<string, string>> {
@@ -254,4 +247,61 @@ function toStartFailure(thrown: unknown, call: ActionCall, { command }: HookComm
   return ActionResult.fail(code === 'E2BIG'
     ? `${NOT_STARTED}: an argument or variable, or all of them, are longer than the system allows`
     : thrown.message);
+}
+
+const ERROR_LINE_LENGTH_MAX = 200;
+
+/**
+ * The caller may be anybody: it learns the exit code alone, unless the configuration shows the
+ * output. The end of the output is always on record: of standard output 4 KiB, and the last line of
+ * standard error, which the log has as well. `timeoutMs` is the limit of the run. Throws
+ * `unavailable` where a stopping server ended the command: that says nothing about it.
+ */
+function toCommandResult(
+  end: HookCommandEnd, { successCodes, showsOutput, parsesOutput }: HookCommand, timeoutMs: number,
+): ActionResult {
+  if (end.isStopped) {
+    throw new AppError('unavailable', 'The command was ended, as the service is stopping');
+  }
+  const { exitCode, signal, durationMs, isTruncated } = end;
+  const head = { exitCode, signal, durationMs: Math.round(durationMs) };
+  const isSuccess = !end.isTimedOut && exitCode !== null && successCodes.includes(exitCode);
+  const message = isSuccess ? null : `The command failed (${describeEnd(end, timeoutMs)})`;
+  const errorLine = isSuccess ? '' : findLastLine(end.errorTail);
+  const outputTail = redactText(end.outputTail.toString('utf8'));
+  const recordData = outputTail === '' ? head : { ...head, output: outputTail };
+  if (!showsOutput) {
+    return new DetailedRunResult(isSuccess, message, head, {
+      recordMessage: errorLine === '' ? null : `${message}: ${errorLine}`, recordData,
+    });
+  }
+  const text = end.output.toString('utf8');
+  const data = {
+    ...head, output: parsesOutput && !isTruncated ? parseOutput(text) : text,
+    ...isTruncated ? { truncated: true } : {},
+  };
+  const shownMessage = errorLine === '' ? message : `${message}: ${errorLine}`;
+  return new DetailedRunResult(isSuccess, shownMessage, data, { recordData });
+}
+
+function describeEnd({ exitCode, signal, isTimedOut }: HookCommandEnd, timeoutMs: number): string {
+  if (isTimedOut) return `not done within ${timeoutMs / 1000} s`;
+  return exitCode === null ? `signal ${signal ?? 'unknown'}` : `exit ${exitCode}`;
+}
+
+/** The last line that is not empty, fit for a terminal; '' without one. */
+function findLastLine(errorTail: Buffer): string {
+  const lines = errorTail.toString('utf8').split(/[\r\n]+/).map((line) => line.trim());
+  const line = escapeControls(redactText(lines.findLast((each) => each !== '') ?? ''));
+  if (line.length <= ERROR_LINE_LENGTH_MAX) return line;
+  return `${line.slice(0, ERROR_LINE_LENGTH_MAX - 1).toWellFormed()}…`;
+}
+
+/** Output in JSON becomes its value, other output stays text. */
+function parseOutput(text: string): JsonValue {
+  try {
+    return parseJson(Buffer.from(text)) as JsonValue;
+  } catch {
+    return text;
+  }
 }

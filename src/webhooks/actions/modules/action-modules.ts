@@ -17,7 +17,7 @@ import {
   type ActionSource, type RegisteredAction,
 } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
-import { SwitchedOffError } from '../switched-off-error.ts';
+import { SwitchedOffError } from '../run-action.ts';
 import { isInFile, rebuildThrown } from './worker-program.ts';
 import {
   ActionWorkerThread, LATE, STOPPED_MESSAGE, type WorkerEnd,

@@ -105,10 +105,10 @@ export type RunReport = {
 
 export type LogReport = {
   readonly report: 'log'; readonly callId: number;
-  /** Those of the call, which may have ended. */
+  /** Repeats the call's, which may have ended. */
   readonly logTags: LogFields;
   readonly level: LogLevel;
-  /** Mostly text; null: `thrownMessage` is logged in its place. */
+  /** A text, mostly; null: `thrownMessage` is logged in its place. */
   readonly message: unknown;
   readonly thrownMessage: ThrownMessage | null;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -117,7 +117,7 @@ export type LogReport = {
 
 export type RequestReport = {
   readonly report: 'request'; readonly callId: number; readonly requestId: number;
-  /** Those of the call, which may have ended. */
+  /** Repeats the call's, which may have ended. */
   readonly hops: number;
   readonly trace: TraceContext | null;
   readonly request: Omit<HttpRequest, 'signal'>;

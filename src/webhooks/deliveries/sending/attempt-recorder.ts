@@ -70,16 +70,16 @@ function createWrite(
   context: DeliveryContext, attempt: FinishedAttempt, webhook: ReadyOutgoingWebhook | undefined,
   nowMs: number,
 ): DeliveryWrite {
-  const { outcome, sent, targetUrl, isPayload, storedDelivery: stored, lease } = attempt;
-  const { hook: webhookId } = stored.item;
+  const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
+  const { hook: webhookId } = storedDelivery.item;
   const { retrySchedule: schedule = context.schedule, retryOn, rate } = webhook ?? {};
   // An attempt counts as a probe also if the webhook was switched off for failing meanwhile.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
   const random = context.random();
   const systemEvents = outcome.end === 'delivered' ? null
-    : createAttemptEvents(context, stored, nowMs);
+    : createAttemptEvents(context, storedDelivery, nowMs);
   return {
-    stored, lease, targetUrl, systemEvents,
+    storedItem: storedDelivery, lease, targetUrl, systemEvents,
     change(before) {
       const after = isProbe ? afterProbe(before, outcome, { schedule, retryOn }, nowMs)
         : afterAttempt(before, outcome, { schedule, retryOn }, nowMs, random);
@@ -94,7 +94,7 @@ function createWrite(
           context.health.recordFinalFailure(webhookId, parseTimestamp(outcome.attempt.at),
             { isLoggedElsewhere: outcome.end === 'gone' });
         }
-        // Where the time of the next attempt follows from that of this one, it must be on disk.
+        // If the next attempt depends on the time of this one, the time must be on disk.
         context.health.stage(transaction, webhookId, rate !== undefined || isProbe);
       }
       if (isFailed) systemEvents?.deliveryFailed(transaction, changed.after);
@@ -177,7 +177,7 @@ async function writeAndDisableOrEnable(
   const mayEnable = isDelivered && webhook.probe === true;
   let failingSince: string | null = null;
   let isEnabled = false;
-  const changed = await writeAttempt(context.store, deliverySpec, {
+  const changedDelivery = await writeAttempt(context.store, deliverySpec, {
     ...write,
     stageMore(transaction, changed) {
       if (isDelivered) isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
@@ -186,7 +186,7 @@ async function writeAndDisableOrEnable(
       if (failingSince !== null) write.systemEvents?.webhookDisabled(transaction, 'failing');
     },
   });
-  if (changed === undefined) {
+  if (changedDelivery === undefined) {
     // Nothing was written: the record is gone, or the lease has ended. An earlier run of the
     // transaction set these.
     failingSince = null;
@@ -201,10 +201,10 @@ async function writeAndDisableOrEnable(
     context.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
       + 'arrived', { ...labels, disabledAt });
   }
-  return changed?.after;
+  return changedDelivery?.after;
 }
 
-/** Follows the same rule as `logRun` of actions/run-log.ts. */
+/** Follows the same rule as `logRun` of actions/run-action.ts. */
 function logAttempt(
   { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,

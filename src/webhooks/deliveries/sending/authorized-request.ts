@@ -46,11 +46,11 @@ export class AuthorizedSender {
     if (oauth2 === undefined) return this.#http.request(request);
     const startedMs = this.#clock.monotonicMs();
     const send = async (accessToken: string): Promise<AuthorizedResponse> => {
-      const authorized = { ...request.headers, authorization: `Bearer ${accessToken}` };
+      const headers = { ...request.headers, authorization: `Bearer ${accessToken}` };
       const limits = limitTime(this.#clock, request, startedMs);
-      const { statusCode, headers, body } =
-        await this.#http.request({ ...request, ...limits, headers: authorized });
-      return { statusCode, headers, body, accessToken };
+      const response = await this.#http.request({ ...request, ...limits, headers });
+      const { statusCode, body } = response;
+      return { statusCode, headers: response.headers, body, accessToken };
     };
     const token = await this.#getToken(oauth2, request, startedMs);
     const response = await send(token);

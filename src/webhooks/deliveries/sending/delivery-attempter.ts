@@ -84,7 +84,8 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
         message: 'deliveries of a removed webhook wait to be cancelled',
       },
       describeOrder: (key) => findKeyPath(webhooks.find(key)?.order),
-      findLane: (stored) => findDeliveryLane(store, stored, this.#findKeyReader(stored.item)),
+      findLane: (storedDelivery) =>
+        findDeliveryLane(store, storedDelivery, this.#findKeyReader(storedDelivery.item)),
     };
     this.#unfollow = [
       // The id of a job is a UUIDv7, as places begin with such a time: tasks placed after the job
@@ -172,11 +173,12 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
     return { delivery: id };
   }
 
-  placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+  placeTask(storedDelivery: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#context;
-    const { hook: webhookId } = stored.item;
-    const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, stored.item)}`;
-    const order = computeTaskOrder(store, stored, this.#findKeyReader(stored.item), clock.now());
+    const { hook: webhookId } = storedDelivery.item;
+    const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, storedDelivery.item)}`;
+    const readKey = this.#findKeyReader(storedDelivery.item);
+    const order = computeTaskOrder(store, storedDelivery, readKey, clock.now());
     return { key, order };
   }
 

@@ -6,7 +6,7 @@ import { createTaggedLogger, MASK } from '../../../base/log.ts';
 import { findCommitted } from '../../../store/find-record.ts';
 import type { Store, Transaction } from '../../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../../actions/event-name.ts';
-import { SwitchedOffError } from '../../actions/switched-off-error.ts';
+import { SwitchedOffError } from '../../actions/run-action.ts';
 import type { BodyOrigin } from './body-maker.ts';
 import { decodeDelivery, deliveryHead } from '../delivery-codec.ts';
 import {

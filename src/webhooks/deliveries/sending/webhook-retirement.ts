@@ -61,10 +61,10 @@ const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, wasDisabled
  */
 async function failAllAndDisable(
   context: RetiringContext, webhookId: string,
-  { stored, lease, targetUrl, change, stageMore, systemEvents }: DeliveryWrite,
+  { storedItem, lease, targetUrl, change, stageMore, systemEvents }: DeliveryWrite,
 ): Promise<RetirementResult> {
   const { store, clock } = context;
-  const { identifier } = stored.item;
+  const { identifier } = storedItem.item;
   const nowMs = clock.now();
   const fail = (transaction: Transaction, ids: readonly string[]): void => {
     const change = (before: Delivery): Delivery | null => endIfPending(before, 'failed', nowMs);
@@ -84,12 +84,12 @@ async function failAllAndDisable(
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
-    const changed = changeItem(deliverySpec, transaction, identifier, change);
+    const changedDelivery = changeItem(deliverySpec, transaction, identifier, change);
     if (isTargetGone) fail(transaction, chunk.ids);
     const wasDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
-    if (changed !== undefined) stageMore?.(transaction, changed);
+    if (changedDelivery !== undefined) stageMore?.(transaction, changedDelivery);
     if (wasDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
-    return { attemptedDelivery: changed?.after, wasDisabled };
+    return { attemptedDelivery: changedDelivery?.after, wasDisabled };
   });
 }
 

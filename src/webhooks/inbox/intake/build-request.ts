@@ -8,7 +8,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../request-body.ts';
 import {
-  ChainRefusal, CoalescedResult, DetailedRunResult, recordMessageOf,
+  ChainRefusal, CoalescedResult, DetailedRunResult, getRecordMessage,
 } from '../../actions/run-action.ts';
 import { ATTEMPT_DATA_BYTES_MAX, type RunOutcome } from '../../deliveries/delivery.ts';
 import type { StoredRequest } from '../../incoming/stored-request.ts';
@@ -68,7 +68,7 @@ export function estimateRequestBytes(
 export function toRunOutcome(
   { result, dataJson, startedAtMs, durationMs }: RouteOutcome,
 ): RunOutcome {
-  const message = recordMessageOf(result);
+  const message = getRecordMessage(result);
   const { success } = result;
   const successEnd = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {

@@ -10,11 +10,10 @@ import { statusOf } from '../../../server/problem.ts';
 import { ActionResult } from '../../actions/action.ts';
 import type { RunWait } from '../../actions/action-registry.ts';
 import {
-  ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf, type ConfiguredActions,
+  ChainRefusal, CoalescedResult, OwnChainRefusal, getRecordMessage, logRun, type ConfiguredActions,
 } from '../../actions/run-action.ts';
-import { logRun } from '../../actions/run-log.ts';
 import type { EventPublisher } from '../../deliveries/event-publisher.ts';
-import { afterAttemptOffSchedule, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
+import { afterAttemptOffSchedule, getRouteName, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../work/change-items.ts';
 import { requestSpec } from '../request-changes.ts';
 import { changeDeliveries, type StoredRequest } from '../../incoming/stored-request.ts';
@@ -109,7 +108,7 @@ export class ResultRuns {
     const { id: requestId } = failedRequest;
     const failedDeliveries = failedRequest.deliveries.filter(({ status }) => status === 'failed');
     const outcomes = await Promise.all(failedDeliveries.map(async (delivery) => {
-      const name = routeNameOf(delivery);
+      const name = getRouteName(delivery);
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
         : runRoute(this.#services, route,
@@ -141,7 +140,7 @@ export class ResultRuns {
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
       if (refusal !== null) continue;
       const { success, data } = result;
-      const message = recordMessageOf(result);
+      const message = getRecordMessage(result);
       this.#services.onRun(identifier, {
         success, message, isCoalesced: result instanceof CoalescedResult,
         isCallersFault: result instanceof OwnChainRefusal,
@@ -286,7 +285,7 @@ function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
 function restoreOutcome(delivery: Delivery): RouteOutcome {
   const { message = null, data = null, durationMs = 0, at = '' } = delivery.attempts.at(-1) ?? {};
   return {
-    name: routeNameOf(delivery), result: ActionResult.ok(data ?? {}, message),
+    name: getRouteName(delivery), result: ActionResult.ok(data ?? {}, message),
     dataJson: encodeJson(data ?? {}), refusal: null, startedAtMs: Date.parse(at), durationMs,
   };
 }

@@ -10,7 +10,7 @@ import { createTraceFields } from '../../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Change } from '../../../store/store-port.ts';
-import { logRun } from '../../actions/run-log.ts';
+import { logRun } from '../../actions/run-action.ts';
 import { createTaskRecords } from '../../deliveries/delivery-codec.ts';
 import {
   afterAttempt, afterLastAttempt, type Delivery, type StoredDelivery,
@@ -163,7 +163,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
     const { success, at } = outcome.attempt;
     const writesResultAlone = success && count === 1 && health.isStateCommitted(webhookId);
     const writtenChange = await writeAttempt(this.#context.store, requestSpec, {
-      stored: storedItem, lease, change,
+      storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, requestChange) => {
         const isFailed = hasFailed(requestChange);
         if (isFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));

@@ -5,7 +5,7 @@
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange } from '../../../server/http-route.ts';
-import { SwitchedOffError } from '../../actions/switched-off-error.ts';
+import { SwitchedOffError } from '../../actions/run-action.ts';
 import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
 import type { SenderRejection } from '../../senders/verification/verdict.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';

@@ -10,14 +10,12 @@ import type { HttpRequest } from '../../../../src/client/http-client.ts';
 import {
   createActionRegistry, type ActionCall, type RegisteredAction,
 } from '../../../../src/webhooks/actions/action-registry.ts';
-import {
-  loadActionModules,
-} from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
+import { loadActionModules } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
 import {
   isWorkerReport, parseRunReports,
 } from '../../../../src/webhooks/actions/modules/worker-messages.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
-import { SwitchedOffError } from '../../../../src/webhooks/actions/switched-off-error.ts';
+import { SwitchedOffError } from '../../../../src/webhooks/actions/run-action.ts';
 import type { HttpSender } from '../../../../src/webhooks/members/http-sender.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';

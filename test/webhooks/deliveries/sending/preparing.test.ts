@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { SwitchedOffError } from '../../../../src/webhooks/actions/switched-off-error.ts';
+import { SwitchedOffError } from '../../../../src/webhooks/actions/run-action.ts';
 import { Simulation } from './simulation.ts';
 
 let release = (): void => {};

@@ -37,7 +37,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
   scheduler.add('d1', { key: 'h1', target: 'a', mayStart: true }, 0);
   const result = await retireWebhook(
     { store, scheduler, clock, retiringIds: new Set() }, { updateQueue() {} }, 'h1', {
-      stored: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',
+      storedItem: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',
       stageMore() {}, systemEvents: null,
       change: (before) => endIfPending(before, 'failed', clock.now()) ?? before,
     });

@@ -58,7 +58,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
       importedCount += recordCount;
     },
     merge: (request: MergeRequest) =>
-      mergeBooks({ store: options.store, stager: repository.stager }, request),
+      mergeBooks({ store: options.store, repository }, request),
     openReread: async (mode: RereadMode) =>
       loadReread(({ createReread }) => createReread(options, mode)),
     openImport: async (mode: MatchMode) => loadImports(({ createImportOpener }) => {

@@ -1,9 +1,11 @@
 /**
  * Merges a book into another: some members become as the other has them, and the other book is
- * deleted, all in one transaction. What of it stays with the book whatever is named: its id and the
- * own ids of its sources (merged-ids.ts), and what its `metadata.source` has of formats that the
- * book has not. The own ids that the book itself loses with its metadata stay as well: else the
- * next import of their source would add it again.
+ * deleted, all in one transaction. For a minute `Repository.restore` of the other takes that back.
+ *
+ * What of the other stays with the book whatever is named: its id and the own ids of its sources
+ * (merged-ids.ts), and what its `metadata.source` has of formats that the book has not. The own ids
+ * that the book itself loses with its metadata stay as well: else the next import of their source
+ * would add it again.
  */
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, readObjectInto } from '../base/fields.ts';
@@ -12,8 +14,7 @@ import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { describeObject } from '../base/schema-types.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { decodeRecord } from '../resources/record.ts';
-import type { RecordStager } from '../resources/record-stager.ts';
-import type { Precondition } from '../resources/repository.ts';
+import type { Precondition, Repository } from '../resources/repository.ts';
 import { createRepresentation } from '../resources/representation.ts';
 import type { Representation } from '../resources/representation.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
@@ -77,13 +78,14 @@ const { noun, collection: { name: COLLECTION } } = bookResource;
  * that breaks a rule, and for a book that would.
  */
 export async function mergeBooks(
-  { store, stager }: { readonly store: Store; readonly stager: RecordStager },
+  { store, repository }: { readonly store: Store; readonly repository: Repository },
   { id, body, precondition, hops, onMerged }: MergeRequest,
 ): Promise<Representation> {
+  const { stager } = repository;
   const tables = await loadTables();
   // The ids of events come from the inputs of their change.
   const [inputs, removalInputs] = [stager.createInputs(hops), stager.createInputs(hops)];
-  return store.transact((transaction) => {
+  const { from, bytes, merged } = await store.transact((transaction) => {
     const bytes = transaction.find(COLLECTION, id);
     if (bytes === undefined) throw notFoundError(noun, id);
     precondition?.(createRepresentation(bookResource, id, bytes));
@@ -99,8 +101,10 @@ export async function mergeBooks(
     stager.check(transaction, change, inputs);
     stager.check(transaction, removal, removalInputs);
     onMerged?.(transaction, representation);
-    return representation;
+    return { from, bytes, merged: representation };
   });
+  repository.holdMerged(from, { id, bytes, replacedBy: merged.bytes });
+  return merged;
 }
 
 type ParsedMerge = {

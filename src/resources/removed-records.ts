@@ -6,6 +6,7 @@
  * - What the removal deleted comes back: the record itself, and what was deleted beside it, such as
  *   the health and statistics of a webhook, or the body and the routes of a request.
  * - What it changed stays changed: deliveries and runs that were pending for a webhook have ended.
+ *   A book that has taken in the removed one is as before, unless somebody has changed it since.
  * - Nothing comes back once another record has its key or one of its unique values.
  *
  * Removed records are in the memory of this process alone, and no response has them. A restart
@@ -19,6 +20,8 @@ import type { Operation, StoredRecord, Transaction } from '../store/store-port.t
 
 type RemovedRecord = {
   readonly collection: string; readonly id: string; readonly bytes: Buffer;
+  /** The version that took its place, of a record that the removal has changed. */
+  readonly replacedBy?: Buffer;
 };
 
 type RemovedRecordSet = {
@@ -47,8 +50,12 @@ export class RemovedRecords {
   add(id: string, records: readonly RemovedRecord[]): void {
     this.forget(id);
     // Copied, so that no more memory stays than these bytes.
-    const copies = records.map((record) => ({ ...record, bytes: Buffer.from(record.bytes) }));
-    const bytes = copies.reduce((sum, record) => sum + record.bytes.length, 0);
+    const copies = records.map(({ replacedBy, ...record }) => ({
+      ...record, bytes: Buffer.from(record.bytes),
+      ...replacedBy === undefined ? {} : { replacedBy: Buffer.from(replacedBy) },
+    }));
+    const bytes = copies.reduce((sum, record: RemovedRecord) =>
+      sum + record.bytes.length + (record.replacedBy?.length ?? 0), 0);
     this.#removals.set(id, {
       records: copies, bytes, untilMs: this.#clock.now() + RESTORABLE_MS,
     });

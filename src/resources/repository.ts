@@ -202,31 +202,50 @@ export class Repository {
 
   /**
    * Puts a record back that `remove` has removed here lately, as it was, with what went with it
-   * (removed-records.ts). Throws `not_found`, `conflict` when something has taken its place, and
-   * `invalid` when a record that it names is gone.
+   * (removed-records.ts). Throws `not_found`, `conflict` when something has taken its place or what
+   * took it in has been changed, and `invalid` when a record that it names is gone.
    */
   async restore(id: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
     const { store, resource: { noun, collection: { name, key } } } = this.#options;
-    const inputs = this.stager.createInputs(hops);
+    // The ids of events come from the inputs of their change.
+    const [inputs, replacedInputs] =
+      [this.stager.createInputs(hops), this.stager.createInputs(hops)];
     const [removed, ...others] = this.#removedRecords.get(id);
     assert(removed !== undefined);
-    const version = {
-      id, before: null, json: removed.bytes.toString(),
-      updatedMs: readUpdatedMs(key, id, removed.bytes),
-    };
+    const makeVersion = (before: Buffer | null, record: typeof removed): RecordVersion => ({
+      id: record.id, before, json: record.bytes.toString(),
+      updatedMs: readUpdatedMs(key, record.id, record.bytes),
+    });
     const representation = await store.transact((transaction) => {
       if (transaction.find(name, id) !== undefined) {
         throw new AppError('conflict', `another ${noun} has the ${key} ${id} by now`);
       }
-      const representation = this.#put(transaction, version, inputs, onStaged);
+      const representation =
+        this.#put(transaction, makeVersion(null, removed), inputs, onStaged);
       for (const other of others) {
-        if (transaction.find(other.collection, other.id) !== undefined) continue;
-        transaction.put(other.collection, other.id, other.bytes);
+        const current = transaction.find(other.collection, other.id);
+        if (other.replacedBy === undefined) {
+          if (current === undefined) transaction.put(other.collection, other.id, other.bytes);
+        } else if (current?.equals(other.replacedBy) === true) {
+          this.#put(transaction, makeVersion(current, other), replacedInputs, undefined);
+        } else {
+          throw new AppError('conflict', `the ${noun} that took it in, ${other.id}, has been `
+            + 'changed since');
+        }
       }
       return representation;
     });
     this.#removedRecords.forget(id);
     return representation;
+  }
+
+  /**
+   * Holds for `restore` what the stager has removed, and the record that took it in as it was
+   * before: `replacedBy` is its version on disk.
+   */
+  holdMerged(removed: RecordBefore, target: RecordBefore & { readonly replacedBy: Buffer }): void {
+    const { name: collection } = this.#options.resource.collection;
+    this.#removedRecords.add(removed.id, [{ collection, ...removed }, { collection, ...target }]);
   }
 
   /** Has to be awaited once a removal that the stager has staged is on disk. */

@@ -121,6 +121,28 @@ test('what is wrong is said with its place, and nothing has changed then', async
   assert.equal(store.lines.length, lines);
 });
 
+test('a merge is taken back for both books, unless the one that stays was changed since', async () => {
+  const id = await add({ title: 'A', reading: { rating: 3 } });
+  const from = await add({ title: 'B', metadata: { source: { goodreads: { 'Book Id': '7' } } } });
+  const read = async (path: string): Promise<string> => (await server.ask('GET', path)).text;
+  const paths = [`/api/books/${id}`, `/api/books/${from}`];
+  const before = await Promise.all(paths.map(read));
+  assert.equal((await merge(id, { from, members: ['title'] })).status, 200);
+  changes = [];
+  const answer = await server.ask('POST', `/api/books/${from}/restore`);
+  assert.deepEqual([answer.status, answer.text], [200, before[1]]);
+  assert.deepEqual(await Promise.all(paths.map(read)), before);
+  assert.deepEqual([...new Set(changes)], [`created ${from}`, `updated ${id}`]);
+  assert.notEqual(seedOf.get(id), seedOf.get(from));
+
+  await merge(id, { from });
+  await server.ask('PUT', `/api/books/${id}`, JSON.stringify({ title: 'C' }));
+  const refused = await server.ask('POST', `/api/books/${from}/restore`);
+  assert.equal(refused.status, 409);
+  assert.match(refused.text, /changed since/);
+  assert.equal((await server.ask('GET', `/api/books/${from}`)).status, 404);
+});
+
 test('a version is asked for as by PATCH, and a key makes it happen once', async () => {
   const id = await add({ title: 'A' });
   const from = await add({ title: 'B' });

@@ -144,7 +144,7 @@ test('one of two duplicates is merged into the other, with the members that are 
     await person.click('button', 'Merge into the first book');
     await person.choose('Reading, rating to be kept', 'The other');
     await person.click('button', 'Merge them');
-    await person.sees('Merged middlemarch into Middlemarch.');
+    await person.sees('Merged two books into Middlemarch.');
     await person.gives(HASH, '#/books/duplicates?by=title');
     const book = await at.call('GET', `/api/books/${first}`);
     const { title, publisher, isbn, reading, mergedIds } = book;
@@ -153,6 +153,13 @@ test('one of two duplicates is merged into the other, with the members that are 
       reading: { rating: 4.5, startedOn: '2024' }, mergedIds: [second],
     });
     assert.equal(await count('middlemarch'), 0);
+
+    await person.click('button', 'Undo');
+    await person.sees('middlemarch is back.');
+    await person.gives(HASH, `#/books/duplicates/${first}/${second}`);
+    await person.find('heading', '5 members differ');
+    const restored = await at.call('GET', `/api/books/${first}`);
+    assert.deepEqual([restored['reading'], restored['mergedIds']], [{ rating: 3 }, undefined]);
     await at.isClean();
   });
 

@@ -14,6 +14,8 @@ type Deletion = {
   readonly address: readonly string[];
   /** What the deletion ends, and putting back does not begin again; null: nothing. */
   readonly ended?: string | null;
+  /** What is said that was done. */
+  readonly notice?: string;
 };
 
 /** Asks first. Resolves with whether it is deleted. Throws ApiError. */
@@ -29,12 +31,14 @@ export async function confirmAndDelete(
 }
 
 /** Says that it is deleted, with a button that puts it back. */
-export function offerUndo({ name, path, address, ended = null }: Deletion): void {
+export function offerUndo(
+  { name, path, address, ended = null, notice = `Deleted ${name}.` }: Deletion,
+): void {
   const undo = asyncButton('Undo', async () => {
     await callApi('POST', `${path}/restore`);
     undo.parentElement?.remove();
     showNotice(ended === null ? `${name} is back.` : `${name} is back. ${ended}`);
     goToScreen(address);
   });
-  showNotice(`Deleted ${name}.`, 'good', undo);
+  showNotice(notice, 'good', undo);
 }

@@ -63,7 +63,8 @@ class BookComparison {
 
   #card(side: Side, stored: StoredBook, other: StoredBook): HTMLElement {
     const { book } = stored;
-    const merge = this.#button(`Merge into the ${side} book`, '', () => this.#merge(stored, other));
+    const merge = this.#button(`Merge into the ${side} book`, '', () =>
+      this.#merge(`the ${side} book`, stored, other));
     const remove = this.#button(`Delete the ${side} book`, 'danger', () => this.#delete(stored));
     return h('section.card',
       h('h2', `The ${side} book`),
@@ -100,8 +101,10 @@ class BookComparison {
     if (await deleteBook(book, etag, this.#refresh)) this.#goOnWithout(removed);
   }
 
-  async #merge(target: StoredBook, duplicate: StoredBook): Promise<void> {
-    if (await openMergeDialog(target, duplicate, this.#refresh)) this.#goOnWithout(duplicate);
+  async #merge(targetName: string, target: StoredBook, duplicate: StoredBook): Promise<void> {
+    if (await openMergeDialog(targetName, target, duplicate, this.#refresh)) {
+      this.#goOnWithout(duplicate);
+    }
   }
 
   #goOnWithout(removed: StoredBook): void {

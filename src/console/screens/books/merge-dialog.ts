@@ -4,8 +4,10 @@ import { fill, h } from '../../base/dom.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
+import { offerUndo } from '../../parts/deletion.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
+import type { Book } from '../../../books/book.ts';
 import { listMergeChoices } from './compare-books.ts';
 import { bookPath } from './delete-book.ts';
 import { formatMember, formatPath } from './member-text.ts';
@@ -15,10 +17,11 @@ const OTHER = 'other';
 
 /**
  * Resolves with whether the duplicate is merged into the target: both only as they were shown.
- * Where somebody has changed one of them meanwhile, `refresh` shows them again.
+ * `targetName` is what the screen calls the target. Where somebody has changed one of them
+ * meanwhile, `refresh` shows them again.
  */
 export function openMergeDialog(
-  target: StoredBook, duplicate: StoredBook, refresh: () => Promise<void>,
+  targetName: string, target: StoredBook, duplicate: StoredBook, refresh: () => Promise<void>,
 ): Promise<boolean> {
   const { book: { id: from, title } } = duplicate;
   const choices = listMergeChoices(target.book, duplicate.book).map((choice) => {
@@ -48,7 +51,7 @@ export function openMergeDialog(
         const isMerged = await mergeAsShown(target, duplicate, readMembers());
         resolve(isMerged);
         dialog.close();
-        if (isMerged) return showNotice(`Merged ${title} into ${target.book.title}.`);
+        if (isMerged) return offerUndoOfMerge(target.book, duplicate.book);
         showNotice('Somebody else has changed one of them: they stand here as they are now.',
           'bad');
         await refresh();
@@ -60,7 +63,7 @@ export function openMergeDialog(
       }
     }, 'danger');
     const cancel = h('button', { onclick: () => dialog.close() }, 'Keep things as they are');
-    const dialog = openDialog(`Merge into “${target.book.title}”`, [
+    const dialog = openDialog(`Merge into ${targetName}`, [
       h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
         + 'with the book: imports leave records with these ids alone.'),
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
@@ -72,6 +75,15 @@ export function openMergeDialog(
     dialog.addEventListener('close', () => {
       if (!isAtWork) resolve(false);
     });
+  });
+}
+
+/** The server puts both back as they were. */
+function offerUndoOfMerge(target: Book, duplicate: Book): void {
+  offerUndo({
+    name: duplicate.title, path: bookPath(duplicate.id),
+    address: ['books', 'duplicates', target.id, duplicate.id],
+    notice: `Merged two books into ${target.title}.`,
   });
 }
 

@@ -121,7 +121,7 @@ test('what is wrong is said with its place, and nothing has changed then', async
   assert.equal(store.lines.length, lines);
 });
 
-test('a merge is taken back for both books, unless the one that stays was changed since', async () => {
+test('a merge is taken back for both books, unless the one that stays was changed', async () => {
   const id = await add({ title: 'A', reading: { rating: 3 } });
   const from = await add({ title: 'B', metadata: { source: { goodreads: { 'Book Id': '7' } } } });
   const read = async (path: string): Promise<string> => (await server.ask('GET', path)).text;

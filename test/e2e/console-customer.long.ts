@@ -90,8 +90,8 @@ test('his overview says what works, what fails since when and why, and what wait
   () => inWorld(async ({ signIn }) => {
     await signIn('read', 'acme', 'acme-*');
     await person.sees('Of 2 webhooks 1 fails.');
-    await person.sees(/acme-eu\s+127\.0\.0\.1:\d+\/500\s+failing since .*HTTP 500/);
-    await person.sees(/acme\s+127\.0\.0\.1:\d+\/?\s+healthy since/);
+    await person.sees(/acme-eu\s+127\.0\.0\.1:\d+\/500\s+failing for .*HTTP 500/);
+    await person.sees(/acme\s+127\.0\.0\.1:\d+\/?\s+healthy for/);
     await person.sees(/Deliveries that wait\s+2/);
     await person.gives('return document.title;', 'Overview – Acme & Sons');
     await person.gives("return document.querySelector('.brand').textContent;", 'Acme & Sons');
@@ -214,7 +214,7 @@ test('he switches his webhook off and on, and is told when his token has ended',
     await person.click('button', 'Turn off');
     await person.sees('Turn the webhook off?');
     await person.click('button', 'Turn it off');
-    await person.sees(/off since .*: somebody turned it off/);
+    await person.sees(/off for .*: somebody turned it off/);
     await person.click('link', 'Overview');
     await person.sees('Your webhook is off.');
     await person.click('link', 'Webhook');
@@ -228,8 +228,8 @@ test('he switches his webhook off and on, and is told when his token has ended',
 
 const BUTTONS: readonly (readonly ['read' | 'resend' | 'write', readonly string[]])[] = [
   ['read', []],
-  ['resend', ['Backfill…', 'Turn off', 'Send it now']],
-  ['write', ['Backfill…', 'Turn off', 'Send it now', 'Edit', 'Rotate the secret']],
+  ['resend', ['Send what it has missed…', 'Turn off', 'Send it now']],
+  ['write', ['Send what it has missed…', 'Turn off', 'Send it now', 'Edit', 'Rotate the secret']],
 ];
 for (const [scope, expected] of BUTTONS) {
   test(`with the scope ${scope} he sees the buttons that he may press`, { skip }, () =>

@@ -102,7 +102,7 @@ test('the overview names what fails, with reason and time, also after a restart'
         Object(health).since);
       await person.click('link', /^crm /);
       await person.find('heading', 'crm');
-      await person.sees(/failing\s+since/);
+      await person.sees(/failing\s+for/);
       await person.sees(/Last failure\s+HTTP 500/);
     } finally {
       await second.stop();
@@ -188,9 +188,9 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     const id = await makeOutgoing(server, 'by-hand');
     await call(server, 'PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
     await open(server, `#/outgoing/${id}`);
-    await person.sees(/off\s+since now: somebody turned it off/);
+    await person.sees(/off\s+for .*: somebody turned it off/);
     await person.click('button', 'Turn on');
-    await person.sees(/healthy\s+since/);
+    await person.sees(/healthy\s+for/);
     await person.sees('somebody turned it off', false);
     const gone = await makeOutgoing(server, 'gone', {
       targetUrl: `http://127.0.0.1:${goneTargetPort()}/`, triggerEvent: 'gone.now',
@@ -199,13 +199,13 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     await until('it is off', async () =>
       (await call(server, 'GET', `/api/outgoing-webhooks/${gone}`))['enabled'] === false);
     await open(server, `#/outgoing/${gone}`);
-    await person.sees(/off by a failure\s+since .*: its target is gone \(410\)/);
+    await person.sees(/off by a failure\s+for .*: its target is gone \(410\)/);
     await person.sees(/Last failure\s+HTTP 410/);
     await open(server, '#/');
     await person.sees(/gone[^]*off by a failure[^]*its target answered 410/);
     await open(server, `#/outgoing/${gone}`);
     await person.click('button', 'Acknowledge');
-    await person.sees(/off\s+since .*: its target is gone \(410\)[^]*Acknowledged\s+now/);
+    await person.sees(/off\s+for .*: its target is gone \(410\)[^]*Acknowledged\s+now/);
     await person.sees('off by a failure', false);
     await open(server, '#/');
     await person.sees('None: no webhook fails');
@@ -224,7 +224,7 @@ test('a stranger who is refused makes a webhook rejecting, not failing', { skip 
     await person.gives(STATES, ['shop healthy']);
     for (let count = 0; count < 5; count += 1) await refuse();
     await open(server, `#/incoming/${String(identifier)}`);
-    await person.sees(/rejecting\s+since/);
+    await person.sees(/rejecting\s+for/);
     await open(server, '#/');
     await person.sees('1 webhook rejecting most requests');
     await open(server, '#/incoming?state=rejecting');

@@ -241,7 +241,7 @@ test('what a new webhook has missed is counted before it is sent', { skip }, asy
     targetUrl: `${target.url}late`, triggerEvent: 'late.*',
   });
   await at.open(`#/outgoing/${id}`, 'write');
-  await person.click('button', 'Backfill…');
+  await person.click('button', 'Send what it has missed…');
   await person.fill('searchbox', 'Event', 'other.*');
   await person.click('button', 'Count them');
   await person.sees('It has missed none of these events.');
@@ -325,7 +325,8 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     await person.find('image', /^Deliveries: 11 delivered, 1 failed$/);
     await person.find('image', /^Success: 92 % of 12 attempts$/);
     await person.find('image', /^Duration: .+ in the mean$/);
-    await person.sees(/1 delivery, the oldest .+: it was answered 500, and it is tried in 9m\./);
+    await person.sees(
+      /1 delivery, the oldest .+: it was answered 500, and it is tried in 10 min\./);
     await person.gives("return [...document.querySelectorAll('section tbody tr')].flatMap((row) =>"
       + "/watched\\.\\w+/.exec(row.innerText)?.[0] ?? []).join();",
     'watched.late,watched.e11,watched.e10,watched.e9,watched.e8,watched.e7,watched.e6,watched.e5,'

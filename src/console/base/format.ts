@@ -2,10 +2,9 @@
 import { encodeJson } from './json-text.ts';
 import { h } from './dom.ts';
 
-const RELATIVE_UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
-  ['year', 31_536_000], ['month', 2_592_000], ['day', 86_400], ['hour', 3600], ['minute', 60],
-];
-const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+/** Times that lie no farther off are now. */
+const NOW_MS = 5000;
+const DAY_MS = 86_400_000;
 const numberFormat = new Intl.NumberFormat('en');
 
 export function formatCount(value: number): string {
@@ -40,25 +39,55 @@ export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h`
-    : `${Math.round(ms / 86_400_000)} days`;
+  if (ms < 2 * DAY_MS) return `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 60 * DAY_MS) return `${Math.round(ms / DAY_MS)} days`;
+  return ms < 730 * DAY_MS ? `${Math.round(ms / DAY_MS / 30)} months`
+    : `${Math.round(ms / DAY_MS / 365)} years`;
 }
 
-/** `3 hr. ago`, `in 2 min`; both times are milliseconds since the epoch. */
+/** In whole seconds, of which there is one at least. */
+function formatSpan(ms: number): string {
+  return ms < 10_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : formatDuration(ms);
+}
+
+/** `3 h ago`, `in 2 min`; both times are milliseconds since the epoch. */
 function formatRelative(atMs: number, nowMs: number): string {
-  const seconds = (atMs - nowMs) / 1000;
-  for (const [unit, size] of RELATIVE_UNITS) {
-    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.trunc(seconds / size), unit);
-  }
-  return Math.abs(seconds) < 5 ? 'now' : relativeFormat.format(Math.trunc(seconds), 'second');
+  const span = formatSpan(Math.abs(atMs - nowMs));
+  if (Math.abs(atMs - nowMs) < NOW_MS) return 'now';
+  return atMs < nowMs ? `${span} ago` : `in ${span}`;
+}
+
+/** `for 3 min`: how long it has been so. */
+function formatLasting(sinceMs: number, nowMs: number): string {
+  return `for ${formatSpan(nowMs - sinceMs)}`;
 }
 
 /** A relative time that `refreshTimes` keeps current; the exact one shows on hover. */
 export function timeElement(iso: string | null | undefined, none = '–'): HTMLElement {
+  return createTime(iso, none, false);
+}
+
+/** The time for which something has been so: `for 3 min`. The exact beginning shows on hover. */
+export function lastingElement(since: string): HTMLElement {
+  return createTime(since, '–', true);
+}
+
+function createTime(
+  iso: string | null | undefined, none: string, isLasting: boolean,
+): HTMLElement {
   const atMs = Date.parse(iso ?? '');
   if (iso === null || iso === undefined || Number.isNaN(atMs)) return h('span', none);
-  return h('time', { datetime: iso, title: formatTimestamp(iso) },
-    formatRelative(atMs, Date.now()));
+  const element = h('time', {
+    datetime: iso, title: formatTimestamp(iso), 'data-lasting': isLasting,
+  });
+  showTime(element, Date.now());
+  return element;
+}
+
+function showTime(element: HTMLTimeElement, nowMs: number): void {
+  const format = 'lasting' in element.dataset ? formatLasting : formatRelative;
+  const text = format(Date.parse(element.dateTime), nowMs);
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** The time to the second, in the time zone of the browser. */
@@ -69,7 +98,6 @@ export function formatTimestamp(iso: string): string {
 export function refreshTimes(): void {
   const nowMs = Date.now();
   for (const element of document.querySelectorAll<HTMLTimeElement>('time:not(.when)')) {
-    const text = formatRelative(Date.parse(element.dateTime), nowMs);
-    if (element.textContent !== text) element.textContent = text;
+    showTime(element, nowMs);
   }
 }

@@ -98,7 +98,7 @@ export function openBackfillDialog(
     send.disabled = missedCount === 0;
   };
   showUncounted();
-  const dialog = openDialog('Send what it has missed?', [
+  const dialog = openDialog('Send what it has missed', [
     h('p', 'Kept events that it would have heard, and had no delivery of. They are sent before '
       + 'new ones.'),
     h('form.filters', { novalidate: true, onsubmit: (event: Event) =>

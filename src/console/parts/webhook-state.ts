@@ -1,6 +1,6 @@
-/** The health of a webhook: its state, since when, and its last failure. */
+/** The health of a webhook: its state, for how long, and its last failure. */
 import { h, type Child } from '../base/dom.ts';
-import { timeElement } from '../base/format.ts';
+import { lastingElement, timeElement } from '../base/format.ts';
 import { badge } from './badge.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 
@@ -22,17 +22,17 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
 }
 
 /** The state, and of one that a failure has switched off also that. */
-export function stateBadge(webhook: WebhookWithHealth): HTMLElement {
+function stateBadge(webhook: WebhookWithHealth): HTMLElement {
   return badge(isOffUnseen(webhook) ? 'off by a failure' : webhook.health.state);
 }
 
-/** The state, and since when. */
+/** The state, and for how long. */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
   return h('span', stateBadge(webhook), ' ',
-    h('span.place', 'since ', timeElement(webhook.health.since)));
+    h('span.place', lastingElement(webhook.health.since)));
 }
 
-/** The state, since when, and why the webhook is off. */
+/** The state, for how long, and why the webhook is off. */
 export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
   const { disabledReason, health: { nextProbeAt } } = webhook;
   return disabledReason === undefined ? webhookState(webhook)

@@ -3,7 +3,8 @@ import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import {
-  formatBytes, formatCount, formatDuration, formatQuantity, timeElement,
+  formatBytes, formatCount, formatDuration, formatQuantity, lastingElement,
+  timeElement,
 } from '../base/format.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { actionState } from '../parts/action-state.ts';
@@ -151,12 +152,13 @@ function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
 function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
   if (waiting.length === 0) return [];
   const rows = waiting.map(({ hook, target, since, behind: [first = ''] }) => [
-    resolvedWebhookLabel(hook), h('code', target), timeElement(since), resolvedWebhookLabel(first),
+    resolvedWebhookLabel(hook), h('code', target), lastingElement(since),
+    resolvedWebhookLabel(first),
   ]);
   return [
     h('h2', 'Waiting for their host'),
     h('p.hint', 'Others have attempts under way there, and these wait for their turn.'),
-    stackedTable(['Webhook', 'Host', 'Since', 'Behind'], rows),
+    stackedTable(['Webhook', 'Host', 'Waiting', 'Behind'], rows),
   ];
 }
 

@@ -10,7 +10,7 @@ import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { sum } from '../parts/chart.ts';
 import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
-import { isOffUnseen, lastFailure, stateBadge } from '../parts/webhook-state.ts';
+import { isOffUnseen, lastFailure, webhookState } from '../parts/webhook-state.ts';
 import { stackedTable } from '../parts/plain-table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
@@ -57,7 +57,7 @@ export async function fetchUnhealthy(
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
 export function unhealthyWebhooks(
   status: ServiceStatus, unhealthy: readonly WebhookOfScreen[],
-  { hooks: allStatistics }: StatisticsReport, timeouts: SenderTimeouts,
+  { hooks: allStatistics, window, since }: StatisticsReport, timeouts: SenderTimeouts,
 ): HTMLElement {
   const statisticsById = new Map(allStatistics.map((each) => [each.hook, each]));
   const unhealthyIds = new Set(unhealthy.map(({ identifier }) => identifier));
@@ -70,10 +70,12 @@ export function unhealthyWebhooks(
   if (rows.length === 0) {
     return h('p.hint', 'None: no webhook fails, and no sender waits long.');
   }
-  const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
-    'Slowest 5 % of answers', 'Sender waits'];
+  const titles =
+    ['Webhook', 'State', 'Last failure', 'Failed', 'Rejected', 'Slowest 5 % of answers'];
   const hiddenCount = status.unhealthy.length - unhealthy.length;
   return h('div', stackedTable(titles, rows),
+    h('p.hint', `The figures are of the last ${window === '1h' ? 'hour' : '24 hours'}, counted `
+      + 'since the server started, ', timeElement(since), '.'),
     hiddenCount > 0 ? h('p.hint',
       `${formatCount(hiddenCount)} more need a look: see `,
       h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',
@@ -84,12 +86,12 @@ export function unhealthyWebhooks(
 function renderUnhealthyRow(
   webhook: WebhookOfScreen, statistics: HookStatistics | undefined, timeouts: SenderTimeouts,
 ): readonly Child[] {
-  const { identifier, screen, health: { since, reason } } = webhook;
+  const { identifier, screen, health: { reason } } = webhook;
   return [
     webhookLink(screen, identifier, webhookLabel(createWebhookLabel(webhook))),
-    stateBadge(webhook), timeElement(since),
+    webhookState(webhook),
     isOffUnseen(webhook) && reason !== undefined ? reason : lastFailure(webhook) ?? '–',
-    ...statistics === undefined ? ['0', '0', '–', '–'] : renderFigures(statistics, timeouts),
+    ...statistics === undefined ? ['0', '0', '–'] : renderFigures(statistics, timeouts),
   ];
 }
 
@@ -97,7 +99,7 @@ function renderUnhealthyRow(
 function renderSlowRow(statistics: HookStatistics, timeouts: SenderTimeouts): readonly Child[] {
   const { hook } = statistics;
   return [
-    webhookLink('incoming', hook, resolvedWebhookLabel(hook)), badge('slow'), '–', '–',
+    webhookLink('incoming', hook, resolvedWebhookLabel(hook)), badge('slow'), '–',
     ...renderFigures(statistics, timeouts),
   ];
 }
@@ -106,7 +108,7 @@ function webhookLink(screen: string, identifier: string, label: HTMLElement): HT
   return h('a', { href: href([screen, identifier]) }, label);
 }
 
-/** The last four cells of a row: the webhook's figures in the chosen time window. */
+/** The last three cells of a row: the webhook's figures in the time of the statistics. */
 function renderFigures(
   statistics: HookStatistics, timeouts: SenderTimeouts,
 ): readonly Child[] {
@@ -115,8 +117,8 @@ function renderFigures(
   const timeoutMs = findTimeoutMs(statistics, timeouts);
   return [
     formatCount(sum(runs.failed) + sum(deliveries.failed)), formatCount(sum(requests.rejected)),
-    p95Ms > 0 ? `up to ${formatDuration(p95Ms)}` : '–',
-    timeoutMs === null ? '–' : formatDuration(timeoutMs),
+    (p95Ms > 0 ? `up to ${formatDuration(p95Ms)}` : '–')
+      + (timeoutMs === null ? '' : `; its sender waits ${formatDuration(timeoutMs)}`),
   ];
 }
 

@@ -52,10 +52,11 @@ export const TIME_FILTERS: readonly FilterSpec[] = [
 ];
 
 /**
- * A narrow page shows so many filters, and what is paired with them; the others are folded unless
- * one is set.
+ * A narrow page shows so many filters, a wide one so many, and what is paired with them. Of the
+ * others it shows those that are set when it opens.
  */
-const UNFOLDED_MAX = 2;
+const NARROW_MAX = 2;
+const WIDE_MAX = 7;
 /** The list is read when the user has not typed for so long. */
 const TYPING_MS = 250;
 /** The API takes a parameter so many times. */
@@ -78,18 +79,22 @@ export class FilterForm {
   constructor(filters: readonly FilterSpec[], query: URLSearchParams, onChange: () => void) {
     this.#onChange = onChange;
     const labels: HTMLElement[] = [];
-    let isFolded = false;
+    let className = 'filter';
     for (const [index, filter] of filters.entries()) {
-      if (filter.isPaired !== true) isFolded = index >= UNFOLDED_MAX;
-      const fields = this.#createFields(filter, query, isFolded ? 'filter folded' : 'filter');
+      if (filter.isPaired !== true) className = nameClass(filters, index, query);
+      const fields = this.#createFields(filter, query, className);
       const previous = filter.isPaired === true ? labels.pop() : undefined;
       labels.push(...previous === undefined ? fields : [h('div', {
         class: previous.className.replace('filter', 'filter-pair'),
       }, previous, ...fields)]);
     }
-    const unfold = h('button.quiet.unfold', { onclick: () => {
-      this.element.classList.add('open');
-      this.element.querySelector<HTMLElement>('.folded :is(input, select)')?.focus();
+    const unfold = h('button.quiet.unfold', { 'aria-expanded': 'false', onclick: () => {
+      const fields = this.element.querySelectorAll<HTMLElement>('.folded :is(input, select)');
+      const firstHidden = [...fields].find((field) => !field.checkVisibility());
+      const isOpen = this.element.classList.toggle('open');
+      unfold.setAttribute('aria-expanded', String(isOpen));
+      unfold.textContent = isOpen ? 'Fewer filters' : 'More filters';
+      firstHidden?.focus();
     } }, 'More filters');
     const onsubmit = (event: Event): void => {
       event.preventDefault();
@@ -97,10 +102,7 @@ export class FilterForm {
     };
     // Not validated: a time with seconds, from an address, is valid for the API.
     this.element = h('form.filters', { role: 'search', novalidate: true, onsubmit },
-      ...labels, filters.length > UNFOLDED_MAX ? unfold : null);
-    const foldedFields =
-      this.element.querySelectorAll<FilterInput>('.folded :is(input, select)');
-    this.element.classList.toggle('open', [...foldedFields].some(({ value }) => value !== ''));
+      ...labels, unfold);
     const current = this.readAll();
     if (formatQuery(current) !== query.toString()) replaceQuery(current);
   }
@@ -255,6 +257,16 @@ export class FilterForm {
     };
     return [...values, ''].slice(0, REPEATS_MAX).map(createNext);
   }
+}
+
+/** Folded are those of which no field shows that they are set. */
+function nameClass(
+  filters: readonly FilterSpec[], index: number, query: URLSearchParams,
+): string {
+  const isSet = filters.slice(index, index + 2).some(({ name, isAnyOf, isPaired }, place) =>
+    isAnyOf !== true && (place === 0 || isPaired === true) && query.getAll(name).join('') !== '');
+  if (isSet || index < NARROW_MAX) return 'filter';
+  return index < WIDE_MAX ? 'filter folded' : 'filter folded rare';
 }
 
 function createLabel(className: string, label: string, input: FilterInput): HTMLElement {

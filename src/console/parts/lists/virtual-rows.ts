@@ -13,8 +13,8 @@ export type RowColumn<Item> = {
    * screens. `text`, `main`, `wide`, `middle`: wider. `box`: a checkbox, before the cell that has
    * the link.
    */
-  readonly kind?: 'text' | 'main' | 'wide' | 'middle' | 'box' | 'number' | 'number extra'
-    | 'isbn extra' | 'extra';
+  readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'middle' | 'box' | 'number'
+    | 'number extra' | 'isbn extra' | 'extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };

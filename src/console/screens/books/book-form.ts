@@ -12,7 +12,7 @@ import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
-import { RATINGS, formatStars } from './reading-view.ts';
+import { RATING_CHOICES } from './reading-view.ts';
 
 export const BOOK_FIELDS: FieldFactories = {
   authors: authorsField, keywords: linesField, shelves: linesField, rating: ratingField,
@@ -144,8 +144,8 @@ function matchAuthors(
 
 function ratingField(options: FieldOptions): Field {
   const { value } = options;
-  const select = h('select', {}, h('option', { value: '' }, '–'), ...RATINGS.map((rating) =>
-    h('option', { value: rating }, `${formatStars(rating)} ${rating}`)));
+  const select = h('select', {}, ...RATING_CHOICES.map(([rating, label]) =>
+    h('option', { value: rating }, label)));
   select.value = String(value ?? '');
   return inputField(options, select, () => select.value === '' ? undefined : +select.value);
 }

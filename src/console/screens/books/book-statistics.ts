@@ -1,7 +1,7 @@
 /** The screen that counts the books that were read: by year, rating and so on, with filters. */
 import { getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
-import { formatCount, formatQuantity } from '../../base/format.ts';
+import { formatCount, formatQuantity, formatValue } from '../../base/format.ts';
 import {
   appendQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
@@ -13,7 +13,6 @@ import { stackedTable } from '../../parts/plain-table.ts';
 import { BookFacets } from './book-facets.ts';
 import { BOOK_FILTERS, findConditions, formatFacetValue } from './book-filters.ts';
 import { ChosenFilters } from './chosen-filters.ts';
-import { formatStars } from './reading-view.ts';
 
 type BookStatistics = {
   readonly by: string;
@@ -119,8 +118,7 @@ function renderStatistics(
         return [
           renderValue(by, value, isOfRead ? { ...conditions, status: 'read' } : conditions),
           h('span.amount', bar, formatCount(books)), formatCount(pages),
-          meanRating === null ? '–' : h('span', {}, `${meanRating} `,
-            h('span.stars', { 'aria-hidden': true }, formatStars(Math.round(meanRating * 4) / 4))),
+          formatValue(meanRating),
         ];
       })),
   ];

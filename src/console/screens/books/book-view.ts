@@ -2,7 +2,7 @@
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
-import { timeElement } from '../../base/format.ts';
+import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
@@ -17,6 +17,8 @@ import { cover } from './cover.ts';
 import { bookPath, deleteBook } from './delete-book.ts';
 import { stars } from './reading-view.ts';
 
+/** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
+const ITEMS_MAX = 6;
 const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'reading'];
 
 export function openBook(container: HTMLElement, id: string): () => void {
@@ -77,8 +79,14 @@ function renderValue(name: string, value: unknown): Child {
   if (typeof value === 'string') {
     return /^https?:/.test(value) ? link(value, value) : valueLabels[name]?.[value] ?? value;
   }
-  if (Array.isArray(value)) return value.join(', ');
+  if (Array.isArray(value)) return renderList(value);
   return typeof value === 'object' ? h('pre', encodeJson(value, 2)) : String(value);
+}
+
+function renderList(items: readonly unknown[]): HTMLElement {
+  const others = items.slice(ITEMS_MAX);
+  return h('div', items.slice(0, ITEMS_MAX).join(', '), others.length === 0 ? null
+    : h('details', h('summary', `${formatCount(others.length)} more`), others.join(', ')));
 }
 
 export function formatAuthors(authors: Book['authors']): string {

@@ -14,7 +14,7 @@ import { valueLabels } from './book-labels.ts';
 import type { FacetsResponse } from './book-facets.ts';
 import { bookPath } from './delete-book.ts';
 import { parseOutcome } from './import-outcome.ts';
-import { RATINGS, formatStars } from './reading-view.ts';
+import { RATING_CHOICES } from './reading-view.ts';
 import { fetchBook, type StoredBook } from './stored-book.ts';
 
 /** What is changed: `keywords`, or a member of `reading`. */
@@ -40,8 +40,7 @@ const CHANGES: readonly BulkChange[] = [
   },
   {
     label: 'Rate them', member: 'rating', field: 'Rating',
-    choices: [['', '–'],
-      ...RATINGS.map((rating) => [String(rating), formatStars(rating)] as const)],
+    choices: RATING_CHOICES,
     edit: (_, rating) => rating === '' ? undefined : +rating,
   },
   { label: 'Add a keyword', member: 'keywords', field: 'Keyword', edit: addText },

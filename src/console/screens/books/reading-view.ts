@@ -6,9 +6,10 @@ import { valueLabels } from './book-labels.ts';
 const STARS_MAX = 5;
 const QUARTERS = ['', '¼', '½', '¾'];
 
-/** Every rating that a book can have, the highest first. */
-export const RATINGS: readonly number[] =
-  Array.from({ length: STARS_MAX * 4 }, (_, index) => STARS_MAX - index / 4);
+/** No rating, and every one that a book can have, the highest first. */
+export const RATING_CHOICES: readonly (readonly [rating: string, label: string])[] = [['', '–'],
+  ...Array.from({ length: STARS_MAX * 4 }, (_, index) => STARS_MAX - index / 4)
+    .map((rating) => [String(rating), formatStars(rating)] as const)];
 
 /** `★★★½` */
 export function formatStars(rating: number): string {

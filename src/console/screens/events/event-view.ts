@@ -64,7 +64,7 @@ function actions(container: HTMLElement, event: KeptEventWithDeliveries): HTMLEl
       showNotice('It will be sent.');
       goIfStillHere(container, ['deliveries', identifier]);
     }));
-  const backfill = asyncButton('Backfill from here on…', async () => chooseWebhook(
+  const backfill = asyncButton('Send what was missed from here on…', async () => chooseWebhook(
     'Send a webhook what it has missed?', 'This event and those that came after it.', 'Go on',
     async (identifier) => {
       const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;

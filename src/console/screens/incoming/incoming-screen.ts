@@ -5,7 +5,7 @@
 import { getJson } from '../../base/api-calls.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
-import { timeElement } from '../../base/format.ts';
+import { lastingElement, timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { sparkline, sum } from '../../parts/chart.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
@@ -35,7 +35,7 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
   { title: 'State', cell: ({ webhook }) => webhookState(webhook) },
   { title: 'Last failure', kind: 'extra', cell: ({ webhook }) => lastFailure(webhook) },
   { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
-    ? h('span', 'not since ', timeElement(since)) : timeElement(lastAt) },
+    ? h('span', 'not ', lastingElement(since)) : timeElement(lastAt) },
   {
     title: 'Accepted', kind: 'number extra',
     cell: ({ statistics }) => formatAcceptedShare(statistics),
@@ -74,8 +74,13 @@ function createRow(
 ): IncomingRow {
   const statistics = findStatistics(webhook, day);
   const [from = day.since] = day.times;
+  const { lastSuccessAt, lastFailure: failure } = webhook.health;
+  // A restart forgets the statistics, and not the health.
+  const [lastTry = null] = [lastSuccessAt, failure?.at ?? null].filter((at) => at !== null).sort()
+    .slice(-1);
   return {
-    webhook, statistics, lastAt: findLastCall(webhook, hour) ?? findLastCall(webhook, day),
+    webhook, statistics,
+    lastAt: findLastCall(webhook, hour) ?? findLastCall(webhook, day) ?? lastTry,
     since: day.since > from ? day.since : from,
   };
 }

@@ -33,7 +33,7 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
     screen: 'outgoing', getId: ({ identifier }) => identifier,
     columns: [
       {
-        title: 'Webhook', kind: 'main',
+        title: 'Webhook', kind: 'main target',
         cell: (webhook) => webhookLabel(createWebhookLabel(webhook)),
       },
       { title: 'State', cell: webhookState }, { title: 'Events', cell: formatTriggerEvents },

@@ -2,7 +2,7 @@
 import { appendQuery, href } from '../../base/screen-address.ts';
 import { getJson, getPage } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
-import { formatDuration, formatQuantity, timeElement } from '../../base/format.ts';
+import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { chart, sum } from '../../parts/chart.ts';
@@ -89,8 +89,8 @@ function explainWait(
   if (waitsFor !== null && waitsFor !== undefined) {
     const [other] = waitsFor.behind;
     const example = other === undefined ? '' : `, such as ${resolveWebhookLabel(other).title},`;
-    return [`others${example} have the places at ${waitsFor.target} since `,
-      timeElement(waitsFor.since)];
+    return [`others${example} have the places at ${waitsFor.target} `,
+      lastingElement(waitsFor.since)];
   }
   const isDue = nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now();
   if (isDue) return [`${failed}it is under way, or waits for those before it`];

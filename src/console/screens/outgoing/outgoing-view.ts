@@ -153,7 +153,7 @@ function acknowledgeButton({ webhook, path, refresh }: OutgoingView): HTMLElemen
 }
 
 function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {
-  return asyncButton('Backfill…', async () =>
+  return asyncButton('Send what it has missed…', async () =>
     openBackfillDialog({
       identifier: webhook.identifier,
       ...webhook.disabledAt === undefined ? {} : { since: webhook.disabledAt },

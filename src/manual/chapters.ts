@@ -149,7 +149,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     name: 'working', title: 'Working on hookshelf',
-    summary: 'scripts, tests, benchmarks, and how this manual is written',
+    summary: 'scripts, tests, what to write where for a new thing, and how this manual is written',
   },
   {
     name: 'changelog', title: 'Changelog',

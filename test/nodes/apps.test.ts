@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeView } from '../../src/nodes/node-routes.ts';
 import { runCommand } from '../cli/io.ts';
+import type { Reply } from '../e2e/ask.ts';
+import { makeBoundToken, makeToken } from '../support/make-token.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';
 import { longTest } from '../support/long.ts';
@@ -147,6 +149,45 @@ test('the answer to a key that was used at another node comes again', () =>
     assert.equal(again.status, 201, again.text);
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.equal(again.text, added.text);
+  }));
+
+test('a customer sees the same at every node, and nothing once his token is revoked at any', () =>
+  withNodes(2, async ([first, second]) => {
+    assert.ok(first !== undefined && second !== undefined);
+    const [operator, customer] =
+      [await makeToken(first.data, 'admin'), await makeBoundToken(first.data, 'resend', 'acme')]
+        .map(({ token }) => ({ authorization: `Bearer ${token}` }));
+    assert.ok(operator !== undefined && customer !== undefined);
+    const hooks = '/api/outgoing-webhooks';
+    let sequence = '';
+    for (const name of ['acme', 'bolt']) {
+      const made: Reply = await first.ask(hooks, {
+        method: 'POST', headers: operator,
+        body: { name, targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'thing.*' },
+      });
+      assert.equal(made.status, 201, made.text);
+      sequence = String(made.headers['hookshelf-sequence']);
+    }
+    const seeAt = async (node: Node): Promise<unknown> => {
+      const { status, text } = await node.ask(hooks,
+        { headers: { ...customer, 'Hookshelf-Sequence': sequence } });
+      return status !== 200 ? status : JSON.parse(text).map(({ name }: { name: string }) => name);
+    };
+    await until('the second node knows the token', async () => await seeAt(second) !== 401);
+    for (const node of [first, second]) {
+      assert.deepEqual(await seeAt(node), ['acme']);
+      assert.equal((await node.ask(`${hooks}/bolt`, { headers: customer })).status, 404);
+    }
+    const renamed = await second.ask(`${hooks}/acme`,
+      { method: 'PATCH', headers: operator, body: { name: 'other' } });
+    assert.equal(renamed.status, 200, renamed.text);
+    sequence = String(renamed.headers['hookshelf-sequence']);
+    for (const node of [first, second]) assert.deepEqual(await seeAt(node), []);
+    const revoked =
+      await runCommand(['token:revoke', '--identifier', 'acme', '--data', second.data]);
+    assert.equal(revoked.code, 0, revoked.stderr);
+    assert.equal(await seeAt(second), 401);
+    await until('the first node knows it, too', async () => await seeAt(first) === 401);
   }));
 
 test('deliveries and accepted requests sort as they were committed, whatever the clocks say', () =>

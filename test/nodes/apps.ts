@@ -14,6 +14,8 @@ import { createTemporaryFolder } from '../support/temporary-folder.ts';
 export type Node = {
   readonly id: string;
   readonly app: App;
+  /** Its data directory. */
+  readonly data: string;
   readonly url: string;
   ask(path: string, question?: Question): Promise<Reply>;
 };
@@ -28,12 +30,15 @@ export class Apps {
   async start(id: string = randomUUID(), aheadMs = 0): Promise<Node> {
     const { settings } = loadSettings({});
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+    const data = join(this.#folder, id);
     const app = await openApp({
-      clock, data: join(this.#folder, id), settings, logger: silentLogger, role: 'server',
+      clock, data, settings, logger: silentLogger, role: 'server',
       sharedLog: { engine: this.engine, node: id },
     });
     const { url } = await app.listen({ port: 0 });
-    const node: Node = { id, app, url, ask: (path, question) => ask(`${url}${path}`, question) };
+    const node: Node = {
+      id, app, data, url, ask: (path, question) => ask(`${url}${path}`, question),
+    };
     this.#nodes.push(node);
     return node;
   }

@@ -352,6 +352,6 @@ const EMPTY_BODY = /^\s*(?:\{\s*\}|\[\s*\]|null|""|)\s*$/;
 const EMPTY_BODY_BYTES_MAX = 64;
 
 function unheededBodyError(): AppError {
-  return new AppError('malformed', 'this request takes no body, and what its body says would not '
-    + 'be heeded: send it without one; GET /openapi.json has the routes, and what each takes');
+  return new AppError('malformed', 'this request takes no body, and would not heed what its body '
+    + 'says: send it without one, or take an endpoint that does it (/docs has all of them)');
 }

@@ -69,3 +69,14 @@ export function createOptions({
     events: { ...EVENTS, ...events }, outgoing: { ...OUTGOING, ...outgoing },
   };
 }
+
+/** The class of a custom action that does as `execute`. */
+export function createActionClass(
+  identifier: string, execute: (...input: never[]) => unknown,
+): unknown {
+  return class {
+    static identifier(): string { return identifier; }
+    static label(): string { return identifier; }
+    execute(...input: never[]): unknown { return execute(...input); }
+  };
+}

@@ -3,14 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answer, startServer, type ScriptedServer } from '../support/servers.ts';
 import { startRelay, type Relay } from './relay.ts';
+import { createActionClass } from './context.ts';
 
 const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
 
-class Echo {
-  static identifier(): string { return 'echo'; }
-  static label(): string { return 'Gives back what it is given'; }
-  execute(payload: unknown): object { return { success: true, data: { payload } }; }
-}
+const Echo = createActionClass(
+  'echo', (payload: unknown) => ({ success: true, data: { payload } }));
 
 let relay: Relay;
 let target: ScriptedServer;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answer, startServer, type ScriptedServer } from '../support/servers.ts';
 import { turnsUntil } from '../support/turns.ts';
+import { createActionClass } from './context.ts';
 import { startRelay, startRelayFor, type Answer, type Relay } from './relay.ts';
 
 const ID = '820982911946154508';
@@ -163,16 +164,9 @@ test('the action emit-event passes them on', async () => {
   assert.equal(await bodyAt('/emitted'), PAYLOAD);
 });
 
-class Own {
-  static identifier(): string { return 'own'; }
-  static label(): string { return 'Own'; }
-
-  execute(
-    payload: { id: unknown }, { body }: { body: Buffer }, options: { n: unknown },
-  ): { success: boolean; data: object } {
-    return { success: true, data: [payload.id, options.n, body.toString()].map(String) };
-  }
-}
+const Own = createActionClass('own', (
+  payload: { id: unknown }, { body }: { body: Buffer }, options: { n: unknown },
+) => ({ success: true, data: [payload.id, options.n, body.toString()].map(String) }));
 
 test('an action of one\'s own gets doubles, and the text that came', async (context) => {
   const own = await startRelayFor(context, { actions: [Own] });

@@ -22,7 +22,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { DIRECTORY } from '../support/open-store.ts';
 import type { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
-import { createContext, createOptions, type OptionChanges } from './context.ts';
+import { createActionClass, createContext, createOptions, type OptionChanges } from './context.ts';
 
 export type Sent = {
   /** The `webhook-id`, which is that of the delivery. */
@@ -147,17 +147,13 @@ export function recordsIn(
 function createScripted(
   runs: RouteRun[], { history }: SimulatedFiles, pause: () => Promise<void>,
 ): unknown {
-  return class Scripted {
-    static identifier(): string { return 'scripted'; }
-    static label(): string { return 'Scripted'; }
-    async execute(
-      _: unknown, { request }: ActionContext, { route }: Readonly<Record<string, unknown>>,
-    ): Promise<ActionResult> {
-      runs.push({ request: String(request), route: String(route), index: history.length });
-      await pause();
-      return ActionResult.ok({ n: 1 });
-    }
-  };
+  return createActionClass('scripted', async (
+    _: unknown, { request }: ActionContext, { route }: Readonly<Record<string, unknown>>,
+  ) => {
+    runs.push({ request: String(request), route: String(route), index: history.length });
+    await pause();
+    return ActionResult.ok({ n: 1 });
+  });
 }
 
 function describeAttempt(

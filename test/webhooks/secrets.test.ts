@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { answer, closedPort, startServer } from '../support/servers.ts';
 import { startRelay } from './relay.ts';
 import { turnsUntil } from '../support/turns.ts';
+import { createActionClass } from './context.ts';
 
 const PLANTED = {
   incoming: 'planted-incoming-secret', outgoing: 'planted-outgoing-secret',
@@ -12,13 +13,9 @@ const PLANTED = {
   parameter: 'planted "url parameter',
 };
 
-class Loud {
-  static identifier(): string { return 'loud'; }
-  static label(): string { return 'Throws what it is given'; }
-  execute(_: unknown, __: unknown, options: { apiToken: string }): never {
-    throw Object.assign(new Error('loud'), { options, url: `http://u:${PLANTED.password}@h/` });
-  }
-}
+const Loud = createActionClass('loud', (_: unknown, __: unknown, options: { apiToken: string }) => {
+  throw Object.assign(new Error('loud'), { options, url: `http://u:${PLANTED.password}@h/` });
+});
 
 test('no planted secret gets into any log line, error or answer', async () => {
   const target = await startServer({ onRequest: ({ socket }) => void socket.write(answer(500)) });

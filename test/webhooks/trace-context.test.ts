@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { startHttpTarget, type HttpTarget } from '../support/http-target.ts';
 import { turnsUntil } from '../support/turns.ts';
 import { startRelayFor, type Headers, type Relay } from './relay.ts';
+import { createActionClass } from './context.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACE = {
@@ -15,18 +16,14 @@ type Tools = {
   readonly log: { warning(message: string): void };
 };
 
-class Calls {
-  static identifier(): string { return 'calls'; }
-  static label(): string { return 'Calls a URL'; }
-  async execute(
-    _: unknown, __: unknown, { url, headers }: { readonly url: string; readonly headers?: object },
-    { http, log }: Tools,
-  ): Promise<object> {
-    log.warning('called');
-    await http.request({ method: 'POST', url, ...headers === undefined ? {} : { headers } });
-    return { success: true };
-  }
-}
+const Calls = createActionClass('calls', async (
+  _: unknown, __: unknown, { url, headers }: { readonly url: string; readonly headers?: object },
+  { http, log }: Tools,
+) => {
+  log.warning('called');
+  await http.request({ method: 'POST', url, ...headers === undefined ? {} : { headers } });
+  return { success: true };
+});
 
 type Rig = { readonly relay: Relay; readonly target: HttpTarget };
 

@@ -32,7 +32,7 @@ export type RunWait = {
 export type ActionCall = {
   payload(): Payload;
   /** The payload as JSON: the received bytes, if they are JSON in UTF-8; null without one. */
-  bytes(): Buffer | null;
+  payloadJson(): Buffer | null;
   /** The plain body; the body as it came if its Content-Encoding cannot be taken off. */
   plainBody(): Buffer;
   readonly context: ActionContext;
@@ -47,7 +47,7 @@ export type ActionCall = {
   readonly webhookId: string | null;
   /** The time limit of the webhook; null: that of the settings. */
   readonly timeoutMs: number | null;
-  readonly configuration: string;
+  readonly configurationId: string;
   readonly options: ActionOptions;
   /** null: an outgoing webhook runs the action for an event. */
   readonly wait: RunWait | null;
@@ -152,7 +152,7 @@ function registerClass(
     ...checkNames(origin, identifier, label), isBuiltIn: false, options: {}, module: null,
     validateOptions: (options) => validateOptions(candidate, toDoubles(options), log),
     run: (call) => execute.call(
-      instance, parsePlainPayload(call.bytes()), call.context, toDoubles(call.options),
+      instance, parsePlainPayload(call.payloadJson()), call.context, toDoubles(call.options),
       { log: call.log, http: new ChainedHttpSender(http, call), ActionResult }),
   };
 }

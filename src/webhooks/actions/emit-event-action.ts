@@ -37,7 +37,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
       if (call.webhookId === null) {
         return ActionResult.fail('emit-event is not for an outgoing webhook');
       }
-      const bytes = call.bytes();
+      const bytes = call.payloadJson();
       const readPayload = (): string => bytes === null ? '[]' : readText(texts, bytes);
       const deliveries = await emit(String(call.options['name']), readPayload, call);
       return ActionResult.ok({ deliveries: [...deliveries] });

@@ -121,7 +121,7 @@ function buildForward(call: ActionCall): Forward {
     url: String(options['url']),
     method,
     headers: addOwnHeaders(resolveHeaders(method, options['headers']), call),
-    body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
+    body: hasRequestBody(method) ? call.payloadJson() ?? EMPTY_PAYLOAD : null,
   };
 }
 

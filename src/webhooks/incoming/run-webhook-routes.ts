@@ -21,7 +21,7 @@ import type { Facts } from '../members/filters/facts.ts';
 import type { ReadyWebhookRoute } from './routes-member.ts';
 
 /** A call that gets its action configuration once that of the route is found. */
-type RouteCall = ActionCall & { configuration: string; options: ActionOptions };
+type RouteCall = ActionCall & { configurationId: string; options: ActionOptions };
 
 /** The actions of all routes take 20 ms together with a body of that size. */
 const TURN_BYTES_MAX = 32_768;
@@ -76,7 +76,7 @@ export function runRouteAction(
     });
     return ActionResult.fail(FAILED_MESSAGE);
   }
-  call.configuration = actionConfiguration;
+  call.configurationId = actionConfiguration;
   call.options = configuration.options;
   return runAction(action, call, runner);
 }

@@ -4,32 +4,28 @@ import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
+import { createActionClass } from '../context.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
 
 type Run = Pick<ActionContext, 'request' | 'attempt' | 'replay' | 'eventId'> & {
   readonly route: unknown; readonly body: string;
 };
 
-/** Fails for the routes named in `failing`; every run is remembered. */
-class Recorder {
-  static identifier(): string { return 'recorder'; }
-  static label(): string { return 'Remembers its runs'; }
-  static runs: Run[] = [];
-  static failing = new Set<unknown>();
-  execute(
-    _payload: unknown, context: ActionContext, { route }: { readonly route: unknown },
-  ): ActionResult {
-    const { request, attempt, replay, eventId, body } = context;
-    Recorder.runs.push({ request, attempt, replay, eventId, route, body: String(body) });
-    return Recorder.failing.has(route) ? ActionResult.fail('not now') : ActionResult.ok();
-  }
-}
+let runs: Run[] = [];
+const failingRoutes = new Set<unknown>();
+const Recorder = createActionClass('recorder', (
+  _payload: unknown, context: ActionContext, { route }: { readonly route: unknown },
+) => {
+  const { request, attempt, replay, eventId, body } = context;
+  runs.push({ request, attempt, replay, eventId, route, body: String(body) });
+  return failingRoutes.has(route) ? ActionResult.fail('not now') : ActionResult.ok();
+});
 
 const SECRET = 'planted';
 
 async function start(context: TestContext, hook: object): Promise<Relay> {
-  Recorder.runs = [];
-  Recorder.failing = new Set();
+  runs = [];
+  failingRoutes.clear();
   const relay = await startRelay({ actions: [Recorder], incoming: { retrySchedule: [3600] } });
   context.after(() => relay.close());
   for (const identifier of ['a', 'b']) {
@@ -73,38 +69,38 @@ const ROUTES = { routes: [
 
 test('a failed request is done once its action works', async (context) => {
   const relay = await start(context, { actionConfiguration: 'a', inbox: 'failed' });
-  Recorder.failing.add('a');
+  failingRoutes.add('a');
   const id = await receive(relay, { n: 1 });
-  Recorder.failing.clear();
+  failingRoutes.clear();
   const answer = await replay(relay, id);
   assert.equal(answer.status, 202, answer.text);
   const { status, answered } = await settled(relay, id);
   assert.deepEqual([status, answered instanceof Object && 'status' in answered
     ? answered.status : null], ['done', 400]);
-  assert.deepEqual(Recorder.runs.map(({ request, attempt, replay: isReplay }) =>
+  assert.deepEqual(runs.map(({ request, attempt, replay: isReplay }) =>
     [request, attempt, isReplay]), [[null, 1, false], [id, 2, true]]);
-  assert.equal(Recorder.runs[1]?.body, '{"n":1}');
+  assert.equal(runs[1]?.body, '{"n":1}');
 });
 
 test('of a failed request the failed routes run again, and no others', async (context) => {
   const relay = await start(context, { ...ROUTES, inbox: 'failed' });
-  Recorder.failing.add('b');
+  failingRoutes.add('b');
   const id = await receive(relay, { kind: 'x' });
-  Recorder.failing.clear();
+  failingRoutes.clear();
   await replay(relay, id);
   assert.equal((await settled(relay, id))['status'], 'done');
-  assert.deepEqual(Recorder.runs.map(({ route }) => route), ['a', 'b', 'b']);
+  assert.deepEqual(runs.map(({ route }) => route), ['a', 'b', 'b']);
 });
 
 test('of any other all routes that match now run, or those that are named', async (context) => {
   const relay = await start(context, { ...ROUTES, inbox: 'all' });
   const id = await receive(relay, { kind: 'y' });
   const ran = async (body?: object): Promise<unknown[]> => {
-    Recorder.runs = [];
+    runs = [];
     const answer = await replay(relay, id, body);
     assert.equal(answer.status, 202, answer.text);
     await settled(relay, id);
-    return Recorder.runs.map(({ route }) => route).sort();
+    return runs.map(({ route }) => route).sort();
   };
   assert.deepEqual(await ran(), ['b']);
   assert.deepEqual(await ran({ routes: ['a'] }), ['a']);
@@ -141,7 +137,7 @@ test('a rejected request runs as a new one, and is not verified', async (context
   assert.equal(answer.json['replayOf'], id);
   const made = String(answer.json['id']);
   assert.equal((await settled(relay, made))['status'], 'done');
-  assert.deepEqual(Recorder.runs.map(({ request, body }) => [request, body]), [[made, '{"n":1}']]);
+  assert.deepEqual(runs.map(({ request, body }) => [request, body]), [[made, '{"n":1}']]);
   assert.equal((await relay.ask('GET', `/api/requests/${id}`)).json['status'], 'rejected');
   const { text } = await relay.ask('GET', '/api/requests');
   const listed = JSON.parse(text) as { readonly id: string }[];

@@ -5,6 +5,7 @@ import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
 import {
   startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
 } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 const SECRET = 'a-bearer-token';
 const AUTHORIZED = { Authorization: `Bearer ${SECRET}` };
@@ -17,14 +18,10 @@ const BATCH = { ...AUTHORIZED, 'Content-Type': 'application/cloudevents-batch+js
 
 let payloads: unknown[] = [];
 
-class Takes {
-  static identifier(): string { return 'takes'; }
-  static label(): string { return 'Takes the payload'; }
-  execute(payload: unknown): object {
-    payloads.push(payload);
-    return { success: true };
-  }
-}
+const Takes = createActionClass('takes', (payload: unknown) => {
+  payloads.push(payload);
+  return { success: true };
+});
 
 async function start(
   context: TestContext, verification: object = {}, options: RelayOptions = {},

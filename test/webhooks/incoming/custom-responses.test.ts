@@ -8,18 +8,17 @@ import { until } from '../../support/until.ts';
 import {
   assertRefused, startRelay, startRelayFor, startRelayWithHook, type Answer, type Relay,
 } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 /** Does as its payload says. */
-class Obey {
-  static identifier(): string { return 'obey'; }
-  static label(): string { return 'Obeys its payload'; }
-  execute(payload: { fail?: boolean; message?: string; data?: object; text?: string }): object {
-    const { fail = false, message = null, data = {} } = payload;
-    // It may change what it gets.
-    payload.text = 'changed';
-    return { success: !fail, message, data };
-  }
-}
+const Obey = createActionClass('obey', (
+  payload: { fail?: boolean; message?: string; data?: object; text?: string },
+) => {
+  const { fail = false, message = null, data = {} } = payload;
+  // It may change what it gets.
+  payload.text = 'changed';
+  return { success: !fail, message, data };
+});
 
 const PATH = '/webhook/in/hook';
 const NOSNIFF = 'nosniff';
@@ -230,14 +229,10 @@ test('a duplicate has its own response, with the data of the first', async (t) =
 
 test('a duplicate of a request that runs is answered as that once it has failed', async (t) => {
   const ends: (() => void)[] = [];
-  class Wait {
-    static identifier(): string { return 'wait'; }
-    static label(): string { return 'Waits to be told'; }
-    async execute(): Promise<object> {
-      await new Promise<void>((resolve) => void ends.push(resolve));
-      return { success: false, message: 'late' };
-    }
-  }
+  const Wait = createActionClass('wait', async () => {
+    await new Promise<void>((resolve) => void ends.push(resolve));
+    return { success: false, message: 'late' };
+  });
   const hook = await startRelayWithHook(t, { actionType: 'wait' }, {
     deduplicate: { header: 'x-id' }, inbox: 'off',
     response: {
@@ -324,14 +319,10 @@ test('a body that would be too long is left out, and the status stays', async (t
 
 test('a response that cannot be prepared is told before anything runs', async (t) => {
   let runs = 0;
-  class Count {
-    static identifier(): string { return 'count'; }
-    static label(): string { return 'Counts its runs'; }
-    execute(): object {
-      runs += 1;
-      return { success: true };
-    }
-  }
+  const Count = createActionClass('count', () => {
+    runs += 1;
+    return { success: true };
+  });
   const hook = await startRelayWithHook(t, { actionType: 'count' },
     { response: text('{{ message }}') }, { actions: [Count] });
   const [made] = (await hook.ask('GET', '/api/incoming-webhooks')).json as unknown as

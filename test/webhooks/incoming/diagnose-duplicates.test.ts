@@ -4,16 +4,12 @@ import { test } from 'node:test';
 import { FORM_TYPE, JSON_TYPE, hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
 import { startRelayWithHook, type Relay } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 const SECRET = 'planted-secret';
 
-class Picky {
-  static identifier(): string { return 'picky'; }
-  static label(): string { return 'Fails when it is asked to'; }
-  execute(payload: { readonly fail?: boolean }): object {
-    return { success: payload.fail !== true, message: null, data: {} };
-  }
-}
+const Picky = createActionClass('picky', (payload: { readonly fail?: boolean }) =>
+  ({ success: payload.fail !== true, message: null, data: {} }));
 
 type Hook = Readonly<Record<string, unknown>>;
 

@@ -6,20 +6,17 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
 import { hmacKey, type Key } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
+import { createActionClass } from '../context.ts';
 import { startRelayFor, startRelayWithHook, type Relay } from '../relay.ts';
 
 const SECRET = 'a shared sécret';
 const MIB = 1_048_576;
 
-class Counts {
-  static runs = 0;
-  static identifier(): string { return 'counts'; }
-  static label(): string { return 'Counts how often it ran'; }
-  execute(): object {
-    Counts.runs += 1;
-    return { success: true, data: {} };
-  }
-}
+let runCount = 0;
+const Counts = createActionClass('counts', () => {
+  runCount += 1;
+  return { success: true, data: {} };
+});
 
 type Ask = {
   readonly method?: string; readonly query?: string; readonly body?: string;
@@ -202,12 +199,12 @@ for (const [preset, hook, rows] of TABLES) {
       const relay = await startRelayWithHook(context, { actionType: 'counts' },
         { secret: SECRET, verification: { preset }, ...hook }, { actions: [Counts] });
       for (const [title, question, answered] of rows) {
-        Counts.runs = 0;
+        runCount = 0;
         const answer = await ask(relay, question);
         assert.deepEqual([answer.status, answer.headers['content-type'], answer.body],
           answered, title);
         assert.equal(answer.headers['x-content-type-options'], 'nosniff', title);
-        assert.equal(Counts.runs, answered === TAKEN ? 1 : 0, `${title}: the action`);
+        assert.equal(runCount, answered === TAKEN ? 1 : 0, `${title}: the action`);
       }
     });
 

@@ -5,22 +5,19 @@ import { test, type TestContext } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
+import { createActionClass } from '../context.ts';
 import {
   startRelayFor, startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
 } from '../relay.ts';
 
-/** Answers as its payload says, and tells what it was told. */
-class Told {
-  static contexts: unknown[] = [];
-  static identifier(): string { return 'told'; }
-  static label(): string { return 'Told'; }
-  execute(payload: Record<string, unknown>, context: object): object {
-    const { fails = false, data = {}, message = null } = payload;
-    Told.contexts.push(context);
-    if (data === 'cyclic') return { success: true, data: cycle };
-    return { success: fails !== true, message, data };
-  }
-}
+let runCount = 0;
+/** Answers as its payload says. */
+const Told = createActionClass('told', (payload: Record<string, unknown>) => {
+  const { fails = false, data = {}, message = null } = payload;
+  runCount += 1;
+  if (data === 'cyclic') return { success: true, data: cycle };
+  return { success: fails !== true, message, data };
+});
 
 const cycle: { self?: unknown } = {};
 cycle.self = cycle;
@@ -194,11 +191,11 @@ test('what is pinned fills the inbox, and what has finished makes room', async (
     }
   };
   await pin(true);
-  const before = Told.contexts.length;
+  const before = runCount;
   const refused = await call(relay);
   assert.equal(refused.status, 503);
   assert.ok(Number(refused.headers['retry-after']) > 0);
-  assert.equal(Told.contexts.length, before, 'nothing ran for it');
+  assert.equal(runCount, before, 'nothing ran for it');
   assert.equal(relay.store.collection('requests').size, 4, 'nothing was lost');
   await pin(false);
   assert.equal((await retried(() => call(relay))).status, 200);
@@ -227,12 +224,12 @@ for (const answer of ['accepted', 'result']) {
   test(`a request that the inbox can never hold is too large: ${answer}`, async (context) => {
     const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
     const relay = await start(context, { inbox: 'all', answer }, { inbox });
-    const before = Told.contexts.length;
+    const before = runCount;
     const refused = await call(relay, { text: 'x'.repeat(20_000) });
     assert.deepEqual([refused.status, refused.json['message']], [413, 'Payload too large']);
     assert.equal(refused.headers['retry-after'], undefined, 'to send it again is of no use');
     assert.match(relay.logLines.join(), /more than the inbox may hold \(inbox\.maxBytes: 10000\)/);
-    assert.equal(Told.contexts.length, before, 'nothing ran for it');
+    assert.equal(runCount, before, 'nothing ran for it');
     assert.deepEqual(await kept(relay), []);
   });
 }

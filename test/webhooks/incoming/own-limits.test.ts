@@ -5,6 +5,7 @@ import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { Held, InboxSimulation } from '../inbox/runs/inbox.ts';
 import { startRelayFor, type Relay } from '../relay.ts';
 import { turnsUntil } from '../../support/turns.ts';
+import { createActionClass } from '../context.ts';
 
 const PATH = '/api/incoming-webhooks/hook';
 
@@ -14,14 +15,10 @@ async function startWithSlowAction(
 ): Promise<{ readonly relay: Relay; count(): number; finish(): void }> {
   const runs: (() => void)[] = [];
   let count = 0;
-  class Slow {
-    static identifier(): string { return 'slow'; }
-    static label(): string { return 'Slow'; }
-    execute(): Promise<ActionResult> {
-      count += 1;
-      return new Promise((resolve) => runs.push(() => resolve(ActionResult.ok())));
-    }
-  }
+  const Slow = createActionClass('slow', (): Promise<ActionResult> => {
+    count += 1;
+    return new Promise((resolve) => runs.push(() => resolve(ActionResult.ok())));
+  });
   const relay = await startRelayFor(context, { actions: [Slow], incoming });
   return { relay, count: () => count, finish: () => runs.shift()?.() };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Payload } from '../../../src/index.ts';
 import { startRelay, type Relay } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 export type PayloadTaker = {
   readonly relay: Relay;
@@ -15,14 +16,10 @@ export type PayloadTaker = {
 
 export async function startPayloadTaker(): Promise<PayloadTaker> {
   const payloads: Payload[] = [];
-  class Takes {
-    static identifier(): string { return 'takes'; }
-    static label(): string { return 'Takes the payload'; }
-    execute(payload: Payload): object {
-      payloads.push(payload);
-      return { success: true };
-    }
-  }
+  const Takes = createActionClass('takes', (payload: Payload) => {
+    payloads.push(payload);
+    return { success: true };
+  });
   const relay = await startRelay({ actions: [Takes] });
   relay.webhooks.start();
   let count = 0;

@@ -11,14 +11,11 @@ import { CUSTOM_SENDERS } from '../../support/senders/custom.ts';
 import type { Sender } from '../../support/senders/signer.ts';
 import { SENDERS } from '../../support/senders/table.ts';
 import { startRelayFor, type Answer, type Headers, type Relay } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
-class Tells {
-  static identifier(): string { return 'tells'; }
-  static label(): string { return 'Tells who signed, and how many bytes came'; }
-  execute(_payload: unknown, { verified, body }: { verified: unknown; body: Buffer }): object {
-    return { success: true, data: { verified, bytes: body.length } };
-  }
-}
+const Tells = createActionClass('tells', (
+  _payload: unknown, { verified, body }: { verified: unknown; body: Buffer },
+) => ({ success: true, data: { verified, bytes: body.length } }));
 
 /** The time of the wall stands still: a sender may allow a few seconds for all of its cases. */
 const NOW_MS = Date.now();

@@ -8,41 +8,30 @@ import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startRelay, type Relay } from '../relay.ts';
 import { turnsUntil } from '../../support/turns.ts';
+import { createActionClass } from '../context.ts';
 
 const SECRET = 's3cret-plånted';
 const seen: unknown[][] = [];
 let finishSlow = (): void => {};
 
-class Probe {
-  static identifier(): string { return 'probe'; }
-  static label(): string { return 'Keeps what it is given'; }
-  execute(...given: unknown[]): unknown {
-    seen.push(given);
-    const options = given[2] as { answer?: unknown; isSlow?: boolean; error?: string };
-    if (options.error !== undefined) throw new Error(options.error);
-    if (options.isSlow === true) {
-      return new Promise((resolve) => {
-        finishSlow = () => resolve(ActionResult.ok());
-      });
-    }
-    return options.answer ?? ActionResult.ok();
+const Probe = createActionClass('probe', (...given: unknown[]) => {
+  seen.push(given);
+  const options = given[2] as { answer?: unknown; isSlow?: boolean; error?: string };
+  if (options.error !== undefined) throw new Error(options.error);
+  if (options.isSlow === true) {
+    return new Promise((resolve) => {
+      finishSlow = () => resolve(ActionResult.ok());
+    });
   }
-}
+  return options.answer ?? ActionResult.ok();
+});
 
-class Odd {
-  static identifier(): string { return 'odd'; }
-  static label(): string { return 'Answers what cannot be JSON'; }
-  execute(): unknown { return ActionResult.ok({ count: 1n }); }
-}
+const Odd = createActionClass('odd', () => { return ActionResult.ok({ count: 1n }); });
 
-class Hostile {
-  static identifier(): string { return 'hostile'; }
-  static label(): string { return 'Answers what throws when it is looked at'; }
-  execute(): unknown {
-    const raise = (): never => { throw new Error('planted-trap'); };
-    return ActionResult.ok(new Proxy({}, { ownKeys: raise, getPrototypeOf: raise }));
-  }
-}
+const Hostile = createActionClass('hostile', () => {
+  const raise = (): never => { throw new Error('planted-trap'); };
+  return ActionResult.ok(new Proxy({}, { ownKeys: raise, getPrototypeOf: raise }));
+});
 
 let relay: Relay;
 before(async () => {

@@ -7,6 +7,7 @@ import type { StoredRequest } from '../../../src/webhooks/incoming/stored-reques
 import { until } from '../../support/until.ts';
 import { startRelayFor } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
+import { createActionClass } from '../context.ts';
 
 const idOf = (index: number): string =>
   `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`;
@@ -62,15 +63,13 @@ test('the oldest are dropped when there are too many, or too many bytes', () => 
 test('what is changed before it runs is run as it is then', async (context) => {
   const replays: boolean[] = [];
   let release = (): void => {};
-  class Gate {
-    static identifier(): string { return 'gate'; }
-    static label(): string { return 'Gate'; }
-    async execute(_: unknown, { replay }: { readonly replay: boolean }): Promise<object> {
-      replays.push(replay);
-      if (replays.length === 1) await new Promise<void>((resolve) => { release = resolve; });
-      return { success: true };
-    }
-  }
+  const Gate = createActionClass('gate', async (
+    _: unknown, { replay }: { readonly replay: boolean },
+  ) => {
+    replays.push(replay);
+    if (replays.length === 1) await new Promise<void>((resolve) => { release = resolve; });
+    return { success: true };
+  });
   const relay = await startRelayFor(
     context, { actions: [Gate], incoming: { maxInFlightPerHook: 1 } });
   relay.webhooks.start();

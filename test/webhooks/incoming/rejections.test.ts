@@ -4,15 +4,12 @@ import { test } from 'node:test';
 import { startProxy } from '../../support/proxy.ts';
 import { startRelayFor, type Headers, type Relay } from '../relay.ts';
 import { turnsUntil } from '../../support/turns.ts';
+import { createActionClass } from '../context.ts';
 
 const SECRET = 'planted-secret';
 const LINES_A_SECOND = 5;
 
-class Slow {
-  static identifier(): string { return 'slow'; }
-  static label(): string { return 'Never ends'; }
-  execute(): Promise<never> { return new Promise(() => {}); }
-}
+const Slow = createActionClass('slow', (): Promise<never> => { return new Promise(() => {}); });
 
 type Told = Readonly<Record<string, unknown>>;
 

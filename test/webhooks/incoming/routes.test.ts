@@ -5,36 +5,27 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns, type Turns, type Steps } from '../../../src/base/turns.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { until } from '../../support/until.ts';
+import { createActionClass } from '../context.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 const ran: string[] = [];
 let release = (): void => {};
 
 /** Does what its options say, and tells that it ran. */
-class Told {
-  static identifier(): string {
-    return 'told';
-  }
-
-  static label(): string {
-    return 'Told';
-  }
-
-  async execute(
-    payload: { seen?: number }, { headers }: { readonly headers: Record<string, unknown> },
-    { as, fail, data, wait }: Record<string, unknown>,
-  ): Promise<ActionResult> {
-    ran.push(String(as));
-    if (wait === true) await new Promise<void>((resolve) => { release = resolve; });
-    if (wait === false) release();
-    payload.seen = (payload.seen ?? 0) + 1;
-    if (fail === 'throw') throw new Error('planted');
-    if (typeof fail === 'string') return ActionResult.fail(fail);
-    const { kind } = headers;
-    headers['kind'] = as;
-    return ActionResult.ok(data === 'cycle' ? cycle() : { as, seen: payload.seen, kind });
-  }
-}
+const Told = createActionClass('told', async (
+  payload: { seen?: number }, { headers }: { readonly headers: Record<string, unknown> },
+  { as, fail, data, wait }: Record<string, unknown>,
+) => {
+  ran.push(String(as));
+  if (wait === true) await new Promise<void>((resolve) => { release = resolve; });
+  if (wait === false) release();
+  payload.seen = (payload.seen ?? 0) + 1;
+  if (fail === 'throw') throw new Error('planted');
+  if (typeof fail === 'string') return ActionResult.fail(fail);
+  const { kind } = headers;
+  headers['kind'] = as;
+  return ActionResult.ok(data === 'cycle' ? cycle() : { as, seen: payload.seen, kind });
+});
 
 function cycle(): object {
   const data: Record<string, unknown> = {};

@@ -5,19 +5,16 @@ import { test } from 'node:test';
 import { isHeadWhole } from '../../../src/webhooks/inbox/intake/stored-head.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { until } from '../../support/until.ts';
+import { createActionClass } from '../context.ts';
 import { startRelayFor } from '../relay.ts';
 
-type Told = { readonly payload: unknown; readonly context: Readonly<Record<string, unknown>> };
+type Call = { readonly payload: unknown; readonly context: Readonly<Record<string, unknown>> };
 
-class Tells {
-  static told: Told[] = [];
-  static identifier(): string { return 'tells'; }
-  static label(): string { return 'Tells'; }
-  execute(payload: unknown, context: Told['context']): object {
-    Tells.told.push({ payload, context: { ...context } });
-    return { success: true };
-  }
-}
+let calls: Call[] = [];
+const Tells = createActionClass('tells', (payload: unknown, context: Call['context']) => {
+  calls.push({ payload, context: { ...context } });
+  return { success: true };
+});
 
 const SECRET = 's'.repeat(40);
 const BODIES = [
@@ -34,7 +31,7 @@ test('a replay is told what the first run was told', async (context) => {
   });
   assert.equal(made.status, 201, made.text);
   for (const [index, [type, body]] of BODIES.entries()) {
-    Tells.told = [];
+    calls = [];
     const answer = await relay.ask('POST', '/webhook/in/hook?a=b%20c', body, {
       'Content-Type': type, 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': `delivery-${index}`,
       'X-Hub-Signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
@@ -43,8 +40,8 @@ test('a replay is told what the first run was told', async (context) => {
     assert.equal(answer.status, 200, answer.text);
     const [{ id }] = JSON.parse((await relay.ask('GET', '/api/requests')).text);
     assert.equal((await relay.ask('POST', `/api/requests/${id}/replay`, {})).status, 202);
-    await until('it has run again', () => Tells.told.length === 2);
-    const [first, second] = Tells.told;
+    await until('it has run again', () => calls.length === 2);
+    const [first, second] = calls;
     assert.deepEqual(second, {
       payload: first?.payload, context: { ...first?.context, attempt: 2, replay: true },
     });
@@ -56,12 +53,12 @@ test('a replay lacks the credentials that were never stored', async (context) =>
   const relay = await startRelayFor(context, { actions: [Tells] });
   relay.webhooks.start();
   await relay.hook({ actionType: 'tells' }, { inbox: 'all' });
-  Tells.told = [];
+  calls = [];
   await relay.ask('POST', '/webhook/in/hook', '{}', { Authorization: 'Bearer x', Cookie: 'a=b' });
   const [{ id }] = JSON.parse((await relay.ask('GET', '/api/requests')).text);
   await relay.ask('POST', `/api/requests/${id}/replay`, {});
-  await until('it has run again', () => Tells.told.length === 2);
-  const [first, second] = Tells.told.map(({ context: { headers } }) =>
+  await until('it has run again', () => calls.length === 2);
+  const [first, second] = calls.map(({ context: { headers } }) =>
     headers as Readonly<Record<string, unknown>>);
   assert.equal(first?.['authorization'], 'Bearer x');
   assert.deepEqual([second?.['authorization'], second?.['cookie']], [undefined, undefined]);
@@ -74,7 +71,7 @@ for (const [name, more] of [
     const relay = await startRelayFor(context, { actions: [Tells] });
     relay.webhooks.start();
     await relay.hook({ actionType: 'tells' }, { inbox: 'all', answer: 'accepted' });
-    Tells.told = [];
+    calls = [];
     const { text } = await relay.ask('POST', '/webhook/in/hook', `{"a":"${'x'.repeat(1000)}"}`, {
       'Content-Type': 'application/json', 'X-Several': ['one', 'two'], ...more,
     });
@@ -85,8 +82,8 @@ for (const [name, more] of [
     });
     const replay = await relay.ask('POST', `/api/requests/${request}/replay`, {});
     assert.equal(replay.status, 202, replay.text);
-    await until('it has run again', () => Tells.told.length === 2);
-    const [first, second] = Tells.told;
+    await until('it has run again', () => calls.length === 2);
+    const [first, second] = calls;
     assert.deepEqual(second, {
       payload: first?.payload, context: { ...first?.context, attempt: 2, replay: true },
     });

@@ -4,17 +4,16 @@ import { test, type TestContext } from 'node:test';
 import {
   startRelayWithHook, type Answer, type Headers, type Relay, type RelayOptions,
 } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
 
-class Shows {
-  static identifier(): string { return 'shows'; }
-  static label(): string { return 'Shows what it was given'; }
-  execute(payload: unknown, context: Readonly<Record<string, unknown>>): object {
-    const { headers: _, body, ...rest } = context;
-    return { success: true, data: { payload, ...rest, body: String(body) } };
-  }
-}
+const Shows = createActionClass('shows', (
+  payload: unknown, context: Readonly<Record<string, unknown>>,
+) => {
+  const { headers: _, body, ...rest } = context;
+  return { success: true, data: { payload, ...rest, body: String(body) } };
+});
 
 function start(context: TestContext, hook: object, options: RelayOptions = {}): Promise<Relay> {
   // Its requests all name the same event.

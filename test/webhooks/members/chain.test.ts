@@ -5,6 +5,7 @@ import { answer, startServer, type ScriptedServer } from '../../support/servers.
 import { turnsUntil } from '../../support/turns.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, startRelayFor, type Headers, type Relay } from '../relay.ts';
+import { createActionClass } from '../context.ts';
 
 const CHAIN = 'X-Hookshelf-Chain';
 const HOPS_MAX = 8;
@@ -12,30 +13,22 @@ const LINES_A_SECOND = 5;
 const RAISED = { '': '1', 3: '4', '2, 5': '6', 7: '8', x: '1' };
 
 /** Calls a URL through the tools it is given. */
-class Caller {
-  static identifier(): string { return 'caller'; }
-  static label(): string { return 'Calls'; }
-  async execute(
-    _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
-  ): Promise<object> {
-    const headers = { [CHAIN]: '0' };
-    await http.request({ method: 'POST', url: String(url), headers, body: '{}' });
-    return { success: true };
-  }
-}
+const Caller = createActionClass('caller', async (
+  _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
+) => {
+  const headers = { [CHAIN]: '0' };
+  await http.request({ method: 'POST', url: String(url), headers, body: '{}' });
+  return { success: true };
+});
 
 /** Calls a URL through the tools it is given, and throws unless the target took it. */
-class StrictCaller {
-  static identifier(): string { return 'strict-caller'; }
-  static label(): string { return 'Calls, and throws'; }
-  async execute(
-    _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
-  ): Promise<object> {
-    const { statusCode } = await http.request({ method: 'POST', url: String(url), body: '{}' });
-    if (statusCode >= 400) throw new Error(`planted: ${statusCode}`);
-    return { success: true };
-  }
-}
+const StrictCaller = createActionClass('strict-caller', async (
+  _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
+) => {
+  const { statusCode } = await http.request({ method: 'POST', url: String(url), body: '{}' });
+  if (statusCode >= 400) throw new Error(`planted: ${statusCode}`);
+  return { success: true };
+});
 
 let relay: Relay;
 let target: ScriptedServer;

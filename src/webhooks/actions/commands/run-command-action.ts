@@ -85,9 +85,9 @@ function listCommandNames(directory: CommandDirectory): readonly string[] {
 async function runInSlot(
   call: ActionCall, command: HookCommand, resources: CommandResources,
 ): Promise<ActionResult> {
-  const { configuration, wait, context } = call;
+  const { configurationId, wait, context } = call;
   const release = await resources.slots.take({
-    configuration, max: command.maxCommands,
+    configuration: configurationId, max: command.maxCommands,
     order: command.coalesces && wait !== null ? wait.place : null,
     isRetry: context.attempt > 1,
     signal: wait?.cutOff ?? null,
@@ -217,7 +217,7 @@ function createCommandFacts(call: ActionCall): Facts {
 function chooseStdin(call: ActionCall, stdin: HookCommand['stdin']): Buffer | null {
   switch (stdin) {
     case 'body': return call.plainBody();
-    case 'payload': return call.bytes() ?? EMPTY_PAYLOAD;
+    case 'payload': return call.payloadJson() ?? EMPTY_PAYLOAD;
     case 'none': return null;
   }
 }

@@ -204,7 +204,7 @@ export class ActionWorkerThread {
   #createRun(callId: number, moduleId: number, action: ActionCall): ModuleRun {
     const { context, options, hops, trace, log } = action;
     const { body } = context;
-    const json = action.bytes();
+    const json = action.payloadJson();
     const logTags = log.readTags?.() ?? {};
     this.#addRunBytes(body);
     // The payload mostly is the body, which is copied once.

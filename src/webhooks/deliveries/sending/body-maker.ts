@@ -59,7 +59,7 @@ async function runConfiguredAction(
   }
   const call = {
     payload: () => parseActionPayload(payloadJson) ?? createEmptyPayload(),
-    bytes: () => parseActionPayload(payloadJson) === null ? null : payloadJson,
+    payloadJson: () => parseActionPayload(payloadJson) === null ? null : payloadJson,
     plainBody: () => payloadJson,
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
@@ -71,7 +71,7 @@ async function runConfiguredAction(
     storedRequestId: null,
     requestOrigin: null,
     secretSources: [],
-    configuration: identifier,
+    configurationId: identifier,
     options: configuration.options,
     wait: null,
     timeoutMs: null,

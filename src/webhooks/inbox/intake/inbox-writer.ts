@@ -25,7 +25,7 @@ type RequestEnd = {
   /** The status that it was answered with. */
   readonly status: number;
   /** Drawn before the routes ran, with room reserved for the request; absent or null: not so. */
-  readonly id?: string | null;
+  readonly reservedId?: string | null;
   /** The event whose id is stored with the request; absent or null: it has none. */
   readonly event?: SenderEvent | null;
 };
@@ -90,14 +90,15 @@ export class InboxWriter {
   }
 
   #write(
-    storedRequest: StoredRequest, request: AdmittedRequest, { id = null, event = null }: RequestEnd,
+    storedRequest: StoredRequest, request: AdmittedRequest,
+    { reservedId = null, event = null }: RequestEnd,
   ): Promise<void> {
     const { store, clock, makeId } = this.#context;
     const { capacity, systemEvents, health } = this.#services;
     const inputs = storedRequest.status === 'failed'
       ? { nowMs: clock.now(), seed: makeId() } : null;
     return store.transact((transaction) => {
-      if (id === null) capacity.reserve(transaction, estimateRequestBytes(request));
+      if (reservedId === null) capacity.reserve(transaction, estimateRequestBytes(request));
       addRequest(transaction, storedRequest, request.body.received);
       health.stage(transaction, storedRequest.hook);
       if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
@@ -107,19 +108,19 @@ export class InboxWriter {
 
   #buildFinished(
     request: AdmittedRequest, outcomes: readonly RouteOutcome[],
-    { status, id = null, event = null }: RequestEnd,
+    { status, reservedId = null, event = null }: RequestEnd,
   ): StoredRequest {
     const { receivedAtMs, webhook } = request;
     const at = formatTimestamp(receivedAtMs);
-    const requestId = id ?? this.#context.makeId();
-    const origin = { id: requestId, hook: webhook.identifier };
+    const id = reservedId ?? this.#context.makeId();
+    const origin = { id, hook: webhook.identifier };
     // A delivery is written once, with its end. A sender that hears of a failed run sends the
     // request again, so that it is not tried again here.
     const deliveries = outcomes.map((outcome, index) =>
       afterLastAttempt(createRouteDelivery(origin, index, outcome.name, at),
         toRunOutcome(outcome), receivedAtMs, at));
     return buildAdmittedRequest(request, {
-      id: requestId, deliveries, status: computeStatus(deliveries),
+      id, deliveries, status: computeStatus(deliveries),
       answered: this.#buildAnswered(request, status),
       eventIdReused: event?.isIdReused ?? false,
     });

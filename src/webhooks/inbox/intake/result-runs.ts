@@ -203,7 +203,7 @@ export class ResultRuns {
       return this.#inboxWriter.addFailed(request, outcomes, { status, event })
         .then((requestId) => ({ response, requestId }));
     }
-    return this.#inboxWriter.addFinished(request, outcomes, { status, id, event }).then(
+    return this.#inboxWriter.addFinished(request, outcomes, { status, reservedId: id, event }).then(
       () => ({ response, requestId: id }),
       (storageError: unknown) => ({ response, requestId: null, storageError }));
   }
@@ -216,7 +216,7 @@ export class ResultRuns {
     const hasRun = outcomes.some((outcome) => outcome.refusal === null);
     if (hasRun && request.webhook.inbox !== 'off') {
       const status = statusOf(refusal.code);
-      await this.#inboxWriter.addFailed(request, outcomes, { status, id, event });
+      await this.#inboxWriter.addFailed(request, outcomes, { status, reservedId: id, event });
     }
     throw refusal;
   }

@@ -39,7 +39,7 @@ export type CalledHead = Pick<StoredRequestHead,
 
 export class IncomingActionCall implements ActionCall {
   /** This and `options` are set once the action configuration of the route is found. */
-  configuration = '';
+  configurationId = '';
   options: ActionOptions = {};
   isChainRefused = false;
   readonly webhookId: string;
@@ -113,7 +113,7 @@ export class IncomingActionCall implements ActionCall {
     return payload ?? createEmptyPayload();
   }
 
-  bytes(): Buffer | null {
+  payloadJson(): Buffer | null {
     const json = this.#request.body.readJson();
     this.#request.notePayload(json !== null);
     return json;

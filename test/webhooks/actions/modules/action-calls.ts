@@ -8,7 +8,7 @@ export function createCall(
   payload: Payload, log: Logger = silentLogger, body: Buffer = Buffer.alloc(0),
 ): ActionCall {
   return {
-    payload: () => payload, bytes: () => Buffer.from(JSON.stringify(payload)),
+    payload: () => payload, payloadJson: () => Buffer.from(JSON.stringify(payload)),
     plainBody: () => body,
     context: {
       headers: {}, query: '', body, contentType: null, method: 'POST', path: '/',
@@ -17,6 +17,6 @@ export function createCall(
     },
     options: {}, hops: 0, trace: null, log, requestOrigin: null, storedRequestId: null,
     secretSources: [], isChainRefused: false, webhookId: 'w', timeoutMs: null,
-    configuration: 'c', wait: null,
+    configurationId: 'c', wait: null,
   };
 }

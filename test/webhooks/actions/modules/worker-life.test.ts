@@ -224,7 +224,7 @@ test('runs of one turn end each with its own result, whatever they take', () => 
     const call = createCall({ word: 'p' }, silentLogger, body);
     const ends = await Promise.allSettled(
       ['holds', 'works', 'throws', 'reads', 'holds', 'gives', 'nothing', 'works']
-        .map((name) => run(name, { ...call, bytes: () => name === 'works' ? null : body })));
+        .map((name) => run(name, { ...call, payloadJson: () => name === 'works' ? null : body })));
     const values = ends.map((end) => end.status === 'fulfilled' ? end.value : String(end.reason));
     const works = { success: true, message: null, data: { payload: [] } };
     const holds = { success: false, message: null, data: {} };

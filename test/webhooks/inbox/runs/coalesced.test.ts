@@ -6,20 +6,18 @@ import { chooseRoutes } from '../../../../src/webhooks/inbox/replay.ts';
 import { CoalescedResult } from '../../../../src/webhooks/actions/run-action.ts';
 import { until } from '../../../support/until.ts';
 import { makeRoute, makeStoredRequest } from '../sample-request.ts';
+import { createActionClass } from '../../context.ts';
 import { startRelayFor, type Answer, type Relay } from '../../relay.ts';
 
 type Payload = { readonly failed?: boolean; readonly coalesced?: boolean };
 
+let fails = false;
 /** Does as the payload says. Actions of other people never get this result. */
-class Coalesces {
-  static identifier(): string { return 'coalesces'; }
-  static label(): string { return 'Coalesces'; }
-  static fails = false;
-  execute({ failed = Coalesces.fails, coalesced = true }: Payload): ActionResult {
+const Coalesces = createActionClass(
+  'coalesces', ({ failed = fails, coalesced = true }: Payload) => {
     if (failed) return ActionResult.fail('no');
     return coalesced ? new CoalescedResult() : ActionResult.ok();
-  }
-}
+  });
 
 type Shelf = { readonly relay: Relay; readonly outcomes: string[]; readonly hook: string };
 
@@ -150,9 +148,9 @@ test('a failed request that is sent again may be coalesced, and that is repeated
       const { status, json } = await relay.ask('POST', '/webhook/in/hook', '{}', { 'X-Id': 'e1' });
       return [status, json['message'], json['data']];
     };
-    Coalesces.fails = true;
+    fails = true;
     assert.deepEqual(await send(), [400, 'no', {}]);
-    Coalesces.fails = false;
+    fails = false;
     const data = { routes: { one: { coalesced: true }, two: {} } };
     assert.deepEqual(await send(), [200, '', data]);
     assert.deepEqual(await settledStates(relay), ['done', 'coalesced', 'done']);

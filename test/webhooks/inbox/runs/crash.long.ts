@@ -21,7 +21,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { DIRECTORY } from '../../../support/open-store.ts';
 import { Disk } from '../../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../../support/simulated-files.ts';
-import { createContext, createOptions } from '../../context.ts';
+import { createActionClass, createContext, createOptions } from '../../context.ts';
 import { makeRoute, makeStoredRequest } from '../sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
@@ -47,20 +47,16 @@ async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise
   const files = new SimulatedFiles(disk);
   const clock = new ManualClock(startMs);
   const runs: Run[] = [];
-  class Scripted {
-    static identifier(): string { return 'scripted'; }
-    static label(): string { return 'Scripted'; }
-    execute(
-      _: unknown, { request, attempt }: ActionContext, { route }: Readonly<Record<string, unknown>>,
-    ): ActionResult {
-      const run = { request: String(request), route: String(route), attempt };
-      runs.push(run);
-      const key = `${run.request} ${run.route}`;
-      if (run.route === 'sure' || asked.has(key)) return ActionResult.ok({ n: 1 });
-      asked.add(key);
-      return ActionResult.fail('not yet');
-    }
-  }
+  const Scripted = createActionClass('scripted', (
+    _: unknown, { request, attempt }: ActionContext, { route }: Readonly<Record<string, unknown>>,
+  ): ActionResult => {
+    const run = { request: String(request), route: String(route), attempt };
+    runs.push(run);
+    const key = `${run.request} ${run.route}`;
+    if (run.route === 'sure' || asked.has(key)) return ActionResult.ok({ n: 1 });
+    asked.add(key);
+    return ActionResult.fail('not yet');
+  });
   const store = await openStore({
     directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
   });

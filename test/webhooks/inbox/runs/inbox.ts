@@ -8,6 +8,7 @@ import type { StoredRequest } from '../../../../src/webhooks/incoming/stored-req
 import { addRequest } from '../../../../src/webhooks/inbox/request-changes.ts';
 import { makeRoute, makeStoredRequest } from '../sample-request.ts';
 import { Simulation, type SimulationOptions } from '../../deliveries/sending/simulation.ts';
+import { createActionClass } from '../../context.ts';
 
 /** One run of the action. */
 export type Run = {
@@ -34,21 +35,17 @@ export class InboxSimulation extends Simulation {
     const runs: Run[] = [];
     const script = { act: SUCCEED };
     const self: { clock: { now(): number } | null } = { clock: null };
-    class Scripted {
-      static identifier(): string { return 'scripted'; }
-      static label(): string { return 'Scripted'; }
-      execute(
-        _: unknown, context: ActionContext, actionOptions: Readonly<Record<string, unknown>>,
-      ): ActionResult | Promise<ActionResult> {
-        const { request, attempt, replay, body } = context;
-        const run = {
-          request: request ?? '', route: String(actionOptions['route']), attempt, replay,
-          atMs: self.clock?.now() ?? 0, body: body.toString(), context,
-        };
-        runs.push(run);
-        return script.act(run);
-      }
-    }
+    const Scripted = createActionClass('scripted', (
+      _: unknown, context: ActionContext, actionOptions: Readonly<Record<string, unknown>>,
+    ): ActionResult | Promise<ActionResult> => {
+      const { request, attempt, replay, body } = context;
+      const run = {
+        request: request ?? '', route: String(actionOptions['route']), attempt, replay,
+        atMs: self.clock?.now() ?? 0, body: body.toString(), context,
+      };
+      runs.push(run);
+      return script.act(run);
+    });
     super({
       ...options, actions: [Scripted],
       incoming: { retrySchedule: SCHEDULE_S, ...options.incoming },

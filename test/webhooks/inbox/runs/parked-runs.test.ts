@@ -25,9 +25,9 @@ class SlotInbox extends InboxSimulation {
     const action: RegisteredAction = {
       identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: {},
       limitsItsTime: true, validateOptions: () => [],
-      async run({ configuration, options, wait, storedRequestId, context }) {
+      async run({ configurationId, options, wait, storedRequestId, context }) {
         const slot = await slots.take({
-          configuration, max: options['single'] === true ? 1 : null,
+          configuration: configurationId, max: options['single'] === true ? 1 : null,
           order: options['coalesce'] === true ? wait?.place ?? null : null,
           isRetry: context.attempt > 1,
           signal: wait?.cutOff ?? null, onWaiting: (isWaiting) => wait?.onWaiting(isWaiting),

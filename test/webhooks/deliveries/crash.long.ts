@@ -8,8 +8,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
-import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
-import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { deliveryCollection, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { about, imagesOf, sample } from '../../support/crashes.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import {

@@ -117,18 +117,6 @@ test('a forward goes with what it sent, and a resend as new has its own', async 
   assert.deepEqual(problems, []);
 });
 
-test('a delivery that had ended has its place from its resend on', async () => {
-  const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
-  simulation.targets.set('target', DOWN);
-  await simulation.addHook('target');
-  const [id = ''] = await simulation.emit();
-  await simulation.clock.advance(1000);
-  assert.equal(simulation.delivery(id)?.queuedAt, null);
-  const { queuedAt, nextAttemptAt } =
-    await simulation.run(simulation.webhooks.deliveries.resend(id, 'retry'));
-  assert.ok(queuedAt !== null && queuedAt === nextAttemptAt);
-});
-
 test('an event says who made it', async () => {
   const relay = await startRelay();
   try {

@@ -8,9 +8,7 @@ import {
 } from '../../../src/webhooks/health/health.ts';
 import { HealthMonitor } from '../../../src/webhooks/health/health-monitor.ts';
 import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
-import {
-  webhookStatisticsCollection,
-} from '../../../src/webhooks/health/webhook-statistics.ts';
+import { webhookStatisticsCollection } from '../../../src/webhooks/health/webhook-statistics.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { createContext } from '../context.ts';

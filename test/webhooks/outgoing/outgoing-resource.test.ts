@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/base/schema.ts';
-import {
-  toPublicOutgoingWebhook,
-} from '../../../src/webhooks/outgoing/outgoing-resource.ts';
+import { toPublicOutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-resource.ts';
 import { createCertificate } from '../../support/tls.ts';
 
 function cpuMsOf(run: () => void): number {

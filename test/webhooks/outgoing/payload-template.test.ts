@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonValue } from '../../../src/base/schema.ts';
-import {
-  fillTemplate, parseTemplate,
-} from '../../../src/webhooks/outgoing/payload-template.ts';
-import { below, createRandom } from '../../support/random.ts';
-import type { Random } from '../../support/random.ts';
+import { fillTemplate, parseTemplate } from '../../../src/webhooks/outgoing/payload-template.ts';
+import { below, createRandom, type Random } from '../../support/random.ts';
 
 const PAYLOAD: JsonValue = {
   name: 'Ada', count: 3, ok: true, nothing: null, list: ['a', { deep: 'b' }],

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlace } from '../../../src/webhooks/work/task.ts';
+import { createPlace, type LaneName, type RunningTask } from '../../../src/webhooks/work/task.ts';
 import { Scheduler } from '../../../src/webhooks/work/scheduler.ts';
-import type { LaneName, RunningTask } from '../../../src/webhooks/work/task.ts';
 import { someOf } from '../../support/long.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -38,47 +37,6 @@ function finish(scheduler: Scheduler, task: RunningTask, dueAtMs: number | null 
 function idsOf(running: readonly RunningTask[]): string[] {
   return running.map(({ task }) => task.id);
 }
-
-test('of each lane one task starts, by place, and tasks in no lane pass', () => {
-  const scheduler = createScheduler(new ManualClock());
-  for (const [id, key] of [['a', 1], ['b', 1], ['c', '1'], ['d', true], ['e', 1]] as const) {
-    scheduler.add(id, QUEUE, 0, { lane: lane(key) });
-  }
-  scheduler.add('f', QUEUE, 0);
-  const running = startAll(scheduler);
-  assert.deepEqual(idsOf(running), ['a', 'c', 'd', 'f']);
-  for (const task of running) finish(scheduler, task);
-  const [next, ...others] = startAll(scheduler);
-  assert.ok(next !== undefined);
-  assert.deepEqual([next.task.id, others], ['b', []]);
-});
-
-test('a first task that waits for its retry holds back its own lane alone', async () => {
-  const clock = new ManualClock();
-  const scheduler = createScheduler(clock);
-  for (const [id, key] of [['a', 1], ['b', 1], ['c', 2]] as const) {
-    scheduler.add(id, QUEUE, 0, { lane: lane(key) });
-  }
-  const [first, other] = startAll(scheduler);
-  assert.ok(first !== undefined && other !== undefined);
-  finish(scheduler, first, clock.now() + 1000);
-  finish(scheduler, other);
-  assert.deepEqual(startAll(scheduler), []);
-  await clock.advance(1000);
-  const [again] = startAll(scheduler);
-  assert.ok(again !== undefined);
-  assert.equal(again.task.id, 'a');
-  finish(scheduler, again);
-  assert.deepEqual(idsOf(startAll(scheduler)), ['b']);
-});
-
-test('at most as many lanes run at once as the queue may have attempts', () => {
-  const scheduler = createScheduler(new ManualClock(), 2);
-  for (const [id, key] of [['a', 1], ['b', 1], ['c', 2], ['d', 3]] as const) {
-    scheduler.add(id, QUEUE, 0, { lane: lane(key) });
-  }
-  assert.deepEqual(idsOf(startAll(scheduler)), ['a', 'c']);
-});
 
 test('a lane holds until the attempt of a removed task is over', () => {
   const scheduler = createScheduler(new ManualClock());
@@ -148,19 +106,6 @@ test('places are by the millisecond, then by id', () => {
     createPlace(0x1900000_0001, newer), newer, createPlace(0x1900000_0002, older),
   ];
   assert.deepEqual([...places].reverse().sort(), places);
-});
-
-test('a task that changes its lane leaves what was behind it, and holds what is behind it', () => {
-  const scheduler = createScheduler(new ManualClock());
-  for (const [id, key] of [['a', 1], ['b', 1], ['c', 2], ['d', 2]] as const) {
-    scheduler.add(id, QUEUE, 0, { lane: lane(key) });
-  }
-  scheduler.setLane('a', lane(2));
-  scheduler.setLane('d', null);
-  const running = startAll(scheduler);
-  assert.deepEqual(idsOf(running), ['a', 'b', 'd']);
-  for (const task of running) finish(scheduler, task);
-  assert.deepEqual(idsOf(startAll(scheduler)), ['c']);
 });
 
 test('keys that hold back more than a hundred tasks are listed, the longest first', () => {

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import {
-  ALL_OWNED, unlessCutOff, type Ownership,
-} from '../../../src/webhooks/work/ownership.ts';
+import { ALL_OWNED, unlessCutOff, type Ownership } from '../../../src/webhooks/work/ownership.ts';
 import {
   QueueWorker, type Attempter, type Parking,
 } from '../../../src/webhooks/work/queue-worker.ts';

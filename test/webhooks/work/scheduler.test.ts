@@ -23,17 +23,6 @@ function started(scheduler: Scheduler): RunningTask {
   return running;
 }
 
-test('starts a task when it is due, and says so', async () => {
-  const clock = new ManualClock();
-  const { scheduler, counted } = schedulerWith(clock);
-  scheduler.add('a', QUEUE, clock.now() + 1000);
-  assert.equal(scheduler.startNext(), null);
-  const before = counted.runnable;
-  await clock.advance(1000);
-  assert.ok(counted.runnable > before);
-  assert.equal(started(scheduler).task.id, 'a');
-});
-
 test('tasks that are due at one time start in the order of places, however many', async () => {
   const clock = new ManualClock();
   const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
@@ -124,23 +113,6 @@ test('an attempt that was released while it waited is counted no more', () => {
   assert.equal(runningTask.task.queue.parkedCount, 0);
 });
 
-test('does not start a task again until it is settled, then gives it its next time', async () => {
-  const clock = new ManualClock();
-  const { scheduler } = schedulerWith(clock);
-  scheduler.add('a', QUEUE, 0);
-  const runningTask = started(scheduler);
-  scheduler.release(runningTask, 'answered');
-  scheduler.reschedule(runningTask.task, clock.now());
-  assert.deepEqual([scheduler.runningCount, scheduler.startNext()], [0, null]);
-  scheduler.settle('a', clock.now() + 500);
-  assert.equal(scheduler.startNext(), null);
-  await clock.advance(500);
-  const again = started(scheduler);
-  scheduler.release(again, 'answered');
-  scheduler.settle('a', null);
-  assert.equal(scheduler.size, 0);
-});
-
 test('does not start a task that was added anew while its attempt is under way', () => {
   const clock = new ManualClock();
   const { scheduler } = schedulerWith(clock);
@@ -176,15 +148,6 @@ function failUntil(scheduler: Scheduler, isEnough: () => boolean): number {
   return attempts;
 }
 
-test('resumes a host that is paused after failures', async () => {
-  const clock = new ManualClock();
-  const scheduler = addMany(clock);
-  const attempts = failUntil(scheduler, () => false);
-  assert.ok(attempts > 1 && attempts < 100, String(attempts));
-  await clock.advance(1000);
-  assert.notEqual(scheduler.startNext(), null);
-});
-
 test('starts no timer for what ends after it was closed', () => {
   const clock = new ManualClock();
   const openScheduler = addMany(clock);
@@ -199,14 +162,4 @@ test('starts no timer for what ends after it was closed', () => {
   scheduler.release(last, 'unreachable');
   scheduler.settle(last.task.id, clock.now() + 1000);
   assert.equal(clock.timerCount, 0);
-});
-
-test('lists the tasks of one queue, oldest first, and the queues that may not start', () => {
-  const { scheduler } = schedulerWith(new ManualClock());
-  scheduler.add('a', QUEUE, 0);
-  scheduler.add('b', { ...QUEUE, key: 'other', mayStart: false }, 0);
-  scheduler.add('c', QUEUE, 0);
-  assert.deepEqual(scheduler.listTaskIds('queue', 5), ['a', 'c']);
-  assert.deepEqual(scheduler.listTaskIds('queue', 1), ['a']);
-  assert.deepEqual([...scheduler.listKeysThatMayNotStart()], ['other']);
 });

@@ -48,13 +48,6 @@ function change(
   queues.update(queue, { key, target: target.key, mayStart, ...settings }, listTasks);
 }
 
-test('a queue starts in order of creation, whatever the order of readiness', () => {
-  const queues = createQueues(100, 3);
-  const queue = getQueue(queues, 'a', 'host');
-  for (const id of ['c', 'a', 'b', 'd']) queues.makeReady(queues.add(id, queue));
-  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a', 'b', 'c']);
-});
-
 test('queues alternate', () => {
   const queues = createQueues(4, 8);
   for (const key of ['a', 'b', 'c']) fill(queues, getQueue(queues, key, 'one'), key, 10);
@@ -64,19 +57,6 @@ test('queues alternate', () => {
   for (const attempt of started) finish(queues, attempt, 'answered');
   const next = ['a-0001', 'b-0001', 'c-0001', 'a-0002'];
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), next);
-});
-
-test('in strict order nothing overtakes what waits for its next attempt', () => {
-  const queues = createQueues(10, 1);
-  const queue = getQueue(queues, 'a', 'host');
-  fill(queues, queue, 'a', 2);
-  const [first] = startAll(queues);
-  assert.ok(first !== undefined);
-  queues.release(first, 'unreachable');
-  first.task.state = 'waiting';
-  assert.deepEqual(startAll(queues), []);
-  queues.makeReady(first.task);
-  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
 });
 
 test('a limit of its own holds for a queue in place of the common one', () => {
@@ -93,34 +73,6 @@ test('a limit of its own holds for a queue in place of the common one', () => {
     startAll(queues);
     assert.equal(queue.underWayCount, running);
   }
-});
-
-test('a queue that becomes strict lets nothing overtake what is there already', () => {
-  const queues = createQueues(10, 2);
-  const queue = getQueue(queues, 'a', 'host');
-  fill(queues, queue, 'a', 3);
-  const [first, second] = startAll(queues);
-  assert.ok(first !== undefined && second !== undefined);
-  const third = queue.ready.peek();
-  assert.ok(third !== undefined);
-  change(queues, queue, { runningMax: 1 }, () => [third, second.task, first.task]);
-  queues.release(first, 'unreachable');
-  first.task.state = 'waiting';
-  finish(queues, second, 'answered');
-  assert.deepEqual(startAll(queues), []);
-  queues.makeReady(first.task);
-  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
-  change(queues, queue, {});
-  assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0002']);
-});
-
-test('a queue that may not start anything holds what it has', () => {
-  const queues = createQueues(10, 8);
-  const queue = getQueue(queues, 'a', 'host', false);
-  fill(queues, queue, 'a', 2);
-  assert.deepEqual(startAll(queues), []);
-  change(queues, queue, { mayStart: true });
-  assert.equal(startAll(queues).length, 2);
 });
 
 test('a webhook gets as many attempts at once as its last one allows', () => {
@@ -166,15 +118,6 @@ test('an attempt that holds its place for long and shows nothing makes its queue
     queues.remove(attempt.task);
     assert.equal(queue.responsiveness, after);
   }
-});
-
-test('a slow webhook keeps a few attempts at once', () => {
-  const queues = createQueues(64, 64);
-  fill(queues, getQueue(queues, 'a', 'host'), 'a', 1000);
-  for (let round = 0; round < 10; round += 1) {
-    for (const attempt of startAll(queues)) finish(queues, attempt, 'slow');
-  }
-  assert.equal(startAll(queues).length, 8);
 });
 
 test('dead hosts, however many, leave room for one that is well', () => {
@@ -325,40 +268,6 @@ test('nothing is held for a key without a task', () => {
   assert.deepEqual([...queue.lanes?.keys() ?? []], ['stays']);
 });
 
-test('whatever happens, bounds hold and nothing that is ready is forgotten', () => {
-  const random = createRandom(11);
-  const queues = createQueues(10, 3);
-  let running: RunningTask[] = [];
-  let added = 0;
-  let finishedCount = 0;
-  for (let step = 0; step < 20_000; step += 1) {
-    const choice = below(random, 4);
-    if (choice === 0 && added < 4000) {
-      const key = below(random, 12);
-      const queue = getQueue(queues, `queue-${key}`, `host-${key % 5}`);
-      queues.makeReady(queues.add(String(added).padStart(6, '0'), queue));
-      added += 1;
-    } else if (choice === 1 && running.length > 0) {
-      const [attempt] = running.splice(below(random, running.length), 1);
-      assert.ok(attempt !== undefined);
-      const ending = (['answered', 'unreachable', 'slow'] as const)[below(random, 4)] ?? null;
-      finish(queues, attempt, ending);
-      finishedCount += 1;
-    } else {
-      running = [...running, ...startAll(queues)];
-    }
-    assert.ok(queues.permitCount === running.length && running.length <= 10);
-  }
-  while (finishedCount < added) {
-    running = [...running, ...startAll(queues)];
-    assert.ok(running.length > 0, `${added - finishedCount} were forgotten`);
-    for (const attempt of running) finish(queues, attempt, 'answered');
-    finishedCount += running.length;
-    running = [];
-  }
-  assert.equal(queues.permitCount, 0);
-});
-
 /** Lists the queues that wait although each limit lets them start a task, of 10 attempts in all. */
 function listForgotten(queues: TaskQueues, running: readonly RunningTask[]): string[] {
   const shared = running.filter(({ isShared }) => isShared).length;
@@ -412,6 +321,7 @@ for (const seed of [1, 2, 3]) {
       }
       if (below(random, 2) === 0) continue;
       running = [...running, ...startAll(queues)];
+      assert.ok(queues.permitCount === running.length && running.length <= 10);
       assert.deepEqual(listForgotten(queues, running), []);
     }
   });

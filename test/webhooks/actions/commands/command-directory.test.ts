@@ -3,9 +3,7 @@ import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, symlinkSync } fr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import {
-  CommandDirectory,
-} from '../../../../src/webhooks/actions/commands/command-directory.ts';
+import { CommandDirectory } from '../../../../src/webhooks/actions/commands/command-directory.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { CommandPlace } from './command-place.ts';
 

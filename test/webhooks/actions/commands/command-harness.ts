@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../../../src/base/log.ts';
-import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
-import type {
-  HookCommandEnd, HookCommandRun,
+import {
+  CommandRunner, type HookCommandEnd, type HookCommandRun,
 } from '../../../../src/webhooks/actions/commands/command-runner.ts';
 import { compile } from '../../../support/compile.ts';
 import { isRunning } from '../../../support/is-running.ts';

@@ -1,9 +1,7 @@
 /** A folder of commands for tests, with scripts in it. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  CommandDirectory,
-} from '../../../../src/webhooks/actions/commands/command-directory.ts';
+import { CommandDirectory } from '../../../../src/webhooks/actions/commands/command-directory.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
 /** Prints the number of its arguments and each of them, with a NUL behind each. */

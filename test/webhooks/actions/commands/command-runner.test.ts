@@ -7,9 +7,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import {
-  CommandOutputPipes,
-} from '../../../../src/webhooks/actions/commands/output-pipes.ts';
+import { CommandOutputPipes } from '../../../../src/webhooks/actions/commands/output-pipes.ts';
 import { RunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { isRunning } from '../../../support/is-running.ts';

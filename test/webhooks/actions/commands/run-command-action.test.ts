@@ -57,6 +57,17 @@ async function addHook(relay: Relay, options: object, hook: object = {}): Promis
   assert.equal(made.status, 201, made.text);
 }
 
+/** Starts a relay with a webhook that runs the script as `it.sh`. */
+async function startHook(
+  context: TestContext, script?: string, options: object = {}, hook: object = {},
+  limits: Parameters<typeof startFor>[1] = {},
+): Promise<Started> {
+  const started = await startFor(context, limits);
+  started.place.add('it.sh', script);
+  await addHook(started.relay, { command: 'it.sh', ...options }, hook);
+  return started;
+}
+
 /** Replaces the options of that webhook's configuration. */
 async function changeOptions(relay: Relay, options: object): Promise<void> {
   const changed = await relay.ask('PUT', '/api/action-configurations/it',
@@ -170,56 +181,29 @@ test('variables and files hold what came, whole', async (context) => {
   }
 });
 
-test('a NUL fails the run with a line that says where it is', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
-  const cases: readonly (readonly [options: object, place: string])[] = [
-    [{ arguments: ['x', '{{ payload.text }}'] }, 'arguments 1'],
-    [{ environment: { TEXT: '{{ payload.text }}' } }, 'the variable TEXT'],
-  ];
-  await addHook(relay, { command: 'print.sh' });
-  for (const [options, where] of cases) {
-    await changeOptions(relay, { command: 'print.sh', ...options });
-    const answer = await call(relay, { text: 'a\0b' });
-    assert.equal(answer.status, 400);
-    assert.equal(answer.json['message'],
-      `The command could not be started: ${where} holds a NUL character`);
+const START_FAILURES: readonly (readonly [options: object, payload: object, problem: RegExp])[] = [
+  [{ arguments: ['x', '{{ payload.text }}'] }, { text: 'a\0b' },
+    /: arguments 1 holds a NUL character$/],
+  [{ environment: { TEXT: '{{ payload.text }}' } }, { text: 'a\0b' },
+    /: the variable TEXT holds a NUL character$/],
+  [{ arguments: ['{{ payload.text }}'] }, { text: 'x'.repeat(131_072) },
+    /: an argument or variable, or all of them, are longer/],
+  [{ files: { A: '{{ payload }}'.repeat(1000) } }, { text: 'x'.repeat(100_000) },
+    /: the file A is too long$/],
+  [{ files: { A: { base64: '{{ payload.text }}' } } }, { text: '$(x)' },
+    /: the file A is not base64$/],
+];
+
+test('what cannot be started fails the run with a line that says why', async (context) => {
+  const { relay } = await startHook(context, PRINT_ARGUMENTS);
+  for (const [options, payload, problem] of START_FAILURES) {
+    await changeOptions(relay, { command: 'it.sh', ...options });
+    const { status, json } = await call(relay, payload);
+    assert.equal(status, 400);
+    assert.match(String(json['message']), /^The command could not be started/);
+    assert.match(String(json['message']), problem);
   }
-});
-
-test('what the system refuses fails the run with a line that says so', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
-  await addHook(relay, { command: 'print.sh', arguments: ['{{ payload.text }}'] });
-  const answer = await call(relay, { text: 'x'.repeat(131_072) });
-  assert.equal(answer.status, 400);
-  assert.match(String(answer.json['message']),
-    /^The command could not be started: an argument or variable, or all of them, are longer/);
-});
-
-test('templates cannot make more of a request than there is room for', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
-  await addHook(relay, {
-    command: 'print.sh', files: { A: '{{ payload }}'.repeat(1000) },
-  });
-  const answer = await call(relay, { text: 'x'.repeat(100_000) });
-  assert.equal(answer.status, 400);
-  assert.equal(answer.json['message'],
-    'The command could not be started: the file A is too long');
-});
-
-test('a file of base64 that is none fails the run', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
-  await addHook(relay, {
-    command: 'print.sh', files: { A: { base64: '{{ payload.text }}' } },
-  });
-  assert.equal((await call(relay, { text: 'aGk=\n' })).status, 200);
-  assert.equal((await call(relay, { text: 'a b_-' })).status, 200);
-  const answer = await call(relay, { text: '$(x)' });
-  assert.equal(answer.json['message'],
-    'The command could not be started: the file A is not base64');
+  for (const text of ['aGk=\n', 'a b_-']) assert.equal((await call(relay, { text })).status, 200);
 });
 
 const STDIN: readonly (readonly [stdin: string | undefined, body: string, seen: string])[] = [
@@ -231,12 +215,10 @@ const STDIN: readonly (readonly [stdin: string | undefined, body: string, seen: 
 ];
 
 test('standard input is what the option says', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('read.sh', '#!/bin/bash\nprintf "<%s>" "$(cat)"\n');
-  await addHook(relay, { command: 'read.sh' });
+  const { relay } = await startHook(context, '#!/bin/bash\nprintf "<%s>" "$(cat)"\n');
   for (const [stdin, body, seen] of STDIN) {
     const input = stdin === undefined ? {} : { stdin };
-    await changeOptions(relay, { command: 'read.sh', output: 'result', ...input });
+    await changeOptions(relay, { command: 'it.sh', output: 'result', ...input });
     assert.equal(dataOf(await call(relay, body)).output, `<${seen}>`, stdin);
     if (stdin !== undefined) continue;
     const encoded = await call(relay, gzipSync(body), { 'Content-Encoding': 'gzip' });
@@ -246,8 +228,8 @@ test('standard input is what the option says', async (context) => {
 
 test('payload is the JSON of a form', async (context) => {
   const { place, relay } = await startFor(context);
-  place.add('read.sh', '#!/bin/bash\ncat\n');
-  await addHook(relay, { command: 'read.sh', output: 'result', stdin: 'payload' },
+  place.add('it.sh', '#!/bin/bash\ncat\n');
+  await addHook(relay, { command: 'it.sh', output: 'result', stdin: 'payload' },
     { bodyFormat: 'auto' });
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   assert.deepEqual(dataOf(await call(relay, 'a=1&b=x+y', headers)).output, { a: '1', b: 'x y' });
@@ -362,9 +344,7 @@ const RESULTS: readonly ResultCase[] = [
 ];
 
 test('a result is told as the options want it, and is on record', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '');
-  await addHook(relay, { command: 'it.sh' }, { inbox: 'all' });
+  const { place, relay } = await startHook(context, '', {}, { inbox: 'all' });
   for (const [name, script, options, message, data, recordMessage = message] of RESULTS) {
     place.add('it.sh', `#!/bin/bash\n${script}\n`);
     await changeOptions(relay, { command: 'it.sh', ...options });
@@ -396,9 +376,7 @@ test('of a long output the first 64 KiB are told, and the last 4 KiB are on reco
 });
 
 test('standard error is in the log: each line at debug, its end at warning', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\necho one >&2\necho two >&2\nexit 7\n');
-  await addHook(relay, { command: 'it.sh' });
+  const { relay } = await startHook(context, '#!/bin/bash\necho one >&2\necho two >&2\nexit 7\n');
   await call(relay);
   const lines = relay.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
   const failure = lines.find(({ message }) => message === 'a command failed');
@@ -421,9 +399,8 @@ test('a command that takes too long is ended and has failed', async (context) =>
 });
 
 test('the timeout of the options replaces the setting', async (context) => {
-  const { place, relay } = await startFor(context, { timeoutMs: 10 });
-  place.add('it.sh', '#!/bin/bash\nsleep 0.2\n');
-  await addHook(relay, { command: 'it.sh', timeout: 30 });
+  const { relay } = await startHook(
+    context, '#!/bin/bash\nsleep 0.2\n', { timeout: 30 }, {}, { timeoutMs: 10 });
   assert.equal((await call(relay)).status, 200);
 });
 
@@ -444,17 +421,14 @@ test('a command is looked at again at each run, and the caller told no path', as
 });
 
 test('a script whose interpreter is missing says so on record', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\r\ntrue\r\n');
-  await addHook(relay, { command: 'it.sh' });
+  const { relay } = await startHook(context, '#!/bin/bash\r\ntrue\r\n');
   assert.equal((await call(relay)).json['message'], 'The command could not be started (ENOENT)');
   assert.match((await untilAttempt(relay)).message ?? '', /\(ENOENT\): the program .* #! .* CR LF/);
 });
 
 test('a command runs in a folder of its own, or in the one that is named', async (context) => {
-  const { place, relay, runs } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\npwd; ls -A; touch x\n');
-  await addHook(relay, { command: 'it.sh', output: 'result' });
+  const { place, relay, runs } = await startHook(
+    context, '#!/bin/bash\npwd; ls -A; touch x\n', { output: 'result' });
   const folders = new Set<string>();
   for (const _turn of [1, 2]) {
     const [folder = '', ...files] = String(dataOf(await call(relay)).output).trim().split('\n');
@@ -469,9 +443,7 @@ test('a command runs in a folder of its own, or in the one that is named', async
 });
 
 test('an outgoing webhook runs no command', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\ntouch "$HOME/../ran"\n');
-  await addHook(relay, { command: 'it.sh' });
+  const { relay } = await startHook(context, '#!/bin/bash\ntouch "$HOME/../ran"\n');
   await assert.rejects(
     relay.webhooks.send({ targetUrl: 'http://127.0.0.1:9/', actionConfiguration: 'it' }, {}).then(
       (result) => assert.ok(result.success, JSON.stringify(result))),
@@ -479,9 +451,7 @@ test('an outgoing webhook runs no command', async (context) => {
 });
 
 test('an outgoing webhook with a command is refused when it is saved', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\n');
-  await addHook(relay, { command: 'it.sh' });
+  const { relay } = await startHook(context, '#!/bin/bash\n');
   const path = '/api/outgoing-webhooks';
   const webhook = { targetUrl: 'http://127.0.0.1:9/', actionConfiguration: 'it' };
   const refused = await relay.ask('POST', path, webhook);

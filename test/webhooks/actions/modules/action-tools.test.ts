@@ -7,13 +7,10 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { createLogger, createTaggedLogger, silentLogger } from '../../../../src/base/log.ts';
 import type { HttpRequest } from '../../../../src/client/http-client.ts';
-import { createActionRegistry } from '../../../../src/webhooks/actions/action-registry.ts';
-import type {
-  ActionRegistry, ActionSource,
-} from '../../../../src/webhooks/actions/action-registry.ts';
 import {
-  loadActionModules,
-} from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
+  createActionRegistry, type ActionRegistry, type ActionSource,
+} from '../../../../src/webhooks/actions/action-registry.ts';
+import { loadActionModules } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { createCall } from './action-calls.ts';

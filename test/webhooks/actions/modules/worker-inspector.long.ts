@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { closeInspector } from '../../../../src/webhooks/actions/modules/worker-program.ts';
-import {
-  WorkerInspector,
-} from '../../../../src/webhooks/actions/modules/worker-inspector.ts';
+import { WorkerInspector } from '../../../../src/webhooks/actions/modules/worker-inspector.ts';
 
 const ROUNDS = 15;
 const WORKERS = 6;

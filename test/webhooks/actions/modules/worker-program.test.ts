@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import {
-  createWorkerProgram,
-} from '../../../../src/webhooks/actions/modules/worker-program.ts';
+import { createWorkerProgram } from '../../../../src/webhooks/actions/modules/worker-program.ts';
 
 const FILE = 'src/webhooks/actions/modules/worker-program.ts';
 

@@ -1,15 +1,14 @@
-/** What a delivery's place and lane are read from. */
+/** The lane of a delivery, by the key of its event. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTimestamp } from '../../../../src/base/clock.ts';
 import { createMemoryStore } from '../../../support/memory-store.ts';
 import { encodeDelivery } from '../../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  createDelivery, deliveryCollection, type Delivery,
+  createDelivery, deliveryCollection,
 } from '../../../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent, eventCollection } from '../../../../src/webhooks/deliveries/event-record.ts';
 import { createKeyReader } from '../../../../src/webhooks/members/filters/order.ts';
-import { createPlace } from '../../../../src/webhooks/work/task.ts';
 import type { TaskOrder } from '../../../../src/webhooks/work/task-queues.ts';
 import {
   computeTaskOrder,
@@ -17,26 +16,20 @@ import {
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const AT = formatTimestamp(NOW_MS);
-const LATER = formatTimestamp(NOW_MS + 1000);
 const EVENT_ID = '019b0000-0000-7000-8000-000000000001';
 const ID = '019b0000-0000-7000-8000-000000000002';
-const ATTEMPT = { at: AT, durationMs: 1, statusCode: 500, error: null, response: null };
 
-async function orderOf(
-  path: string | null, payload: string, members: Partial<Delivery> = {}, key?: string,
-): Promise<TaskOrder> {
+async function orderOf(path: string, payload: string, key?: string): Promise<TaskOrder> {
   const store = createMemoryStore([deliveryCollection, eventCollection]);
   const json = encodeEvent({
     identifier: EVENT_ID, createdAt: AT, name: 'a "key":"name"', source: 'api', hops: 0,
     ...key === undefined ? {} : { key }, webhookIds: ['hook'],
   }, payload);
   await store.transact((transaction) => transaction.put(eventCollection.name, EVENT_ID, json));
-  const item = {
-    ...createDelivery({ identifier: ID, hook: 'hook', event: 'thing', eventId: EVENT_ID }, AT),
-    ...members,
-  };
+  const item =
+    createDelivery({ identifier: ID, hook: 'hook', event: 'thing', eventId: EVENT_ID }, AT);
   const delivery = { item, bytes: Buffer.from(encodeDelivery(item)) };
-  return computeTaskOrder(store, delivery, path === null ? null : createKeyReader(path), NOW_MS);
+  return computeTaskOrder(store, delivery, createKeyReader(path), NOW_MS);
 }
 
 const KEYS: readonly (readonly [string, string, string | undefined, unknown])[] = [
@@ -60,7 +53,7 @@ const KEYS: readonly (readonly [string, string, string | undefined, unknown])[] 
 for (const [path, payload, eventKey, expected] of KEYS) {
   const event = JSON.stringify({ payload, key: eventKey });
   test(`${path} of ${event} is ${JSON.stringify(expected)}`, async () => {
-    const { lane } = await orderOf(path, payload, {}, eventKey);
+    const { lane } = await orderOf(path, payload, eventKey);
     assert.equal(lane?.key, expected);
     assert.equal(lane === null, expected === undefined);
   });
@@ -83,21 +76,3 @@ test('a long text is cut, and is another key than one with the same beginning', 
   }
   assert.equal(keys.size, 3);
 });
-
-const PLACES: readonly (readonly [string, Partial<Delivery>, TaskOrder])[] = [
-  ['that of its id', {}, { lane: null }],
-  ['when it was queued', { queuedAt: AT },
-    { lane: null, place: createPlace(NOW_MS, ID), isDelayed: false }],
-  ['delayed, if it is queued for later', { queuedAt: LATER, nextAttemptAt: LATER },
-    { lane: null, place: createPlace(NOW_MS + 1000, ID), isDelayed: true }],
-  ['not delayed once it was tried', { queuedAt: LATER, nextAttemptAt: LATER, attempts: [ATTEMPT] },
-    { lane: null, place: createPlace(NOW_MS + 1000, ID), isDelayed: false }],
-  ['not delayed once it is due', { queuedAt: LATER, nextAttemptAt: AT },
-    { lane: null, place: createPlace(NOW_MS + 1000, ID), isDelayed: false }],
-];
-
-for (const [claim, members, expected] of PLACES) {
-  test(`the place of a delivery is ${claim}`, async () => {
-    assert.deepEqual(await orderOf(null, '{}', members), expected);
-  });
-}

@@ -62,29 +62,6 @@ test('the id stays over retries and the signature is made anew for each', async 
   assert.equal(new Set(requests.map(({ body }) => body)).size, 1);
 });
 
-test('a longer Retry-After is honoured', async () => {
-  const { simulation } = await one();
-  simulation.targets.set('target', { kind: 'answer', status: 429, retryAfter: '3600' });
-  const [id = ''] = await simulation.emit();
-  await simulation.clock.advance(HOUR_MS - 60_000);
-  assert.equal(simulation.requestsOf(id).length, 1);
-  await simulation.clock.advance(120_000);
-  assert.equal(simulation.requestsOf(id).length, 2);
-});
-
-test('410 fails the delivery and all others of its hook, and disables the hook', async () => {
-  const { simulation, hook } = await one({ outgoing: { maxInFlightPerHook: 1 } });
-  simulation.targets.set('target', DOWN);
-  const ids = await simulation.emitMany(600);
-  simulation.targets.set('target', { kind: 'answer', status: 410 });
-  await simulation.clock.advance(10_000);
-  assert.ok(ids.every((id) => simulation.delivery(id)?.status === 'failed'));
-  const stored = simulation.store.collection('outgoing-webhooks').find(hook);
-  assert.equal(JSON.parse(stored?.bytes.toString() ?? '').enabled, false);
-  assert.deepEqual(await simulation.emit(), []);
-  assert.ok((await simulation.run(simulation.webhooks.deliveries.reconcile())).isReconciled);
-});
-
 test("a proxy's failures use up no attempt, however many", async () => {
   const { simulation } = await one();
   simulation.targets.set('target', { kind: 'proxy' });

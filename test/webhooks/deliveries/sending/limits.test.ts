@@ -62,19 +62,6 @@ test('a failing action is a failed attempt, and nothing goes out', async () => {
     ['the action failed: bad', 'the action failed: bad']);
 });
 
-test('a template that comes after the first attempt changes no retry', async () => {
-  const simulation = new Simulation();
-  const hook = await simulation.addHook('target', { secret });
-  simulation.targets.set('target', DOWN);
-  const [id = ''] = await simulation.emit({ a: 1 });
-  await simulation.clock.advance(1000);
-  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, {
-    payloadTemplate: '{"other": 1}',
-  }));
-  await simulation.clock.advance(10_000);
-  assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"a":1}', '{"a":1}']);
-});
-
 test('a queued forward is made durably, and no hook has it', async () => {
   const simulation = new Simulation();
   simulation.targets.set('there', DOWN);
@@ -91,22 +78,6 @@ test('a queued forward is made durably, and no hook has it', async () => {
     [[body, 'b'], [body, 'b']]);
   assert.equal(simulation.delivery(id)?.hook, null);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
-});
-
-test('targets that hang hold up no other', async () => {
-  const simulation = new Simulation({ outgoing: { maxInFlight: 8, maxInFlightPerHook: 8 } });
-  await simulation.addHook('well', { secret, triggerEvent: 'well' });
-  await simulation.emit({}, 'well');
-  await simulation.clock.advance(1000);
-  for (let host = 0; host < 10; host += 1) {
-    simulation.targets.set(`stuck-${host}`, { kind: 'hang' });
-    await simulation.addHook(`stuck-${host}`, { secret, triggerEvent: 'stuck' });
-  }
-  for (let count = 0; count < 5; count += 1) await simulation.emit({}, 'stuck');
-  const [id = ''] = await simulation.emit({}, 'well');
-  await simulation.clock.advance(1000);
-  assert.equal(simulation.delivery(id)?.status, 'delivered');
-  assert.ok(simulation.underWay.length >= 4);
 });
 
 test('a webhook whose action is slow leaves places to the others', async () => {
@@ -214,19 +185,6 @@ for (const size of [1000, 50_000]) {
     });
   }
 }
-
-test('a large payload is written once, and shared by what becomes of its delivery', async () => {
-  const simulation = new Simulation();
-  simulation.targets.set('target', DOWN);
-  await simulation.addHook('target');
-  const [id = ''] = await simulation.emit('x'.repeat(20_000));
-  await simulation.clock.advance(1000);
-  simulation.targets.set('target', UP);
-  await simulation.clock.advance(10_000);
-  assert.equal(simulation.delivery(id)?.status, 'delivered');
-  assert.equal(simulation.store.lines.flat().filter(({ json }) =>
-    json?.includes('xxxx') === true).length, 1);
-});
 
 test('what was lost or made up is named by the reconciliation', async () => {
   const simulation = new Simulation();

@@ -1,8 +1,7 @@
 /** Deliveries with access tokens: how tokens are asked for, kept, renewed and never shown. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { closedPort } from '../../../support/servers.ts';
-import type { Received } from '../../../support/servers.ts';
+import { closedPort, type Received } from '../../../support/servers.ts';
 import { turnsUntil } from '../../../support/turns.ts';
 import { assertRefused, startRelayFor, type Relay, type RelayOptions } from '../../relay.ts';
 import {

@@ -75,16 +75,6 @@ test('a bug is no failure of the target', async () => {
   await assert.rejects(sender.attempt(REQUEST, new AbortController().signal), TypeError);
 });
 
-test('what the client says is one', async () => {
-  const { sender } = open(async () => {
-    throw new NetworkError('network', 'ECONNREFUSED', 'refused');
-  });
-  const { message } = await sender.send(WEBHOOK, {}, {});
-  assert.equal(message, 'The target could not be reached: ECONNREFUSED');
-  const { end, attempt } = await sender.attempt(REQUEST, new AbortController().signal) ?? {};
-  assert.deepEqual([end, attempt?.error], ['failed', 'ECONNREFUSED']);
-});
-
 test('a failure before the target was asked names what failed, and does not blame the target',
   async () => {
     const cases = [

@@ -82,7 +82,8 @@ export function openBackfillDialog(
     send.disabled = true;
     fill(command, commandDetails(formatCommand(identifier, readCriteria())));
   };
-  const yesterday = new Date(Date.now() - DAY_MS).toISOString();
+  // To the minute: seconds and their parts are nothing to read.
+  const yesterday = `${new Date(Date.now() - DAY_MS).toISOString().slice(0, 16)}Z`;
   const since = createTimeInput(firstSince ?? yesterday, showUncounted);
   const until = createTimeInput('', showUncounted);
   const name = h('input', { type: 'search', oninput: showUncounted });

@@ -12,7 +12,7 @@ import { bodySection } from '../../parts/body-view.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { plainTable } from '../../parts/plain-table.ts';
+import { stackedTable } from '../../parts/plain-table.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
@@ -46,7 +46,7 @@ function renderHead(container: HTMLElement, event: KeptEventWithDeliveries): HTM
     h('section', h('h2', 'Deliveries'), deliveries.length === 0
       ? h('p.hint', hasBegun(event) ? 'No webhook has heard it.'
         : 'Who hears it is decided when it begins.')
-      : plainTable(['Webhook', 'Status', 'Delivery'], deliveries.map(
+      : stackedTable(['Webhook', 'Status', 'Delivery'], deliveries.map(
         ({ identifier, hook, status }) => [
           resolvedWebhookLabel(hook), status === null ? 'not kept any more' : badge(status),
           status === null ? h('code', identifier)

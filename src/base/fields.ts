@@ -320,8 +320,11 @@ function readJson(
 
 const TOO_DEEP = 'too deep';
 
-/** The pointer is made on the way back from a problem: mostly there is none. */
-function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
+/**
+ * Why no member of free JSON may have the value; null: it may. The pointer is made on the way back
+ * from a problem: mostly there is none.
+ */
+export function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
   if (typeof value === 'string') {
     return value.isWellFormed() ? null : rootError('must not hold a lone surrogate');
   }

@@ -14,7 +14,7 @@ import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonRecord } from '../../base/json/parse.ts';
 import type { ImportMode } from './import-mode.ts';
-import { parseImportRecord } from './import-record.ts';
+import { createImportRecord, parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { BookImport, ImportedBook } from './matching/book-import.ts';
 import type { SourceRecord } from './record-splitter.ts';
@@ -155,7 +155,7 @@ export class Importer {
       if (titleProblem !== undefined) {
         throw invalid([{ pointer: '/title', detail: titleProblem }]);
       }
-      return { line, number, key, record: parseImportRecord(body), leftOut };
+      return { line, number, key, record: createImportRecord(body), leftOut };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#outcomes.add('broken');

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { FormatCodec } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';
-import { parseImportRecord } from './import-record.ts';
+import { createImportRecord } from './import-record.ts';
 import type { Match, MatchMode, SourceFormat } from './matching/book-import.ts';
 
 /** Throws `invalid` where records shall be matched by ids that the format has not. */
@@ -52,18 +52,9 @@ function* readExports(
     const reader = createReader({ hasAllTypes: true, isWithoutRest });
     // A reader may overwrite what it reads.
     const records = [...reader.push(Buffer.from(file)), ...reader.end()];
-    const record = records.find((one) => one !== null && 'body' in one);
-    const exported = record === undefined || record === null || !('body' in record)
-      ? null : parseBody(record.body);
-    if (exported !== null) yield exported;
-  }
-}
-
-function parseBody(body: JsonObject): JsonObject | null {
-  try {
-    return parseImportRecord(body).fields;
-  } catch (thrown) {
-    if (thrown instanceof AppError) return null;
-    throw thrown;
+    const exported = records.find((record) => record !== null && 'body' in record);
+    if (exported?.body !== undefined && exported.titleProblem === undefined) {
+      yield createImportRecord(exported.body).fields;
+    }
   }
 }

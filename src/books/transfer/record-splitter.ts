@@ -20,7 +20,7 @@ export type SourceRecord =
   }
   | {
     readonly line: number; readonly key: string | null;
-    /** A book as an import takes it, perhaps without a title. */
+    /** The members that the model has taken, perhaps without a title. */
     readonly body: JsonObject;
     /** Why it has no title, in the source's words; absent: it has one. */
     readonly titleProblem?: string;

@@ -201,11 +201,13 @@ test('what is left out and what is no book is counted by name before the count',
 
 test('of a format with objects in its fields what is left out may be nested too deep', () =>
   inPlace('without a server', async (place) => {
-    const custom = { a: { b: { c: { d: { e: { f: 'deep' } } } } } };
-    const input = JSON.stringify([{ id: '1', type: 'book', title: 'T', custom }]);
     const words = ['book:import', '--file', '-', '--format', 'csl'];
-    const { stderr } = await place.run(words, { input });
-    assert.match(stderr, /left out: custom in 1 record, too long or nested too deep/);
+    for (const custom of ['{"a":{"b":{"c":{"d":{"e":{"f":"deep"}}}}}}', '1e999']) {
+      const input = `[{"id":"${custom.length}","type":"book","title":"T","custom":${custom}}]`;
+      const { code, stderr } = await place.run(words, { input });
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /left out: custom in 1 record, too long or nested too deep/);
+    }
   }));
 
 for (const way of WAYS) {

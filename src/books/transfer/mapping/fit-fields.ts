@@ -1,5 +1,6 @@
 /** Which fields of a source have room in the metadata of a book. */
-import { isDeeperThan, encodeJson } from '../../../base/json/encode.ts';
+import { findJsonProblem } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Fields } from './format-table.ts';
 
@@ -14,8 +15,8 @@ type Room = {
 type FittedFields = { readonly kept: Fields; readonly leftOut: readonly string[] };
 
 /**
- * Fields that no metadata hold go (nested too deep, or with half a character), then the longest
- * until the others fit; own ids go only where nothing else is left.
+ * Fields that no metadata hold go (nested too deep, with half a character, or a number that is too
+ * large), then the longest until the others fit; own ids go only where nothing else is left.
  */
 export function fitFields(
   fields: Fields, ownIdFields: readonly string[], room: Room,
@@ -26,7 +27,7 @@ export function fitFields(
     const bytesStored = Object.hasOwn(stored, name) ? bytesOfMember(name, stored[name]) : 0;
     return {
       name, bytes, growth: bytes - bytesStored,
-      isUnfit: isDeeperThan(value, depthMax) || !isWellFormed([name, value]),
+      isUnfit: !name.isWellFormed() || findJsonProblem(value, depthMax) !== null,
       isOwnId: ownIdFields.includes(name),
     };
   });
@@ -52,12 +53,4 @@ export function fitFields(
 /** `"name":value,` */
 function bytesOfMember(name: string, value: unknown): number {
   return Buffer.byteLength(encodeJson([name, value])) - 1;
-}
-
-/** Whether no text of the value has a lone surrogate. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, member]) =>
-    name.isWellFormed() && isWellFormed(member));
 }

@@ -166,7 +166,8 @@ const IMPORT_PARAMETERS = [
     description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
       + 'default) sets the members that the record has, but those of which it says what it said at '
       + 'its last import, `fill` only those that the book lacks, `replace` sets all. A book of the '
-      + 'same id is updated only with `match`; without it `update` and `fill` skip it.',
+      + 'same id is updated only with `match`; without it `update` and `fill` leave it: a record '
+      + 'that says the same is unchanged, another is skipped.',
   },
   {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },

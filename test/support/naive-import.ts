@@ -40,8 +40,9 @@ export class NaiveCatalog {
     const updated = onMatch === 'fill' ? update(said, before) : update(before, said);
     const after = onMatch === 'replace' ? said : updated;
     if (isRepeated && toText(after) !== toText(before)) return { outcome: 'repeated', ids };
-    if (onMatch === 'skip' || (isKnown && matches.length === 0 && onMatch !== 'replace')) {
-      return { outcome: 'exists', ids };
+    if (onMatch === 'skip') return { outcome: 'exists', ids };
+    if (isKnown && matches.length === 0 && onMatch !== 'replace') {
+      return { outcome: toText(record) === toText(before) ? 'unchanged' : 'exists', ids };
     }
     if (toText(after) === toText(before)) return { outcome: 'unchanged', ids };
     this.books.set(first, after);

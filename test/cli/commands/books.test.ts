@@ -380,8 +380,8 @@ test('reports twenty equal problems of an import and counts the rest', () =>
     assert.match(bad.stderr, /^hookshelf: 80 more: not valid JSON[^\n]*\n$/m);
   }));
 
-const UNMATCHABLE = 'hookshelf: 1 record has no id to be known again by: import the file again '
-  + 'with --match isbn,title, or it is added once more\n';
+const UNMATCHABLE = 'hookshelf: 1 record has no id to be known again by: a later import of this '
+  + 'file adds it once more, but not with --match isbn,title\n';
 
 test('csv on standard input asks for its --format, and json does not', () =>
   inPlace(ALONE, async (place) => {

@@ -256,9 +256,9 @@ function formatOtherType(type: string, count: number): string {
 }
 
 function formatUnmatchable(count: number): string {
-  const [records, areAdded] = count === 1 ? ['record has', 'it is'] : ['records have', 'they are'];
-  return `${count} ${records} no id to be known again by: import the file again with `
-    + `--match isbn,title, or ${areAdded} added once more`;
+  const [records, them] = count === 1 ? ['record has', 'it'] : ['records have', 'them'];
+  return `${count} ${records} no id to be known again by: a later import of this file adds ${them} `
+    + 'once more, but not with --match isbn,title';
 }
 
 function parseFieldErrors(errors: unknown): FieldError[] {

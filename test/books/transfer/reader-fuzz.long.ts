@@ -13,7 +13,9 @@ import { openBookFile } from '../../../src/books/transfer/book-file.ts';
 import type { FormatName } from '../../../src/books/transfer/format-list.ts';
 import { FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { loadCodec } from '../../../src/books/transfer/formats.ts';
-import { createImportRecord, parseImportRecord } from '../../../src/books/transfer/import-record.ts';
+import {
+  createImportRecord, parseImportRecord,
+} from '../../../src/books/transfer/import-record.ts';
 import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import { writeText } from '../../support/format-round-trip.ts';

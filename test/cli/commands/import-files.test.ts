@@ -92,8 +92,8 @@ test('a record without an id is told, and matched by its title as the line says'
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-', '--format', 'storygraph'];
     const input = 'Title,Authors,ISBN/UID\nZine,A,\nPamphlet,B,\nEmma,Jane Austen,9780141439587\n';
-    const note = 'hookshelf: 2 records have no id to be known again by: a later import of this file '
-      + 'adds them once more, but not with --match isbn,title\n';
+    const note = 'hookshelf: 2 records have no id to be known again by: a later import of this '
+      + 'file adds them once more, but not with --match isbn,title\n';
     for (const [options, count, code] of [
       [['--dry-run'], 'would have imported 3, updated 0, unchanged 0', 0],
       [[], 'imported 3, updated 0, unchanged 0', 0],

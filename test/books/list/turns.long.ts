@@ -41,12 +41,13 @@ test('of sorted answers without limit two are under way at a time', async () => 
     underWay += 1;
     underWayMax = Math.max(underWayMax, underWay);
     const given = walk(start);
-    const next = (): number => {
-      const slot = given.next();
+    const next = given.next.bind(given);
+    given.next = () => {
+      const slot = next();
       if (slot < 0) underWay -= 1;
       return slot;
     };
-    return { ...given, next };
+    return given;
   };
   const list = createBookList({
     collection, turns: createTurns(clock), indexes: null,

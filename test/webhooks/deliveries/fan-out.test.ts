@@ -169,13 +169,15 @@ function openFanOuts(brokenId: string | null = null): FanOutPlace {
   const logLines: string[] = [];
   const failing: Store = {
     ...store,
-    transact: (prepare) => store.transact((transaction) => prepare({
-      ...transaction,
-      find(collection, id) {
-        if (id === brokenId) throw new TypeError('a bug');
-        return transaction.find(collection, id);
-      },
-    })),
+    transact: (prepare) => store.transact((transaction) => {
+      const find = transaction.find.bind(transaction);
+      return prepare(Object.assign(transaction, {
+        find(collection: string, id: string) {
+          if (id === brokenId) throw new TypeError('a bug');
+          return find(collection, id);
+        },
+      }));
+    }),
   };
   const context = createContext({
     store: failing, clock, writeLog: (line) => logLines.push(line),

@@ -1,7 +1,4 @@
-/**
- * The repository of action configurations. The action of a configuration checks its options, and a
- * configuration in use cannot be removed.
- */
+/** Each configuration is checked by its action; one in use cannot be removed. */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -22,10 +19,7 @@ import type { OptionsChecks } from './options-checks.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 
-/**
- * `listUsers` lists the labels of the webhooks that use a configuration, as the transaction sees
- * them.
- */
+/** `listUsers` lists labels of webhooks that use a configuration, as the transaction sees them. */
 export function createActionConfigurationRepository(
   context: RelayContext, actions: ActionRegistry, optionsChecks: OptionsChecks,
   isDeniedTarget: (url: string) => boolean,

@@ -4,10 +4,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
-/**
- * A JSON object, or an array of JSON values, told apart by `Array.isArray`. Code may ask either for
- * a member of any name.
- */
+/** Object or array, told apart by `Array.isArray`; code may ask for a member of any name. */
 export type Payload = PayloadObject | PayloadArray;
 type PayloadObject = { readonly [name: string]: JsonValue | undefined };
 // Not readonly: `Array.isArray` would not tell a readonly array from the object.

@@ -40,10 +40,7 @@ export type ActionCall = {
   readonly storedRequestId: string | null;
   /** null: an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
-  /**
-   * The incoming webhook; null: an outgoing webhook runs the action for an event, and not every
-   * action is for both.
-   */
+  /** null: an outgoing webhook runs the action for an event; not every action is for both. */
   readonly webhookId: string | null;
   /** The time limit of the webhook; null: that of the settings. */
   readonly timeoutMs: number | null;
@@ -97,10 +94,7 @@ interface ActionModule {
 
 export type ActionRegistry = ReturnType<typeof createActionRegistry>;
 
-/**
- * A custom action and its origin, for messages: a class, or a function that makes the action of a
- * module.
- */
+/** A class or a function that makes a custom action, and its origin for messages. */
 export type ActionSource = { readonly origin: string } & (
   | { readonly actionClass: unknown }
   | { readonly createAction: (http: HttpSender) => RegisteredAction });

@@ -1,7 +1,4 @@
-/**
- * The HTTP client of one run of a custom action: its requests continue the number of hops and the
- * trace.
- */
+/** The HTTP client of a custom action's run: it continues the hops and the trace. */
 import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import type { HttpRequest } from '../../client/http-client.ts';

@@ -5,10 +5,7 @@ import { ActionResult } from './action.ts';
 import { findEmitProblem } from './event-name.ts';
 import { findUnknownOptions, type ActionCall, type RegisteredAction } from './action-registry.ts';
 
-/**
- * Resolves with the deliveries' identifiers once they are on disk. `readPayload` returns JSON, and
- * is called only if a webhook may get it.
- */
+/** Resolves once the deliveries are on disk. `readPayload` is called if a webhook may hear it. */
 type EmitEvent = (
   name: string, readPayload: () => string, cause: Pick<ActionCall, 'hops' | 'trace'>,
 ) => Promise<readonly string[]>;

@@ -16,10 +16,7 @@ export function isSystemEventName(name: unknown): name is SystemEventName {
   return SYSTEM_EVENT_NAMES.has(name);
 }
 
-/**
- * Says, as a clause after its subject, why nobody but hookshelf may emit an event of this name;
- * null: anyone may.
- */
+/** A clause that says why only hookshelf may emit an event of this name; null: anyone may. */
 export function findEmitProblem(name: unknown): string | null {
   if (!isEventName(name)) return explainInvalidEventName(name);
   return isSystemEventName(name)

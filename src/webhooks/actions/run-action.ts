@@ -1,7 +1,4 @@
-/**
- * Runs an action within its time limit, and logs its run. An error of the action becomes a failed
- * result.
- */
+/** Runs an action in its time, and logs its run. Its errors become failed results. */
 import { AppError, isTemporary } from '../../base/errors.ts';
 import { endsInTime, type Clock } from '../../base/clock.ts';
 import { isEmptyObject, encodeJson } from '../../base/json/encode.ts';
@@ -35,10 +32,7 @@ export class CoalescedResult extends ActionResult {
   }
 }
 
-/**
- * The result of a built-in action of which record and log tell more than the caller, who may be
- * anybody, learns.
- */
+/** The record and the log tell more of this result than the caller, who may be anybody. */
 export class DetailedRunResult extends ActionResult {
   readonly recordMessage: string | null;
   /** Replaces `data` in the record; null: `data` stands there. */

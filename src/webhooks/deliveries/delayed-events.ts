@@ -58,10 +58,7 @@ export interface AudienceFinder {
 export type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
 
 const QUEUE_KEY = 'delayed events';
-/**
- * Two at once: a limit of one means strict order, and one event that cannot begin would hold back
- * all later ones.
- */
+/** Not one, which means strict order: an event that cannot begin would hold back all later ones. */
 export const DELAYED_EVENT_LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
 const PAUSE_MS = 1000;
 

@@ -16,8 +16,7 @@ import { deleteEvent, eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
- * Transactions reserve one for each delivery or event that is to wait, and give one back for each
- * delivery that ends: see queue-capacity.ts.
+ * Reserved for each waiting delivery or event, and given back at its end: see queue-capacity.ts.
  */
 export const WAITING = 'waiting deliveries';
 
@@ -38,10 +37,7 @@ export const deliverySpec: ItemSpec<Delivery> = {
   stageRemoval,
 };
 
-/**
- * Follows the deliveries of this queue as `followRecords` does. Deliveries to routes follow
- * requests.
- */
+/** Like `followRecords`, without the deliveries to routes, which follow requests. */
 export function followDeliveries(
   store: Pick<Store, 'collection'>, apply: (change: Change) => void,
 ): () => void {
@@ -66,8 +62,7 @@ export function stageEventWithDeliveries(
 }
 
 /**
- * The place of a delivery that ends is free at once, for the event that tells of the end in the
- * same transaction.
+ * The place of an ended delivery is free for the event in the same transaction that tells of it.
  */
 function stageChange(transaction: Transaction, delivery: Delivery, before: Delivery): void {
   if (before.status === 'pending' && delivery.status !== 'pending') {

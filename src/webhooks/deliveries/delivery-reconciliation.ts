@@ -50,10 +50,7 @@ async function findLostPayloads(store: Store): Promise<string[]> {
   return problems;
 }
 
-/**
- * Finds forwards whose delivery is gone, and delayed events that nothing will begin. Any other
- * event may be without deliveries.
- */
+/** Finds forwards without their delivery, and delayed events that nothing will begin. */
 async function findEventProblems(store: Store, nowMs: number): Promise<string[]> {
   const events = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);

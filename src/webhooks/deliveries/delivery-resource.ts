@@ -39,8 +39,7 @@ export const deliveryResource: ListedResource = {
 };
 
 /**
- * The status or the error of the last attempt; null before the first. After a 401 both may be
- * there: see `AuthorizedResponse`.
+ * The last status or error; both after a 401 (see `AuthorizedResponse`), null before any attempt.
  */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;

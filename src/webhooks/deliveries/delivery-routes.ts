@@ -165,10 +165,7 @@ function resolveHookOfKind(
   return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
 }
 
-/**
- * Without `Last-Modified`: the name, target and state of the webhook, which the body shows, change
- * without the delivery.
- */
+/** Without `Last-Modified`: the body shows the webhook, which changes without the delivery. */
 function sendDelivery(
   exchange: Exchange, updatedAt: string, body: AnswerOf<typeof sentDeliverySchema>,
 ): void {

@@ -119,10 +119,7 @@ export class DeliveryService {
       stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, capacity));
   }
 
-  /**
-   * Makes the failed deliveries that the caller sees due now, a chunk in each transaction, and
-   * returns how many.
-   */
+  /** Makes failed deliveries that the caller sees due now, chunk by chunk, and returns how many. */
   async retryFailed(visibility: Visibility | null = null): Promise<number> {
     const { store, clock } = this.#context;
     const all: DeliveryFilter = { ...ALL_OUTGOING, status: 'failed' };

@@ -42,10 +42,7 @@ type AttemptTime = { readonly at: string; readonly durationMs: number };
 
 type SendAttempt = AttemptTime & {
   readonly statusCode: number | null;
-  /**
-   * The error code without a response, or why there was no access token; never a target or a
-   * credential.
-   */
+  /** The error code, or why there was no access token; never a target or a credential. */
   readonly error: string | null;
   /** The first KiB of the response's body, as text. */
   readonly response: string | null;
@@ -54,10 +51,7 @@ type SendAttempt = AttemptTime & {
 export type RunAttempt = AttemptTime & {
   readonly success: boolean;
   readonly message: string | null;
-  /**
-   * The data of the result, of a command with the end of its output; null above
-   * `ATTEMPT_DATA_BYTES_MAX` of JSON.
-   */
+  /** Of a command with the end of its output; null above `ATTEMPT_DATA_BYTES_MAX` of JSON. */
   readonly data: object | null;
 };
 
@@ -177,10 +171,7 @@ export function createEventDeliveries(
   }, createdAt));
 }
 
-/**
- * Derives ids, which sort after `seed`: that is the event's own id if the deliveries are made with
- * the event.
- */
+/** Derives ids, which sort after `seed`: the event's own id for deliveries made with the event. */
 export function deriveDeliveryIds(
   seed: string, webhookIds: DeliveredEvent['webhookIds'],
 ): readonly string[] {
@@ -322,10 +313,7 @@ type DeliveryChange = Pick<Delivery, 'updatedAt'>
     readonly attempt?: Attempt;
   };
 
-/**
- * Each member is named, as every accepted request comes here: a spread took a tenth of the time of
- * a request.
- */
+/** Named one by one: a spread took a tenth of the time of each accepted request. */
 function change(delivery: Delivery, changes: DeliveryChange): Delivery {
   const { identifier, kind, createdAt, hook, event, eventId, request, route } = delivery;
   const { resendOf, isPayload, sent, attempts, attemptCount } = delivery;

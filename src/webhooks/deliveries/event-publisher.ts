@@ -93,8 +93,7 @@ export class EventPublisher implements AudienceFinder {
   }
 
   /**
-   * Whether an event of that name may be kept: it triggers a webhook, or all events are kept. If
-   * not, the caller need make no payload.
+   * Whether an event of that name triggers a webhook, or all are kept: else no payload is needed.
    */
   mayKeep(name: string, kind?: EventKind): boolean {
     return this.#webhooks.findTriggered(name, kind).length > 0 || this.keepsUnheard;
@@ -115,10 +114,7 @@ export class EventPublisher implements AudienceFinder {
     else this.#capacity.assertRoom(count, count * bytes);
   }
 
-  /**
-   * Throws like `stageEvent`, and `invalid` for the name of a system event. What `onStaged` stages
-   * is committed with the event.
-   */
+  /** Throws like `stageEvent`, and for names of system events. `onStaged` stages more beside it. */
   async emitJson(
     name: string, payloadJson: string, origin: EventOrigin & EventTerms,
     onStaged?: (transaction: Transaction, event: EmittedEvent) => void,
@@ -226,10 +222,7 @@ export class EventPublisher implements AudienceFinder {
   }
 }
 
-/**
- * An event sorts before its deliveries, whose identifiers follow from its own alone: see
- * fan-out.ts.
- */
+/** An event sorts before its deliveries, whose ids follow from its own: see fan-out.ts. */
 function createHead(
   { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
   webhookIds: readonly string[],

@@ -54,10 +54,7 @@ export const eventCollection: CollectionSpec = {
   },
 };
 
-/**
- * The maker of an event: a change of the catalog, a caller of the API, a command on this machine,
- * an action, or hookshelf itself.
- */
+/** The maker: the catalog, a caller of the API, a command here, an action, or hookshelf itself. */
 export type EventSource = typeof EVENT_SOURCE_NAMES[number];
 
 export const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'] as const;

@@ -24,10 +24,7 @@ import { countsAsQueued, deliveryCollection } from './delivery.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection } from './event-record.ts';
 
-/**
- * The deliveries of an event that are kept, and those among them that are queued. A delayed event
- * counts as one more in both.
- */
+/** Counts kept deliveries and queued ones among them; a delayed event is one more of both. */
 type UseCounts = { readonly keptCount: number; readonly queuedCount: number };
 type UseKind = 'queued' | 'finished' | 'unused';
 type BodyUseKind = Exclude<UseKind, 'unused'>;

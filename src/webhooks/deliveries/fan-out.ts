@@ -25,8 +25,7 @@ import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 type FanOut = {
   readonly identifier: string;
   /**
-   * The ids of the deliveries are derived from it, in the order of the webhooks. It is the event's
-   * own id, or another for a delayed event.
+   * Derives the ids of deliveries, in order; the event's own id, or another for a delayed event.
    */
   readonly seed: string;
   /** When the deliveries were accepted: later than a delayed event. */

@@ -90,8 +90,7 @@ export class SystemEvents {
   }
 
   /**
-   * Stages two events, each with its seed: the store took no writes since `sinceMs`, and takes them
-   * again.
+   * Two events, each with its seed: the store took no writes since `sinceMs`, and takes them again.
    */
   storeRecovered(
     transaction: Transaction, [first, second]: readonly [string, string], nowMs: number,

@@ -173,10 +173,7 @@ function encodePayload(
   return { text: encodeJson(document), contentType: JSON_TYPE };
 }
 
-/**
- * Adds placeholders, which signing fills in, for the sender's values in the body, unless the
- * payload has them.
- */
+/** Adds placeholders for values of the sender that the payload lacks; signing fills them. */
 function withPlaceholders(
   payload: JsonObject, { signature, timestamp, id }: Scheme,
 ): JsonValue {

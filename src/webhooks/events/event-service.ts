@@ -1,7 +1,4 @@
-/**
- * Lists, searches, finds and shows the events that are kept. A search sees the id, the name and the
- * payload of an event.
- */
+/** Lists, searches and shows kept events. A search sees their ids, names and payloads. */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';

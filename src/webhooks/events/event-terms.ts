@@ -1,7 +1,4 @@
-/**
- * The terms of an event beside its name and payload: its key, and the time or the seconds after
- * which it begins.
- */
+/** The terms of an event: its key, and the time or the seconds after which it begins. */
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { invalid } from '../../base/fields.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';

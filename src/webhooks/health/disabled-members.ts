@@ -50,10 +50,7 @@ function isFailure(disabledReason: JsonValue | undefined): boolean {
   return disabledReason === 'gone' || disabledReason === 'failing';
 }
 
-/**
- * Adds the time of the first acknowledgement. Throws `conflict` for a webhook that no failure has
- * switched off.
- */
+/** Throws `conflict` for a webhook that no failure has switched off. */
 export function markAcknowledged(webhook: JsonObject, nowMs: number): JsonObject {
   if (!isFailure(webhook['disabledReason'])) {
     throw new AppError('conflict',

@@ -154,10 +154,7 @@ export class HealthMonitor {
     return entry === undefined || isSameButForTries(entry.health, entry.committedHealth);
   }
 
-  /**
-   * Stages the state of a webhook with the result of a counted try, unless it is committed.
-   * `mustWriteTries`: also when only times and counts of tries are not.
-   */
+  /** Stages an uncommitted state; `mustWriteTries`: also times and counts of tries alone. */
   stage(transaction: Transaction, webhookId: string, mustWriteTries = false): void {
     const entry = this.#entries.get(webhookId);
     if (entry === undefined || (this.isStateCommitted(webhookId) && !mustWriteTries)) return;
@@ -229,10 +226,7 @@ export class HealthMonitor {
     return counts;
   }
 
-  /**
-   * Lists, in no order, webhooks that fail or reject, or that a failure has switched off and nobody
-   * has acknowledged.
-   */
+  /** Webhooks that fail or reject, or that a failure has switched off and nobody has seen. */
   listUnhealthy(): readonly UnhealthyWebhook[] {
     const unhealthy: UnhealthyWebhook[] = [];
     for (const webhook of this.#monitored.webhooks.all()) {

@@ -80,10 +80,7 @@ export function addSuccess(health: Health, atMs: number): Health {
   };
 }
 
-/**
- * `period` begins with this failure, unless an earlier one goes on; undefined for a webhook without
- * `disableAfterHours`.
- */
+/** `period`, if the webhook has `disableAfterHours`, begins unless an earlier one goes on. */
 export function addFailure(
   health: Health, { atMs, reason }: Failure, period?: FailurePeriod,
 ): Health {
@@ -123,10 +120,7 @@ export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }
 
-/**
- * The last requests whose sender was checked, newest last: the time of a rejected request, null for
- * a passed one.
- */
+/** The last checked requests, newest last: the time of a rejected one, null for a passed one. */
 export type RequestWindow = readonly (number | null)[];
 
 export const NO_REQUESTS: RequestWindow = [];

@@ -59,10 +59,7 @@ export function findLastTryMs(
   return lastMs === -Infinity ? null : lastMs;
 }
 
-/**
- * The base of a patch to a probed webhook: without the members that say that it is off, so that a
- * patch with `enabled: false` differs from one without it.
- */
+/** For the base of a patch: `enabled: false` then differs from a patch without it. */
 export function dropProbedState(webhook: JsonObject): JsonObject {
   if (!isProbed(webhook)) return webhook;
   const { enabled: _, disabledReason: __, disabledAt: ___, ...rest } = webhook;

@@ -14,10 +14,7 @@ import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing-webho
 
 const HOUR_MS = 3_600_000;
 
-/**
- * The target has answered 410. Returns false for a webhook that is removed, or disabled and not
- * probed.
- */
+/** After a 410. Returns false for a webhook that is removed, or disabled and not probed. */
 export function disableGoneWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
 ): boolean {

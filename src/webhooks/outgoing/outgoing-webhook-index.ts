@@ -1,7 +1,4 @@
-/**
- * The index of outgoing webhooks, by identifier and by trigger. A webhook is prepared once for each
- * change, and not for each event.
- */
+/** Outgoing webhooks by identifier and by trigger, each prepared once for a change. */
 import { EVERY_EVENT } from '../../base/event-name.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
@@ -41,10 +38,7 @@ export type ReadyOutgoingWebhook = StoredOutgoingWebhook & {
   readonly labels: WebhookFields & { readonly target: string };
   /** Defaults, the webhook's own headers over them, and the number of hops. */
   createHeaders(hops: number): SentHeaders;
-  /**
-   * Gets the signer of another sender's dialect; null: the webhook has no `signing`. Throws as
-   * `createWebhookSigner`.
-   */
+  /** null: the webhook has no `signing`. Throws as `createWebhookSigner`. */
   readonly getSigner: (() => WebhookSigner) | null;
 };
 
@@ -99,10 +93,7 @@ export class OutgoingWebhookIndex {
       : collectTriggered(this.#byTrigger, event, kind?.isSystem === true);
   }
 
-  /**
-   * Like `findTriggered`, without webhooks whose condition is false. `payload` is called only if a
-   * condition reads it.
-   */
+  /** Without webhooks whose condition is false; `payload` is called if a condition reads it. */
   findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[] {
     const webhookIds = this.findTriggered(event, kind);
     if (this.#conditions.size === 0) return webhookIds;
@@ -175,10 +166,7 @@ export function decodeOutgoingWebhook(bytes: Buffer): StoredOutgoingWebhook {
     && (headers === undefined || isJsonObject(headers)));
 }
 
-/**
- * Prepares a webhook that is not stored, for a program that embeds us. Throws `invalid`. Encoding
- * and decoding gives the webhook its type.
- */
+/** For a program that embeds us. Decoding gives the webhook its type. Throws `invalid`. */
 export function parseUnsavedWebhook(input: object, identifier: string): ReadyOutgoingWebhook {
   const webhook = { ...parseObject(outgoingSchema, input), identifier };
   return prepareWebhook(decodeOutgoingWebhook(Buffer.from(encodeJson(webhook))));

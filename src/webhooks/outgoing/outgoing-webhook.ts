@@ -41,10 +41,7 @@ const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
 
-/**
- * The option of `triggerEvent` and `triggerEvents`: if it stands several times, it sets the second
- * (`WEBHOOK_READERS`).
- */
+/** Sets `triggerEvent`, or `triggerEvents` if it stands several times (`WEBHOOK_READERS`). */
 const triggerOption: MemberOption = {
   name: 'trigger-event', placeholder: '<event>', isRepeatable: true,
 };

@@ -1,7 +1,4 @@
-/**
- * The payload template of an outgoing webhook: how its placeholders read the payload. Only own
- * members and array elements are read. Pure.
- */
+/** Payload templates of outgoing webhooks: they read only own members and elements. Pure. */
 import { findOwnMember, findValueAt, parsePath, type JsonPath } from '../../base/json/path.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';

@@ -137,10 +137,7 @@ function findPlaceProblems(header: string, text: string): readonly string[] {
     : findHeaderProblems({ [header]: text }).map(({ detail }) => detail);
 }
 
-/**
- * A scheme that its schema has checked; null: there is none, or it lacks a refused member. Encoding
- * and decoding gives the scheme its type.
- */
+/** A checked scheme; null: a member was refused. Decoding gives the scheme its type. */
 function toScheme(value: JsonValue | undefined): Scheme | null {
   if (!isJsonObject(value)) return null;
   const { algorithm, key, content, signature } = value;

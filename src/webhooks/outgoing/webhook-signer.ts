@@ -1,7 +1,4 @@
-/**
- * Signs the requests of an outgoing webhook with `signing`. The signer is made at the first request
- * after each change of the webhook.
- */
+/** Signs the requests of a webhook with `signing`, by a signer made once for each change. */
 import { AppError } from '../../base/errors.ts';
 import type { PassedHeaders } from '../members/pass-through.ts';
 import { hideUrlSecrets } from '../members/url-credentials.ts';

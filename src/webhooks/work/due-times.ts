@@ -65,10 +65,7 @@ export class DueTimes<T extends TimedTask> {
     if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#startTimer();
   }
 
-  /**
-   * Must be called just before a task stops waiting although it is not due. Its wait stays in the
-   * queue, stale, until `STALE_MAX` is passed.
-   */
+  /** Must be called before a task that is not due stops waiting: its wait stays, stale. */
   countStaleWait(): void {
     if (this.#staleCount > STALE_MAX && this.#staleCount * 2 > this.#waits.size) {
       this.#waits.prune(isCurrent);
@@ -124,10 +121,7 @@ export class DueTimes<T extends TimedTask> {
   }
 }
 
-/**
- * Tasks due at the same time become ready in the order in which they start, as one turn may not
- * suffice.
- */
+/** At one time tasks become ready in the order of their starts: one turn may not suffice. */
 function isSooner(left: Wait<TimedTask>, right: Wait<TimedTask>): boolean {
   return left.atMs === right.atMs ? left.task.place < right.task.place : left.atMs < right.atMs;
 }

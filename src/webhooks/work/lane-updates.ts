@@ -18,10 +18,7 @@ export class LaneUpdates {
   /** The update under way of each queue, an object that only tells it from an earlier update. */
   readonly #updates = new Map<string, object>();
 
-  /**
-   * `findLane` finds the lane of a task by its webhook's present order; null: none. `onEnd` is
-   * called when the queue of that key may start tasks again.
-   */
+  /** `findLane` reads the present order. After `onEnd` the queue may start tasks again. */
   constructor(
     context: RelayContext, scheduler: Scheduler, findLane: (taskId: string) => LaneName | null,
     onEnd: (queueKey: string) => void,

@@ -23,10 +23,7 @@ export class QueueLine<Q extends { readonly lastStartNumber: number }> {
     return this.#lastStarts.delete(queue);
   }
 
-  /**
-   * Takes the first queue out of the line; undefined if the line is empty, or the last start of its
-   * first queue came after `lastStartMax`.
-   */
+  /** undefined: the line is empty, or its first queue has started after `lastStartMax`. */
   take(lastStartMax = Infinity): Q | undefined {
     this.#entries.popWhile(({ queue, lastStartNumber }) =>
       this.#lastStarts.get(queue) !== lastStartNumber);

@@ -38,10 +38,7 @@ export type RetentionRules = {
   readonly finishedBytesMax: number;
   /** The bytes of other records that belong to finished items, such as their events. */
   readonly otherFinishedBytes: () => number;
-  /**
-   * Most records and bytes of all items together. Above it the item that ended first goes first,
-   * finished or failed.
-   */
+  /** Of all items: above it the item that ended first goes first, finished or failed. */
   readonly countMax: number;
   readonly bytesMax: number;
   readonly bytesTotal: () => number;

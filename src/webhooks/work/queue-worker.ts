@@ -60,10 +60,7 @@ export type Parking = {
   readonly resume: () => void;
 };
 
-/**
- * Makes the attempts of pending records, and writes their results. An `id` is of a task and its
- * record.
- */
+/** Makes attempts and writes their results. An `id` is of a task and its record. */
 export interface Attempter<Item, Result> {
   readonly records: TaskRecords<Item>;
   /** null: the queues are not of webhooks. */
@@ -90,14 +87,10 @@ export interface Attempter<Item, Result> {
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, parking: Parking,
   ): MaybePromise<AttemptResult<Result> | null>;
-  /**
-   * Counts the attempt when it is over, before its result is written. Returns the sign that it gave
-   * of its queue or target; null: none.
-   */
+  /** Called before the result is written; returns the sign of queue or target, null for none. */
   countAndAssess(result: Result): Responsiveness | null;
   /**
-   * Writes the result, unless the record is gone or the lease has ended. A write that the store
-   * refuses is repeated until the worker closes.
+   * Skips a record that is gone or whose lease is over; repeats a refused write until the end.
    */
   writeResult(result: Result, worker: AttemptWorker): Promise<unknown>;
   logLabels(id: string): object;

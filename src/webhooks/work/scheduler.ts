@@ -104,10 +104,7 @@ export class Scheduler {
     return this.#queues.permitCount;
   }
 
-  /**
-   * The place of the task that went to its queue first; null without tasks. The place of a delayed
-   * task may be a time to come.
-   */
+  /** The place of the first queued task, which may be a time to come; null without tasks. */
   get oldestPlace(): string | null {
     let oldestPlace: string | null = null;
     for (const { id, place } of this.#tasks.values()) {
@@ -187,10 +184,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /**
-   * Starts the first task of a queue that may start nothing, once, whether or not the task is due.
-   * Does nothing without a task, and while an attempt is under way.
-   */
+  /** Starts the first task, due or not, of a queue that may start nothing and attempts nothing. */
   startOnce(key: string): void {
     const queue = this.#queues.find(key);
     if (queue === undefined || queue.mayStart || queue.underWayCount > 0) return;
@@ -224,10 +218,7 @@ export class Scheduler {
     return this.#queues.findBlockedQueue(key, this.#clock.now());
   }
 
-  /**
-   * Holds the tasks of a queue placed at `place` or behind it; null: no task any more. The queue
-   * need not exist.
-   */
+  /** Holds tasks at `place` and behind it; null: none. The queue need not exist. */
   hold(key: string, place: string | null): void {
     this.#queues.hold(key, place);
     this.#onRunnable();

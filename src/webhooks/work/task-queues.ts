@@ -400,10 +400,7 @@ export class TaskQueues {
     return undefined;
   }
 
-  /**
-   * Finds the line in which the queue must wait, for a permit of its target or a shared one; null:
-   * its attempt may start.
-   */
+  /** The line for a permit of the target, or a shared one; null: an attempt may start. */
   #findLineToWaitIn(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
     if (!needsSharedPermit(queue)) return null;

@@ -38,10 +38,7 @@ export type Lane = LaneName & {
 export type Task = {
   readonly id: string;
   readonly queue: TaskQueue;
-  /**
-   * Tasks of a queue start in the order of these texts. A place is the id of the task, a UUIDv7, or
-   * what `createPlace` made.
-   */
+  /** Tasks start in this order: the id of the task, a UUIDv7, or what `createPlace` made. */
   readonly place: string;
   lane: Lane | null;
   /** False for a delayed task that was never due: it holds back nobody. */

@@ -38,10 +38,7 @@ export class CommandDirectory {
     this.#resolve();
   }
 
-  /**
-   * Returns the real path. Throws `usage`, with the remedy, for a program that is missing, not
-   * executable, or open to changes by others.
-   */
+  /** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
   resolveCommand(name: string): string {
     return this.#resolveCommand(name, this.#resolve());
   }
@@ -53,10 +50,7 @@ export class CommandDirectory {
       ({ name, problem: this.#findProblem(name, directory) }));
   }
 
-  /**
-   * Returns the real path; `path` may be relative to this folder. Throws `usage` unless it is a
-   * folder below this one, or named by the settings.
-   */
+  /** `path` may be relative. Throws `usage` unless it is below this folder, or in the settings. */
   resolveWorkingDirectory(path: string): string {
     const directory = this.#resolve();
     const whole = resolve(this.path, path);

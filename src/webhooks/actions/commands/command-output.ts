@@ -17,10 +17,7 @@ export type KeptOutput = {
 };
 
 const TAIL_BYTES = 4096;
-/**
- * The wait for the output of an ended command. It ends with the command, unless a process in
- * another session holds it, too.
- */
+/** The wait for output after a command ends: another session may hold its pipes open. */
 const OUTPUT_MS_MAX = 200;
 
 export class CommandOutputs {

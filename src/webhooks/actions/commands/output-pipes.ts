@@ -25,10 +25,7 @@ export class CommandOutputPipes {
     this.#runsFolder = runsFolder;
   }
 
-  /**
-   * Moves a pipe into a run folder, and opens it; null: there can be none. Throws the system's
-   * error when the pipe cannot be opened, or the run folder is gone.
-   */
+  /** null: there can be no pipe. Throws the system's error, also for a folder that is gone. */
   async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
     const path = join(folder.path, name);
     while (process.platform === 'linux') {

@@ -87,10 +87,7 @@ export class ActionModules {
     }));
   }
 
-  /**
-   * Loads all modules, once. Throws `usage` with the name of the first file that is not safe, does
-   * not load, or exports no action.
-   */
+  /** Throws `usage` for the first file that is unsafe, does not load, or exports no action. */
   async load(): Promise<readonly ActionSource[]> {
     const worker = this.#createWorker();
     const sources: ActionSource[] = [];

@@ -135,10 +135,7 @@ export class ActionWorkerThread {
     return this.#end === null && !this.#isEnding;
   }
 
-  /**
-   * Resolves with what the action returned, or with a failure when the worker ends first. Rejects
-   * with what the action threw.
-   */
+  /** Resolves with the result, a failure if the worker ends first; rejects with a thrown value. */
   run(moduleId: number, action: ActionCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call: WorkerCall = {
@@ -160,8 +157,7 @@ export class ActionWorkerThread {
   }
 
   /**
-   * Resolves with the report to the order, with null when the worker ends first, and with `LATE`
-   * when it takes longer: then it is pinged.
+   * Resolves with null when the worker ends first, and with `LATE`, after a ping, when it is late.
    */
   async ask(
     createOrder: (callId: number) => WorkerOrder, timeoutMs: number,

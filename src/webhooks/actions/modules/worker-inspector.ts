@@ -37,10 +37,7 @@ class WorkersSession {
     this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
   }
 
-  /**
-   * Makes the inspector hear the thread. Returns the function that sends to the thread; null: it is
-   * not attached.
-   */
+  /** Connects both and returns the function that sends; null: the thread is not attached. */
   open(threadId: number, inspector: WorkerInspector): ((message: string) => void) | null {
     const sessionId = this.#attachedIds.get(threadId);
     if (sessionId === undefined) return null;

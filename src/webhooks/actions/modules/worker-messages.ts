@@ -79,10 +79,7 @@ export type OutcomeMessage = {
 
 export type LoadReport = {
   readonly report: 'loaded'; readonly callId: number;
-  /**
-   * Whether the default export is a class with the members of an action. Then the class has thrown,
-   * else the import of the module.
-   */
+  /** Whether the export is a class with an action's members, which then has thrown, if any has. */
   readonly isActionClass: boolean;
   readonly identifier: unknown;
   readonly label: unknown;
@@ -244,9 +241,6 @@ export type WorkerMarks = {
   readonly unreadLines: Int32Array;
   /** The requests that the main thread has not answered yet: see `requestKiB`. */
   readonly unansweredKiB: Int32Array;
-  /**
-   * 0: the inspector takes messages; 1: the main thread sends a message; 2: the thread ends, and no
-   * message may be sent.
-   */
+  /** 0: the inspector takes messages; 1: one is being sent; 2: the thread ends, and none may be. */
   readonly inspector: Int32Array;
 };

@@ -164,10 +164,7 @@ async function writeAndRetire(
   return attemptedDelivery;
 }
 
-/**
- * Writes a result for a webhook with `disableAfterHours`, which may be probed. Any success switches
- * a probed webhook on, also if it was disabled a moment ago.
- */
+/** Writes a result for a webhook with `disableAfterHours`. A success switches a probed one on. */
 async function writeAndDisableOrEnable(
   context: DeliveryContext, write: DeliveryWrite, webhook: ReadyOutgoingWebhook,
   isDelivered: boolean, nowMs: number,

@@ -19,10 +19,7 @@ export type AuthorizedResponse = TargetResponse & {
 };
 
 const UNAUTHORIZED = 401;
-/**
- * With a smaller share of its time limit left a target is not asked: it would be blamed for the
- * timeout.
- */
+/** With less of its time left a target is not asked: it would be blamed for the timeout. */
 const TARGET_SHARE_MIN = 0.1;
 
 export class AuthorizedSender {

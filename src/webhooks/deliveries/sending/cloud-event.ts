@@ -58,10 +58,7 @@ function toPairs({ id, source, type, time, subject }: CloudEvent): (readonly [st
   });
 }
 
-/**
- * §3.1.3.2: spaces, quotes, percent signs and all outside of printable ASCII are percent-encoded in
- * UTF-8.
- */
+/** §3.1.3.2: all but printable ASCII is percent-encoded, and spaces, quotes and percent signs. */
 function encodeHeaderValue(value: string): string {
   return value.toWellFormed().replace(/[^!#$&-~]/gu, (character) => encodeURIComponent(character));
 }

@@ -46,10 +46,7 @@ type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'retiringIds'
 };
 
 const NO_ROOM_LOG_MS = 60_000;
-/**
- * The key of a queue is the identifier of a webhook, or this prefix and a host, for the queued
- * forwards to that host.
- */
+/** The key of a queue is a webhook's identifier, or this prefix and the host of queued forwards. */
 const FORWARD_PREFIX = 'forward ';
 
 export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {

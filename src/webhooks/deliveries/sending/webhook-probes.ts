@@ -12,8 +12,7 @@ type Probe = TimedTask & { readonly webhookId: string };
 
 const EMPTY_DELAY_MS = 60_000;
 /**
- * Between the begins of two probes: each looks through all tasks for its oldest, some 40 ms with a
- * million, and a start may find very many due.
+ * Between two probes: each looks through all tasks, some 40 ms with a million, and many are due.
  */
 const SPACING_MS = 100;
 

@@ -34,10 +34,7 @@ type RetirementResult = {
   readonly wasDisabled: boolean;
 };
 
-/**
- * Writes the result of an attempt; disables the webhook and fails its other deliveries, if their
- * target is still the one that was asked.
- */
+/** Disables the webhook and fails its other deliveries, too, unless its target has changed. */
 export async function retireWebhook(
   context: RetiringContext, worker: Pick<AttemptWorker, 'updateQueue'>, webhookId: string,
   write: DeliveryWrite,
@@ -93,10 +90,7 @@ async function failAllAndDisable(
   });
 }
 
-/**
- * Takes a chunk of the pending deliveries of a webhook, without the attempted one. `isLast`: these
- * are all.
- */
+/** Takes a chunk of pending deliveries without the attempted one. `isLast`: these are all. */
 function takeOthers(
   { store, scheduler }: RetiringContext, webhookId: string, attemptedId: string,
 ): { readonly ids: readonly string[]; readonly isLast: boolean } {

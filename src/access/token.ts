@@ -16,6 +16,7 @@ import { NAME_PATTERN_RULE, createNameTest } from '../base/event-name.ts';
 import { parseTime } from '../base/time.ts';
 import { BINDING_ENTRIES_MAX, explainInvalidBinding } from '../base/webhook-binding.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
+import { walkRecords } from '../store/find-record.ts';
 import type { Collection } from '../store/store-port.ts';
 import type { Grant } from '../server/http-route.ts';
 import { SCOPES, includesScope, isBoundScope } from './scope.ts';
@@ -200,13 +201,7 @@ export function decodeToken(bytes: Buffer): Token {
 
 /** All tokens of the collection. */
 export function decodeTokens(collection: Collection): Token[] {
-  const walk = collection.walk();
-  const tokens: Token[] = [];
-  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes !== undefined) tokens.push(decodeToken(bytes));
-  }
-  return tokens;
+  return [...walkRecords(collection)].map(({ bytes }) => decodeToken(bytes));
 }
 
 /**

@@ -51,7 +51,6 @@ export function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === 'number' || value instanceof ExactNumber;
 }
 
-/** The number of a text that JSON has for it. */
 export function parseNumber(text: string): JsonNumber {
   const double = Number(text);
   return String(double) === text ? double : new ExactNumber(text);

@@ -10,7 +10,6 @@ import { LEASES, decodeLease, formatLeaseId, type Holder } from './node-records.
 /** All shards share these. */
 type ShardDeps = {
   readonly self: Holder;
-  /** Whether attempts of a shard may begin now, in that term. */
   readonly mayBegin: (shard: number, term: number) => boolean;
   /** Called when the last attempt of a shard that is given up has ended. */
   readonly onDrained: () => void;

@@ -37,7 +37,6 @@ const RECONNECT_MS = 1000;
 /** How long a reader that has seen more at another node waits for this one to catch up. */
 const CATCH_UP_MS_MAX = 2000;
 
-/** Readers with the same filter. */
 type Channel = { readonly filter: StreamFilter; readonly readers: Set<StreamReader> };
 
 /** The changes of a transaction, or an event that is on no disk, to be sent at the next flush. */

@@ -40,7 +40,6 @@ export type StreamFilter = {
 export type StreamView = {
   /** Readers whose views have the same key see the same. */
   readonly key: string;
-  /** The names of the topics that he may read. */
   readonly topics: readonly string[];
   /** The names of the topics that he gets without naming any. */
   readonly defaultTopics: readonly string[];

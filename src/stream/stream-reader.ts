@@ -35,7 +35,6 @@ type ReaderOptions = {
   readonly logGate: ConcurrencyLimiter;
   /** Changes of the first transaction in `log` that it has seen. */
   readonly changesSeen: number;
-  /** The last sequence applied. */
   readonly getAppliedSequence: () => number;
   /** Joins the broadcast. Returns the last sequence before the first event that it will push. */
   readonly join: (reader: StreamReader) => number;

@@ -62,7 +62,6 @@ export function tokenizeFolded(folded: string): TextToken[] {
   return [...runs, ...others.map((text) => ({ text, isUnspaced: false }))];
 }
 
-/** The tokens of a text, and its signs. */
 export function tokenizeWithSigns(text: string): TextToken[] {
   const foldedText = fold(text);
   const signs = (foldedText.match(SIGNS) ?? []).map((run) => ({ text: run, isUnspaced: true }));

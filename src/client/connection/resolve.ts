@@ -35,7 +35,6 @@ export async function resolveHost(
  * pool: many look-ups of a slow name would hold up every write.
  */
 export function shareLookups(lookup: Lookup): Lookup {
-  /** The callbacks that wait for a name. */
   const waitingCallbacks = new Map<string, Parameters<Lookup>[2][]>();
   return (hostname, options, callback) => {
     const otherCallbacks = waitingCallbacks.get(hostname);

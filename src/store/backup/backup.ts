@@ -142,7 +142,6 @@ async function fillEmptyDirectory(
   }
 }
 
-/** The backup as one tar file, in small pieces. */
 export async function* encodeTar(
   files: Files, sources: BackupSources, nowMs: number, sums: FileSum[],
 ): AsyncGenerator<Buffer> {

@@ -182,7 +182,6 @@ async function readBack(
   return copies;
 }
 
-/** Whether the generation of a replacement has all its snapshots. */
 async function isComplete(
   files: Files, directory: string, { journals, snapshots }: Inventory, generation: number,
 ): Promise<boolean> {

@@ -93,7 +93,6 @@ export class KeyOrder {
     }
   }
 
-  /** Inserts a slot at a position that `seek` has found. */
   insert(keyPosition: KeyPosition, slot: number): void {
     this.size += 1;
     this.version += 1;

@@ -43,7 +43,6 @@ export function findClosing(
   return null;
 }
 
-/** Creates the error for whoever would follow a closed log. */
 export function createClosedError({ to, at }: LogClosing): AppError {
   return new AppError('misconfigured', `the log was closed at ${at}, when data:move brought its `
     + `records to ${to}: go on there; if that data:move was cut off, run it again`);

@@ -29,7 +29,6 @@ export class ReplicatedRecords {
   logId: string;
   /** The position of the last entry that is applied. */
   position: LogPosition;
-  /** The highest sequence that was seen in the log. */
   headSequence: number;
   /** Bytes of the log that were applied since a snapshot was last written or loaded. */
   appliedBytes = 0;

@@ -62,7 +62,6 @@ type StagedOperation = Operation & {
   replacedOperation: StagedOperation | undefined;
 };
 
-/** The records of one collection, and the operations that are staged over them. */
 type StagingArea = {
   readonly committedRecords: StoredCollection;
   readonly stagedRecords: StagedRecords<StagedOperation>;

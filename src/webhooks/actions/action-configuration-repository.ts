@@ -6,6 +6,7 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { ChangeHook } from '../../resources/record-stager.ts';
 import { Repository, type RepositoryOptions } from '../../resources/repository.ts';
 import type { Representation } from '../../resources/representation.ts';
+import { walkRecords } from '../../store/find-record.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { checkTarget } from '../members/target-rules.ts';
@@ -85,20 +86,17 @@ export function* findRecordsNaming(
   collection: Collection, configuration: string,
 ): Generator<Buffer> {
   const name = Buffer.from(JSON.stringify(configuration));
-  const walk = collection.walk();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes?.includes(name) === true) yield bytes;
+  for (const { bytes } of walkRecords(collection)) {
+    if (bytes.includes(name)) yield bytes;
   }
 }
 
 const HINT_NAMES_MAX = 1000;
 
 function listFirstIdentifiers(collection: Collection): string[] {
-  const walk = collection.walk();
   const names: string[] = [];
-  for (let slot = walk.next(); slot !== -1 && names.length < HINT_NAMES_MAX; slot = walk.next()) {
-    names.push(collection.idAt(slot) ?? '');
+  for (const { id } of walkRecords(collection)) {
+    if (names.push(id) === HINT_NAMES_MAX) break;
   }
   return names;
 }

@@ -10,6 +10,7 @@ import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
+import { walkRecords } from '../../store/find-record.ts';
 import type { Collection, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, JobKinds, RecordSelection } from './job-kind.ts';
@@ -67,12 +68,7 @@ export class Jobs {
   /** Starts all jobs that run nowhere. One of several nodes runs jobs, also those of another. */
   #resumeAll(): void {
     if (!this.#isStarted || !this.#context.ownership.isMaintainer()) return;
-    const walk = this.#records.walk();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = this.#records.bytesAt(slot);
-      const id = this.#records.idAt(slot);
-      if (bytes !== undefined && id !== undefined) this.#resumeJob(id, bytes);
-    }
+    for (const { id, bytes } of walkRecords(this.#records)) this.#resumeJob(id, bytes);
   }
 
   /** Resolves when no chunk is under way. Idempotent. */
@@ -85,13 +81,7 @@ export class Jobs {
 
   /** Lists all jobs, newest first. */
   list(): Job[] {
-    const jobs: Job[] = [];
-    const walk = this.#records.walk({ isDescending: true });
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = this.#records.bytesAt(slot);
-      if (bytes !== undefined) jobs.push(decodeJob(bytes));
-    }
-    return jobs;
+    return [...walkRecords(this.#records)].map(({ bytes }) => decodeJob(bytes)).reverse();
   }
 
   /** Gets a job. Throws `not_found`. */

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { findCommitted } from '../../store/find-record.ts';
+import { findCommitted, walkRecords } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
   backfillCollection, decodeHoldingJobId, deleteHold, findHoldingJobId, putHold,
@@ -80,12 +80,8 @@ export function stageMissingHold(transaction: Transaction, { id, hook: webhookId
 export function findHoldProblems(store: Pick<Store, 'collection'>): readonly string[] {
   const find = findCommitted(store);
   const problems: string[] = [];
-  const holds = store.collection(backfillCollection.name);
-  const walk = holds.walk();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = holds.bytesAt(slot);
-    if (bytes === undefined) continue;
-    const [webhookId, jobId] = [holds.idAt(slot), decodeHoldingJobId(bytes)];
+  for (const { id: webhookId, bytes } of walkRecords(store.collection(backfillCollection.name))) {
+    const jobId = decodeHoldingJobId(bytes);
     const job = find(jobCollection.name, jobId);
     if (job !== undefined && decodeJob(job).status === 'running') continue;
     problems.push(`the deliveries of webhook ${webhookId} wait for job ${jobId}, `

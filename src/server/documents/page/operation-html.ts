@@ -71,7 +71,6 @@ function responseRow([status, { description = '', headers = {}, content = {} }]:
   ];
 }
 
-/** The shape of the successful response. */
 function renderResponseShape(
   responses: Readonly<Record<string, ResponseView>>, document: DocumentView,
 ): string {

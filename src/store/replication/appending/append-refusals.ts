@@ -39,7 +39,6 @@ export class AppendRefusals {
   /** Null: the engine takes appends, as far as is known. */
   get lasting(): AppError | null { return this.#lasting?.error ?? null; }
 
-  /** Returns the error for the caller of the append. */
   record({ error, startedMs, bytes }: RefusedAppend): AppError {
     const callerError = convertForCaller(error);
     // The engine refuses this append alone.

@@ -291,10 +291,13 @@ function sendNow(
   if (typeof webhook !== 'string' && !isJsonObject(webhook)) {
     throw new AppError('invalid', 'a hook is an identifier or an object');
   }
-  const key = typeof webhook === 'string' ? webhook : findStoredKey(webhook);
+  // A name alone refers to a stored webhook; no webhook has the key ''.
+  const { identifier, name = '', targetUrl } = typeof webhook === 'string' ? {} : webhook;
+  const key = typeof webhook === 'string' ? webhook
+    : identifier ?? (targetUrl === undefined ? name : '');
   const storedWebhook = webhooks.findNamed(key);
   if (storedWebhook !== undefined) return sender.send(storedWebhook, payload, options);
-  if (typeof webhook === 'string' || webhook.targetUrl === undefined) {
+  if (typeof webhook === 'string' || targetUrl === undefined) {
     throw notFoundError('outgoing webhook', key);
   }
   return sender.send(parseUnsavedWebhook(webhook, makeId()), payload, options);
@@ -322,14 +325,6 @@ function describeWebhook(
     hookName: name ?? incoming.find(identifier)?.name ?? null,
     target: targetUrl === undefined ? null : formatTargetLabel(targetUrl),
   };
-}
-
-/**
- * The identifier or name that finds a stored webhook; '' finds none. A name alone refers to a
- * stored one.
- */
-function findStoredKey({ identifier, name = '', targetUrl }: SendingWebhook): string {
-  return identifier ?? (targetUrl === undefined ? name : '');
 }
 
 type Indexes = {

@@ -107,8 +107,12 @@ export function stageApply(
     plan: {
       changes: [
         ...changedWrites.map((write) => describeWrite(write, inputs.nowMs)),
-        ...prunedRecords.map(({ kind, record }) =>
-          describeRemoval(kind, record, countWaiting(kind, record.id))),
+        ...prunedRecords.map(({ kind, record: { id, name } }): PlannedChange => {
+          const waiting = countWaiting(kind, id);
+          return {
+            sign: '-', kind: kind.noun, name: name ?? id, ...waiting === 0 ? {} : { waiting },
+          };
+        }),
       ],
       unchanged: writes.length - changedWrites.length,
     },
@@ -249,14 +253,6 @@ function describeWrite(
   const change = { kind, name, before: before.members, after: fields };
   return {
     sign: '~', kind: kind.noun, name, members, ...describeMembers(change, members, nowMs),
-  };
-}
-
-function describeRemoval(
-  kind: RecordKind, { id, name }: ConfiguredRecord, waiting: number,
-): PlannedChange {
-  return {
-    sign: '-', kind: kind.noun, name: name ?? id, ...waiting === 0 ? {} : { waiting },
   };
 }
 

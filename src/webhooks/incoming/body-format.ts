@@ -65,21 +65,12 @@ export function resolveBodyKind(
 export function readPayload(
   body: Buffer, contentType: string | undefined, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
-  switch (kind) {
-    case 'json': return decodeJson(body, contentType);
-    case 'form': return decodeFields(parseForm(body, contentType)?.fields, reading);
-    case 'multipart': return decodeFields(parseMultipart(body, contentType), reading);
-    case 'text': return decodeText(toUtf8(body, contentType));
-  }
-}
-
-function decodeJson(body: Buffer, contentType: string | undefined): Payload | null {
+  if (kind === 'form') return decodeFields(parseForm(body, contentType)?.fields, reading);
+  if (kind === 'multipart') return decodeFields(parseMultipart(body, contentType), reading);
   const text = toUtf8(body, contentType);
-  return text === null ? null : decodePayload(text);
-}
-
-function decodeText(text: Buffer | null): Payload | null {
-  return text !== null && isUtf8(text) ? { text: text.toString('utf8') } : null;
+  if (text === null) return null;
+  if (kind === 'json') return decodePayload(text);
+  return isUtf8(text) ? { text: text.toString('utf8') } : null;
 }
 
 /** Reads the payload of a request whose body its verification may have parsed already. */
@@ -126,7 +117,9 @@ export function explainUnparsed(
   if (kind !== null && readPayload(body, contentType, kind, reading) !== null) return null;
   const fittingFormat = findFittingFormat(body, contentType, kind);
   const hint = fittingFormat === null ? NO_FORMAT : `bodyFormat "${fittingFormat}" would fit`;
-  const reason = kind === null ? describeType(contentType)
+  const typeText = contentType === undefined ? 'the request has no Content-Type'
+    : `no payload is made of the Content-Type ${quote(contentType)}`;
+  const reason = kind === null ? typeText
     : explainUnreadable(kind, body, contentType, reading.formField);
   return `${reason}, so that actions get the payload []: ${hint}`;
 }
@@ -168,11 +161,6 @@ const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
   text: 'the body is no UTF-8 text',
   multipart: 'the body is no whole multipart form with the boundary of its Content-Type',
 };
-
-function describeType(contentType: string | undefined): string {
-  return contentType === undefined ? 'the request has no Content-Type'
-    : `no payload is made of the Content-Type ${quote(contentType)}`;
-}
 
 function findKind(mediaType: string): BodyKind | null {
   if (isJsonType(mediaType)) return 'json';

@@ -22,7 +22,7 @@ import { problemResponses } from '../../server/problem.ts';
 import type { BoundRule, Exchange, HttpRoute } from '../../server/http-route.ts';
 import { keepSecrets, showRecord } from './mask-secrets.ts';
 import {
-  createSecretBytes, encodeSecret, secretMembers, secretSchema, type SecretShape,
+  createSecretBytes, encodeSecret, secretMembers, secretSchema,
   type SecretShapeChoice,
 } from './secret-members.ts';
 
@@ -196,14 +196,14 @@ function rotate(
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
   const { secret: oldSecret } = webhook;
   const secret = input['secret']
-    ?? encodeSecret(getShape(chooseShape(webhook)), bytes, String(oldSecret ?? ''));
+    ?? makeSecret(chooseShape(webhook), bytes, String(oldSecret ?? ''));
   const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
   if (!overlaps) return { ...webhook, secret };
   const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
   return { ...webhook, secret, previousSecret: { secret: oldSecret, validUntil } };
 }
 
-function getShape(choice: SecretShapeChoice): SecretShape {
-  if (choice.problem === undefined) return choice.shape;
+function makeSecret(choice: SecretShapeChoice, bytes: Buffer, oldSecret: string): string {
+  if (choice.problem === undefined) return encodeSecret(choice.shape, bytes, oldSecret);
   throw invalid([{ pointer: '/secret', detail: choice.problem }]);
 }

@@ -9,7 +9,6 @@ import type { RelayContext } from '../../relay-context.ts';
 import { resolveKey } from '../../../store/find-record.ts';
 import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
-import type { CustomResponses } from '../custom-response.ts';
 import {
   decodeIncomingWebhook, incomingCollection, type StoredIncomingWebhook,
 } from '../incoming-webhook.ts';
@@ -161,8 +160,9 @@ function toReadyWebhook(
   { defaultAllowedMethods, bodyBytesMax }: IndexOptions,
   traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
-  const { allowedMethods = [], allowedAddresses, actionTimeout, response } = webhook;
+  const { allowedMethods = [], allowedAddresses, actionTimeout, response: own = null } = webhook;
   const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
+  const preset = sender?.preset.responses ?? null;
   const routes = prepareRoutes(webhook);
   return {
     ...webhook, ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
@@ -176,14 +176,8 @@ function toReadyWebhook(
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
     bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null, bodyBytesMax),
-    responses: prepareResponses(response, sender?.preset.responses),
+    responses: own === null && preset === null ? null : { own, preset },
   };
-}
-
-function prepareResponses(
-  own: CustomResponses | null = null, preset: CustomResponses | null = null,
-): ReadyResponses | null {
-  return own === null && preset === null ? null : { own, preset };
 }
 
 function parseAddresses(addresses: readonly string[]): AddressSet {

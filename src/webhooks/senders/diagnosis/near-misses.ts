@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/preset-table.ts';
 import { createRequestReader, type RawRequest } from '../request/request-reader.ts';
 import type { Scheme } from '../scheme/scheme.ts';
@@ -47,12 +46,10 @@ function listVariants(failure: FailedVerification): readonly Variant[] {
   return [
     ...listSecretVariants(failure), ...listUrlVariants(failure),
     ...listBodyVariants(failure),
-    ...PRESETS.filter(({ name }) => name !== failure.preset).flatMap(listPresetVariants),
+    ...PRESETS.flatMap(({ name, scheme, quirk = {} }): Variant[] =>
+      scheme === null || name === failure.preset ? []
+        : [[`if the preset were ${name}`, () => ({ scheme, quirk })]]),
   ];
-}
-
-function listPresetVariants({ name, scheme, quirk = {} }: Preset): Variant[] {
-  return scheme === null ? [] : [[`if the preset were ${name}`, () => ({ scheme, quirk })]];
 }
 
 const SECRET_CHANGES: readonly TextVariant[] = [

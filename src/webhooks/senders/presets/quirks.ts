@@ -40,7 +40,7 @@ export const twilioQuirk: Quirk = {
     if (claimedDigest === null) {
       return 'the body is no form, and no bodySHA256 in the query covers it';
     }
-    return isBodyDigest(claimedDigest, body) ? null
+    return claimedDigest.toLowerCase() === computeDigest(body) ? null
       : 'bodySHA256 in the query is not that of the body';
   },
   makeBodyParameter(body, isForm) {
@@ -58,10 +58,6 @@ function listPortVariants(text: string): readonly string[] {
   const host = authority.replace(/:\d{1,5}$/, '');
   const port = host === authority ? STANDARD_PORTS[scheme] ?? '' : authority.slice(host.length + 1);
   return [`${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`];
-}
-
-function isBodyDigest(claimedDigest: string, body: Buffer): boolean {
-  return claimedDigest.toLowerCase() === computeDigest(body);
 }
 
 function computeDigest(body: Buffer): string {

@@ -46,11 +46,13 @@ export function decodeBody(
   if (names.length > ENCODINGS_MAX) {
     return createUndecoded(`the ${header} names more than ${ENCODINGS_MAX} encodings`);
   }
-  if (!names.every((name) => DECODERS.has(name))) {
+  const decoders = names.flatMap((name) => DECODERS.get(name) ?? []);
+  if (decoders.length < names.length) {
     return createUndecoded(`the ${header} is none of gzip, deflate and br`);
   }
+  const limits = { maxOutputLength: bytesMax, chunkSize: CHUNK_BYTES };
   try {
-    return names.reduceRight((bytes, name) => decodeOne(bytes, name, bytesMax), body);
+    return decoders.reduceRight((bytes, decode) => decode(bytes, limits), body);
   } catch (thrown) {
     const isTooLarge = systemCodeOf(thrown) === TOO_LARGE;
     return createUndecoded(isTooLarge
@@ -67,13 +69,6 @@ export function isDecoded(body: PlainBody): body is Buffer {
 export function getDecoded(body: PlainBody): Buffer {
   assert(isDecoded(body), 'the body is decoded');
   return body;
-}
-
-/** Throws zlib's errors: `TOO_LARGE` beyond `bytesMax`, else for what is not of that encoding. */
-function decodeOne(bytes: Buffer, name: string, bytesMax: number): Buffer {
-  const decode = DECODERS.get(name);
-  assert(decode !== undefined, 'the encoding has a decoder');
-  return decode(bytes, { maxOutputLength: bytesMax, chunkSize: CHUNK_BYTES });
 }
 
 /** Some senders leave out the zlib format that `deflate` means (RFC 9110 §8.4.1.2). */

@@ -9,7 +9,7 @@
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
-import { isPublicKey, type KeyForm, type Scheme } from '../scheme/scheme.ts';
+import { isPublicKey, type Scheme } from '../scheme/scheme.ts';
 import { decodeBytes } from '../verification/encoding.ts';
 import {
   createVerificationKey, isKeyForAlgorithm, normalizeStandardSecret, STANDARD_ED25519_PREFIX,
@@ -63,11 +63,8 @@ export function formatPublicKey({ key: form }: Scheme, { privateKey }: SigningKe
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   if (form === 'spki') return spki.toString('base64');
   const raw = spki.subarray(spki.length - SEED_BYTES);
-  return form === 'whsec' ? `whpk_${raw.toString('base64')}` : raw.toString(toEncoding(form));
-}
-
-function toEncoding(form: KeyForm): 'hex' | 'base64' {
-  return form === 'hex' ? 'hex' : 'base64';
+  if (form === 'hex') return raw.toString('hex');
+  return `${form === 'whsec' ? 'whpk_' : ''}${raw.toString('base64')}`;
 }
 
 const SEED_FORM = `must be ${SEED_PREFIX} and the base64 of ${SEED_BYTES} bytes, the seed of an `

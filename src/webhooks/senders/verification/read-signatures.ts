@@ -21,7 +21,9 @@ export function readSignatures(
   const value = readSignatureValue(scheme, reader);
   if (typeof value !== 'string') return value;
   const pairs = scheme.signature.param === undefined ? null : parsePairs(value, scheme);
-  const candidates = pairs?.signatures ?? splitValue(value, scheme);
+  const { split } = scheme.signature;
+  const candidates = pairs?.signatures
+    ?? (split === undefined ? [value] : value.split(split, SIGNATURES_MAX));
   const signatures = decodeSignatures(scheme, candidates, keys);
   if (!Array.isArray(signatures)) return signatures;
   return { signatures, time: pairs?.time ?? null };
@@ -40,10 +42,6 @@ function readSignatureValue(
   if (repeatedSource === undefined) return value;
   return createRejection(
     'signature_form', `${describeSources(repeatedSource)} is there more than once`);
-}
-
-function splitValue(value: string, { signature: { split } }: Scheme): readonly string[] {
-  return split === undefined ? [value] : value.split(split, SIGNATURES_MAX);
 }
 
 type Pairs = { readonly signatures: readonly string[]; readonly time: string | null };

@@ -98,7 +98,9 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
   const isPem = text.startsWith('-----BEGIN ');
   if (form === 'pem' && !isPem) return 'is not PEM: it begins with -----BEGIN';
   try {
-    if (isPem) return decodePem(text);
+    // Node would derive the public key of a private one, and that secret is not ours to hold.
+    if (isPem && text.includes('PRIVATE KEY')) return PRIVATE_KEY;
+    if (isPem) return loadCrypto().createPublicKey(text);
     const bytes = decodeBytes(text, form === 'hex' ? 'hex' : 'base64');
     if (bytes === null) return `is not ${form === 'hex' ? 'hex' : 'base64'}`;
     if (algorithm === 'ed25519' && bytes.length === ED25519_BYTES) return createEd25519Key(bytes);
@@ -109,12 +111,6 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
 }
 
 const PRIVATE_KEY = 'is a private key: give the public key or certificate';
-
-// A private key is rejected: Node would derive its public key, and the secret is not ours to hold.
-function decodePem(text: string): KeyObject | string {
-  if (text.includes('PRIVATE KEY')) return PRIVATE_KEY;
-  return loadCrypto().createPublicKey(text);
-}
 
 function createEd25519Key(raw: Buffer): KeyObject {
   return loadCrypto().createPublicKey({

@@ -4,9 +4,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { resolveBodyReading } from '../../../src/webhooks/incoming/body-format.ts';
-import {
-  createIncomingBody, type IncomingBody,
-} from '../../../src/webhooks/incoming/receiving/incoming-body.ts';
+import { IncomingBody } from '../../../src/webhooks/incoming/receiving/incoming-body.ts';
 import { decodeBody } from '../../../src/webhooks/senders/request/plain-body.ts';
 import { startHttpTarget } from '../../support/http-target.ts';
 import { turnsUntil } from '../../support/turns.ts';
@@ -23,7 +21,7 @@ after(() => taker.relay.close());
 
 const READING = resolveBodyReading({ bodyFormat: 'auto' }, null, 1 << 20);
 const create = (body: Buffer, type: string, encoding?: string): IncomingBody =>
-  createIncomingBody(body, { 'content-type': type, 'content-encoding': encoding }, READING);
+  new IncomingBody(body, { 'content-type': type, 'content-encoding': encoding }, READING);
 
 test('a payload and its JSON are made once for all routes', () => {
   for (const [type, text] of [['application/json', '{"a":"1"}'], [FORM_TYPE, 'a=1']] as const) {

@@ -5,7 +5,7 @@ import type { AvailableRoutes } from '../replay.ts';
 import type { StoredRequestHead } from '../../incoming/stored-request.ts';
 import { resolveBodyReading, type BodyReading } from '../../incoming/body-format.ts';
 import { joinStoredHeaders } from '../../incoming/join-headers.ts';
-import { createIncomingBody, type LastBody } from '../../incoming/receiving/incoming-body.ts';
+import { IncomingBody, type LastBody } from '../../incoming/receiving/incoming-body.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../../incoming/receiving/incoming-webhook-index.ts';
@@ -19,7 +19,7 @@ export function createStoredFacts(
   const headers = joinStoredHeaders(request);
   return new Facts({
     payload: () => {
-      const create = () => createIncomingBody(received, headers, reading);
+      const create = () => new IncomingBody(received, headers, reading);
       const body = lastBody === undefined ? create() : lastBody.share(id, reading, create);
       return body.readPayload() ?? createEmptyPayload();
     },

@@ -11,9 +11,7 @@ import { joinStoredHeaders } from '../../incoming/join-headers.ts';
 import {
   IncomingActionCall, RouteRequest, type PayloadState,
 } from '../../incoming/receiving/incoming-action-call.ts';
-import {
-  createIncomingBody, type IncomingBody, type LastBody,
-} from '../../incoming/receiving/incoming-body.ts';
+import { IncomingBody, type LastBody } from '../../incoming/receiving/incoming-body.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../../incoming/receiving/incoming-webhook-index.ts';
@@ -89,7 +87,7 @@ export function runPendingRoute(
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
   const createBody = (): IncomingBody => {
     const bytes = recentRequest?.body ?? getRequestBody(request, findCommitted(context.store));
-    return createIncomingBody(bytes, headers, webhook.bodyReading);
+    return new IncomingBody(bytes, headers, webhook.bodyReading);
   };
   const body = webhook.hasRoutes
     ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();

@@ -2,51 +2,24 @@
  * The body of a request of an incoming webhook, and what is made of it: the payload that actions
  * get, and its JSON. Each is made when it is first asked for, once for all routes of the request: a
  * payload can be twenty times as large as its body, and takes as long to make. Nobody changes it:
- * an action of one's own gets a copy.
- *
- * Most bodies came plain and are JSON in UTF-8 (`JsonBody`). A `DecodedBody` is any other: one with
- * a Content-Encoding or in another charset, a form, a multipart body, a text.
+ * an action of one's own gets a copy. Most bodies came plain and are JSON in UTF-8; others have a
+ * Content-Encoding or another charset, or are a form, a multipart body or a text.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { isJsonContainer } from '../../../base/json/parse.ts';
 import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
 import type { JsonValue } from '../../../base/schema.ts';
-import { decodePayload, toPayload, type Payload } from '../../actions/action-payload.ts';
+import type { Payload } from '../../actions/action-payload.ts';
 import type { UnparsedBody } from '../stored-request.ts';
-import {
-  FORM_FIELDS_MAX, FORM_TYPE, hasTooManyFields, parseMediaType, resolveCharset, toUtf8,
-} from '../../../base/text/parse-form.ts';
-import {
-  MULTIPART_TYPE, PARTS_MAX, hasTooManyParts,
-} from '../../senders/request/parse-multipart.ts';
+import { FORM_FIELDS_MAX, hasTooManyFields, toUtf8 } from '../../../base/text/parse-form.ts';
+import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
 import { decodeBody, isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
   explainCharset, findFittingFormat, readParsedPayload, readPayload, resolveBodyKind,
-  type BodyFormat, type BodyKind, type BodyReading,
+  type BodyKind, type BodyReading,
 } from '../body-format.ts';
-
-export interface IncomingBody {
-  /** The bytes as they came. */
-  readonly received: Buffer;
-  /** The body without its Content-Encoding; null: that cannot be taken off. */
-  readonly plain: Buffer | null;
-  /** The length of what payloads and events are made of. */
-  readonly contentBytes: number;
-  /** The bytes that it takes in memory while no payload is made of it. */
-  readonly heldBytes: number;
-  /** null: no payload can be made of the body, so that actions get the empty one. */
-  readPayload(): Payload | null;
-  /** The payload as JSON; null: none can be made. */
-  readJson(): Buffer | null;
-  /** For a body of which no payload can be made. */
-  explainUnparsed(): UnparsedBody;
-  /** The bytes that the routes of its request hold while they run. They share its payload. */
-  weighRun(routeCount: number): number;
-}
-
-const JSON_TYPE = 'application/json';
 
 /** JSON of fewer bytes is parsed as fast as it is scanned. */
 const SCANNED_BYTES_MIN = 32_768;
@@ -54,79 +27,8 @@ const SCANNED_BYTES_MIN = 32_768;
 /** A route may hold a text or a copy for a worker of a body, and what it writes of the body. */
 const COPIES_PER_ROUTE = 2;
 
-/** `reader` is that of the verification, which may have parsed the body; null: there is none. */
-export function createIncomingBody(
-  received: Buffer, headers: IncomingHttpHeaders, reading: BodyReading,
-  reader: RequestReader | null = null,
-): IncomingBody {
-  const { 'content-type': contentType, 'content-encoding': encoding } = headers;
-  // Nearly all bodies have this type.
-  const isJson = contentType === JSON_TYPE
-    ? reading.format === 'json' || reading.format === 'auto'
-    : isPlainJson(reading.format, contentType);
-  return encoding === undefined && isJson
-    ? new JsonBody(received, contentType, reader)
-    : new DecodedBody(received, { contentType, encoding, reading, reader });
-}
-
-/** Whether a body is JSON in UTF-8 by its type. */
-function isPlainJson(format: BodyFormat, contentType: string | undefined): boolean {
-  if (resolveBodyKind(format, contentType) !== 'json') return false;
-  const mediaType = parseMediaType(contentType);
-  const charset = resolveCharset(contentType);
-  return mediaType !== FORM_TYPE && mediaType !== MULTIPART_TYPE
-    && (charset === null || charset === 'utf-8');
-}
-
-class JsonBody implements IncomingBody {
-  readonly received: Buffer;
-  readonly plain: Buffer;
-  readonly contentBytes: number;
-  readonly heldBytes: number;
-  readonly #contentType: string | undefined;
-  readonly #reader: RequestReader | null;
-  #payload: Payload | null | undefined;
-  #isJson: boolean | null = null;
-
-  constructor(received: Buffer, contentType: string | undefined, reader: RequestReader | null) {
-    this.received = received;
-    this.plain = received;
-    this.contentBytes = received.length;
-    this.heldBytes = received.length;
-    this.#contentType = contentType;
-    this.#reader = reader;
-  }
-
-  readPayload(): Payload | null {
-    if (this.#payload === undefined) this.#payload = this.#parse();
-    return this.#payload;
-  }
-
-  readJson(): Buffer | null {
-    if (this.#isJson === null) {
-      const isScanned = this.#payload === undefined && this.contentBytes >= SCANNED_BYTES_MIN;
-      const isContainer = isScanned ? isJsonContainer(this.received) : null;
-      // The payload that is parsed here is not kept: actions that have the JSON may run for long.
-      this.#isJson = isContainer
-        ?? (this.#payload === undefined ? this.#parse() : this.#payload) !== null;
-    }
-    return this.#isJson ? this.received : null;
-  }
-
-  explainUnparsed(): UnparsedBody {
-    return { fittingFormat: findFittingFormat(this.received, this.#contentType, 'json') };
-  }
-
-  weighRun(routeCount: number): number {
-    return estimateParsedBytes(this.received) + COPIES_PER_ROUTE * routeCount * this.contentBytes;
-  }
-
-  #parse(): Payload | null {
-    return this.#reader === null ? decodePayload(this.received) : toPayload(this.#reader.json());
-  }
-}
-
-export class DecodedBody implements IncomingBody {
+export class IncomingBody {
+  /** The bytes as they came. */
   readonly received: Buffer;
   readonly #contentType: string | undefined;
   readonly #encoding: string | undefined;
@@ -138,42 +40,49 @@ export class DecodedBody implements IncomingBody {
   #payload: Payload | null | undefined;
   #json: Buffer | null | undefined;
 
-  constructor(received: Buffer, { contentType, encoding, reading, reader }: {
-    readonly contentType: string | undefined; readonly encoding: string | undefined;
-    readonly reading: BodyReading; readonly reader: RequestReader | null;
-  }) {
+  /** `reader` is that of the verification, which may have parsed the body; null: there is none. */
+  constructor(
+    received: Buffer, headers: IncomingHttpHeaders, reading: BodyReading,
+    reader: RequestReader | null = null,
+  ) {
     this.received = received;
-    this.#contentType = contentType;
-    this.#encoding = encoding;
+    this.#contentType = headers['content-type'];
+    this.#encoding = headers['content-encoding'];
     this.#reading = reading;
     this.#reader = reader;
-    this.#kind = resolveBodyKind(reading.format, contentType);
+    this.#kind = resolveBodyKind(reading.format, this.#contentType);
   }
 
+  /** The body without its Content-Encoding; null: that cannot be taken off. */
   get plain(): Buffer | null {
     const body = this.#decode();
     return isDecoded(body) ? body : null;
   }
 
+  /** The length of what payloads and events are made of. */
   get contentBytes(): number {
     return (this.plain ?? this.received).length;
   }
 
+  /** The bytes that it takes in memory while no payload is made of it. */
   get heldBytes(): number {
     const { received, plain } = this;
     return received.length + (plain === received || plain === null ? 0 : plain.length);
   }
 
+  /** null: no payload can be made of the body, so that actions get the empty one. */
   readPayload(): Payload | null {
     if (this.#payload === undefined) this.#payload = this.#makePayload();
     return this.#payload;
   }
 
+  /** The payload as JSON; null: none can be made. */
   readJson(): Buffer | null {
     if (this.#json === undefined) this.#json = this.#makeJson();
     return this.#json;
   }
 
+  /** For a body of which no payload can be made. */
   explainUnparsed(): UnparsedBody {
     const body = this.#decode();
     if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
@@ -184,6 +93,7 @@ export class DecodedBody implements IncomingBody {
       : { fittingFormat: null, reason };
   }
 
+  /** The bytes that the routes of its request hold while they run. They share its payload. */
   weighRun(routeCount: number): number {
     const { received, contentBytes, heldBytes, plain } = this;
     return estimateParsedBytes(plain ?? received) + heldBytes - received.length
@@ -231,8 +141,12 @@ export class DecodedBody implements IncomingBody {
     }
     const json = toUtf8(plain, this.#contentType);
     if (json === null) return null;
-    const isContainer = json.length >= SCANNED_BYTES_MIN ? isJsonContainer(json) : null;
-    return isContainer ?? (this.readPayload() !== null) ? json : null;
+    const isScanned = this.#payload === undefined && json.length >= SCANNED_BYTES_MIN;
+    const isContainer = isScanned ? isJsonContainer(json) : null;
+    // The payload that is parsed here is not kept: actions that have the JSON may run for long.
+    const isJson = isContainer
+      ?? (this.#payload === undefined ? this.#makePayload() : this.#payload) !== null;
+    return isJson ? json : null;
   }
 }
 

@@ -12,7 +12,7 @@ import type { ChallengeResponse } from '../../senders/verification/challenge.ts'
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
-import { DecodedBody, createIncomingBody } from './incoming-body.ts';
+import { IncomingBody } from './incoming-body.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
@@ -263,8 +263,8 @@ function admit(
   const { sender, eventIdSources, bodyReading } = webhook;
   const reader = sender === null && eventIdSources === null ? null
     : createReader(exchange, received, sender, bodyReading.plainBytesMax);
-  const body = createIncomingBody(received, exchange.request.headers, bodyReading, reader);
-  if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessFields());
+  const body = new IncomingBody(received, exchange.request.headers, bodyReading, reader);
+  throwIfTooLarge(exchange, webhook, body.findExcessFields());
   const atMs = reception.clock.now();
   const verdict = sender === null || reader === null
     ? verifySignature(webhook, exchange, received, {
@@ -282,6 +282,6 @@ function admit(
     recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
   }
   if (verdict.secret === 'previous') reception.previousSecretUses.record(webhook, atMs);
-  if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());
+  throwIfTooLarge(exchange, webhook, body.findExcessBytes());
   return new AdmittedRequest(exchange, webhook, body, reader, verdict, atMs);
 }

@@ -10,10 +10,10 @@ import { findTests, turnOf } from './share.mjs';
 
 const PARTS = {
   memory: /memory|constrained|full-disk/,
-  kills: /kill|restart|durab|activation|own-backups|cli-stop|bulk-replay|survivor/,
+  kills: /kill|restart|durab|activation|own-backups|cli-stop/,
   crash: /crash/,
   root: /\/root/,
-  packaging: /e2e\/(binary|build|bench|ci|container|installs|package)/,
+  packaging: /e2e\/(binary|build|ci|container|installs|package)/,
   manual: /manual|docs|adnanh/,
   console: /console/,
   nodes: /^test\/(nodes|store)\//,

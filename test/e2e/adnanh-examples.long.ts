@@ -140,6 +140,10 @@ const EXAMPLES: readonly Example[] = [
   pushes('gitea', GITEA),
   // Its second form, which is YAML there.
   pushes('gitea-yaml', GITEA),
+  // None of the examples has this hash.
+  pushes('sha512', {
+    hash: 'sha512', headerName: 'X-Own', prefix: 'sha512=', branch: 'main', nameMember: 'name',
+  }),
   {
     hook: redeploy({
       id: 'slash-command', 'response-message': 'redeploying',

@@ -71,12 +71,6 @@ export class Survivor {
     });
   }
 
-  /** The status of a DELETE; 0 when no answer came. */
-  async delete(path: string): Promise<number> {
-    const reply = await ask(`${this.url}${path}`, { method: 'DELETE' }).catch(() => null);
-    return reply?.status ?? 0;
-  }
-
   async list<T>(path: string): Promise<readonly T[]> {
     return JSON.parse((await ask(`${this.url}${path}`)).text);
   }

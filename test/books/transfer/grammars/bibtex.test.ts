@@ -7,11 +7,9 @@ import type {
 import { heldBytes } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
-import { IS_LONG, longTest } from '../../../support/long.ts';
+import { longTest } from '../../../support/long.ts';
 
 type Records = readonly (FieldRecord | BrokenRecord)[];
-
-const RANDOM_TEXTS = IS_LONG ? 8000 : 2400;
 
 /** In pieces of a few bytes where there is a `random`. */
 function read(text: string | Buffer, random?: Random): Records {
@@ -385,47 +383,5 @@ test('an entry of more than 2 MiB is a bad record, and the next is read', () => 
   const text = `@book{a, t={${'x'.repeat(2 ** 21)}}}\n@book{b}`;
   for (const records of [read(text), read(text.slice(0, 40) + text.slice(40), random)]) {
     assert.deepEqual(summarize(records), ['1 a: the record is longer than 2097152 bytes', '2 b']);
-  }
-});
-
-test('random texts are read alike however they are cut, and each to its end', () => {
-  const pieces = [
-    '@book{', '@book(', 'k,', 'title', ' = ', '{', '}', '"', ')', '#', ',', '\n', '\n@', '%', 'a',
-    '@string{', 'jan', '1999', '\\', 'crossref={k}', '\r', ' ', '@comment{', '@preamble{', 'é',
-    '\u0000', 'xdata={k}', 'title={x},', '}\n', '@book{k, title={x}}\n',
-  ];
-  const random = createRandom(3302);
-  let valid = 0;
-  for (let round = 0; round < RANDOM_TEXTS; round += 1) {
-    const text = Array.from({ length: below(random, 40) },
-      () => pieces[below(random, pieces.length)] ?? '').join('');
-    const records = read(text);
-    assert.deepEqual(read(text, random), records, text);
-    valid += records.filter((record) => 'fields' in record).length;
-  }
-  assert.ok(valid > RANDOM_TEXTS / 8, String(valid));
-  for (let round = 0; round < RANDOM_TEXTS / 8; round += 1) {
-    read(Buffer.from(Array.from({ length: below(random, 300) }, () => below(random, 256))), random);
-  }
-});
-
-longTest('files that have hurt parsers are read in linear time', () => {
-  const texts: readonly ((count: number) => string)[] = [
-    (count) => '@a{\n'.repeat(count), (count) => '@book{k, t={x},\n'.repeat(count),
-    (count) => `@book{k, t=${'{'.repeat(count)}`, (count) => '@'.repeat(count),
-    (count) => `@book{k, t=a${'#a'.repeat(count)}}`, (count) => `@book${' '.repeat(count)}x`,
-    (count) => '@book{k, t={\n@b{x}\n}, y}\n'.repeat(count / 20),
-    (count) => `@book{k,${'%\n'.repeat(count)}}`,
-    (count) => '@string{a = a # "x"}'.repeat(count / 20),
-    (count) => Array.from({ length: count / 20 }, (_, index) =>
-      `@book{k${index}, crossref={k${index + 1}}, f${index}={x}}`).join(''),
-  ];
-  const msOf = (text: string): number => {
-    const before = process.cpuUsage();
-    read(text);
-    return process.cpuUsage(before).user / 1000;
-  };
-  for (const make of texts) {
-    assert.ok(msOf(make(200_000)) < 3000, make(20));
   }
 });

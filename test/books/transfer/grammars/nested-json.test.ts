@@ -4,9 +4,6 @@ import {
   JsonNodeSplitter, KeyedObjectSplitter,
 } from '../../../../src/books/transfer/grammars/nested-json.ts';
 import type { JsonScope } from '../../../../src/books/transfer/grammars/nested-json.ts';
-import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
-import { below, createRandom } from '../../../support/random.ts';
-import type { Random } from '../../../support/random.ts';
 import { longTest } from '../../../support/long.ts';
 
 type Splitter<Item> = { push(chunk: Buffer): readonly Item[]; end(): readonly Item[] };
@@ -107,17 +104,6 @@ test('the nodes of a graph share one scope', () => {
   assert.equal(first.scope, second.scope);
 });
 
-longTest('a node in one-byte pieces that is too long is not held, and the next is read', () => {
-  const splitter = new JsonNodeSplitter();
-  splitter.push(Buffer.from('{"@context":"c","@graph":[{"name":"'));
-  const before = heldBytes();
-  for (let count = 0; count < 16; count += 1) splitter.push(Buffer.alloc(1_000_000, 'x'));
-  const held = heldBytes() - before;
-  assert(held < heldBytesMax(1_000_000), `${held} bytes are held`);
-  const nodes = [...splitter.push(Buffer.from('"},\n{"name":"b"}]}')), ...splitter.end()];
-  assert.deepEqual(nodes.map((node) => 'node' in node ? node.node : null), [{ name: 'b' }]);
-});
-
 test('the members of one object come with their names', () => {
   const file = '{\n"123": {"title": "a"},\n"12\\u0034": {"title":\n"b", "isbn": ["1"]}, "x": 1\n}';
   for (const chunk of [1, 5, 1000]) {
@@ -137,25 +123,4 @@ test('within one object a mistake ends the reading, and this is said', () => {
     Buffer.from('{"1":{"title":"a"},\n"2":{"title":"b"],\n{"title":"c"}}'), 7);
   assert.deepEqual(records.map(({ line }) => line), [1, 2]);
   assert.match(JSON.stringify(records[1]), /the rest of the file is not read/);
-});
-
-const PIECES = [
-  '{', '}', '[', ']', ',', ':', '"', '"@graph":[', '"@context":', '"name"', '"a":', '\\', '\n',
-  ' ', '1', 'null', 'tru', '{"name":"a"}', '\u00e9', '\u0000', '"@graph":', '"__proto__":{}',
-];
-
-function hostileFile(random: Random): string {
-  return Array.from({ length: below(random, 30) },
-    () => PIECES[below(random, PIECES.length)] ?? '').join('');
-}
-
-longTest('any text is read to its end, and the same however it is cut', () => {
-  const random = createRandom(3307);
-  for (let round = 0; round < 3000; round += 1) {
-    const file = Buffer.from(hostileFile(random));
-    for (const make of [() => new JsonNodeSplitter(), () => new KeyedObjectSplitter()]) {
-      const whole = readAll<unknown>(make(), file, 1000);
-      assert.deepEqual(readAll<unknown>(make(), file, 1 + below(random, 4)), whole, String(file));
-    }
-  }
 });

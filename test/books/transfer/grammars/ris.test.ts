@@ -6,8 +6,6 @@ import type {
   BrokenRecord, FieldRecord,
 } from '../../../../src/books/transfer/mapping/format-table.ts';
 import { TOO_LONG } from '../../../../src/books/transfer/record-splitter.ts';
-import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
-import { below, createRandom } from '../../../support/random.ts';
 import { longTest } from '../../../support/long.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -129,50 +127,4 @@ longTest('a record too long by one line or by many is bad, and the next is read'
     assert.deepEqual(records.map((record) => 'problem' in record ? record.problem : record.type),
       [TOO_LONG, 'BOOK']);
   }
-});
-
-longTest('a record that never ends is not held', () => {
-  const splitter = new RisSplitter();
-  splitter.push(Buffer.from('TY  - BOOK\nAB  - '));
-  const before = heldBytes();
-  for (let count = 0; count < 64; count += 1) {
-    splitter.push(Buffer.from(`${'x'.repeat(MEGABYTE)}${count % 2 === 0 ? '\n' : ''}`));
-  }
-  const held = heldBytes() - before;
-  assert.ok(held < heldBytesMax(2 * MEGABYTE), `${held} bytes are held`);
-});
-
-const PIECES = ['TY  - BOOK', 'TY-BOOK\n', 'ER-\n', 'TI-', 'ER  - ', 'TI  - ', 'KW  -',
-  'U5  - hookshelf:{}', '\r', '\n', '\r\n', 'word', '\ufeff', ' ', '-', 'ID  - ',
-  '\u0000', 'é', '😀', 'ER', 'T'];
-
-test('any text gives the same records whatever its chunks', () => {
-  const random = createRandom(7);
-  for (let count = 0; count < 500; count += 1) {
-    const text = Array.from({ length: below(random, 60) }, () =>
-      PIECES[below(random, PIECES.length)]).join('');
-    const whole = split(text).map(describe);
-    assert.deepEqual(split(text, 1 + below(random, 5)).map(describe), whole, JSON.stringify(text));
-  }
-});
-
-test('random bytes are read to their end', () => {
-  const random = createRandom(8);
-  for (let count = 0; count < 200; count += 1) {
-    const noise = Buffer.from(Array.from({ length: 300 }, () => below(random, 256)));
-    const bytes = Buffer.concat([Buffer.from('TY  - BOOK\n'), noise, Buffer.from('\nER  - \n')]);
-    assert.ok(split(bytes, 1 + below(random, 50)).length >= 1);
-  }
-});
-
-longTest('continued lines take linear time', () => {
-  const timeMs = (count: number): number => {
-    const text = Buffer.from(`TY  - BOOK\nAB  - ${'word\n'.repeat(count)}ER  - \n`);
-    const start = process.cpuUsage();
-    for (let round = 0; round < 5; round += 1) split(text);
-    return process.cpuUsage(start).user / 1000;
-  };
-  timeMs(20_000);
-  const short = timeMs(40_000);
-  assert.ok(timeMs(320_000) < 40 * Math.max(short, 5));
 });

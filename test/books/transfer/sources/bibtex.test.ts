@@ -6,7 +6,6 @@ import { bibtexCodec } from '../../../../src/books/transfer/sources/bibtex.ts';
 import {
   bodyOf, comparable, importBook, readText, withoutSpace, writeText,
 } from '../../../support/format-round-trip.ts';
-import { testRoundTrips } from '../../../support/round-trip-tests.ts';
 
 /** The book of one entry of type `book` with these fields. */
 function readFields(fields: string): JsonObject {
@@ -38,8 +37,6 @@ function assertRoundTrip(books: readonly JsonObject[]): void {
     assert.equal(withoutSpace(again[index] ?? ''), withoutSpace(entry));
   }
 }
-
-testRoundTrips(assertRoundTrip, 34, 'de la Cruz and {Sons}, Inc.');
 
 test('a book is written as people write it, with its rest beside', () => {
   const book = {

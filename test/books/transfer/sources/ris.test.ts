@@ -1,12 +1,9 @@
-/** Books come and go as RIS, and come back as they were. */
+/** Books come and go as RIS; round-trips.test.ts has whole catalogs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { risCodec } from '../../../../src/books/transfer/sources/ris.ts';
-import {
-  bodyOf, comparable, importBook, readText, withoutSpace, writeText,
-} from '../../../support/format-round-trip.ts';
-import { samples, testRoundTrips } from '../../../support/round-trip-tests.ts';
+import { bodyOf, importBook, readText, writeText } from '../../../support/format-round-trip.ts';
 
 function readOne(lines: readonly string[], hasAllTypes = false): JsonObject {
   const text = [...lines, 'ER  - ', ''].join('\n');
@@ -19,30 +16,13 @@ function sourceOf(book: JsonObject): JsonValue | undefined {
   return (book['metadata'] as { source?: { ris?: JsonValue } } | undefined)?.source?.ris;
 }
 
-function assertRoundTrip(books: readonly JsonObject[]): void {
-  const text = writeText(risCodec, books);
-  const records = readText(risCodec, text);
-  assert.equal(records.length, books.length);
-  const bodies = records.map(bodyOf);
-  for (const [index, body] of bodies.entries()) {
-    assert.deepEqual(comparable(body), comparable(books[index] ?? {}));
-  }
-  const again = writeText(risCodec, bodies.map(importBook)).split('TY  - BOOK\r\n');
-  for (const [index, record] of text.split('TY  - BOOK\r\n').entries()) {
-    assert.equal(withoutSpace(again[index] ?? ''), withoutSpace(record));
-  }
-}
-
 test('no control character stands in a line, as a zero ends it for some programs', () => {
   const book = {
     id: 'b1', title: 'A\u0000B\u001f', authors: [{ name: 'Ann\u007f Lee' }],
     keywords: ['\u0007', 'x'],
   };
   assert.match(writeText(risCodec, [book]), /^TI  - AB\r\nAU  - Lee, Ann\r\nKW  - x\r\n/m);
-  assertRoundTrip([book]);
 });
-
-testRoundTrips(assertRoundTrip, 33, 'de la Cruz');
 
 test('a record of Zotero is read, and what the model lacks is kept as it stood', () => {
   const book = readOne([
@@ -162,12 +142,14 @@ test('a date under another tag stands alone, as it stood', () => {
 });
 
 test('what another program changed in a written record counts, and the rest stays', () => {
-  const [sample = {}] = samples;
+  const sample = {
+    id: 'a', title: 'A', authors: [{ name: 'George Orwell' }], bookFormat: 'Hardcover',
+  };
   const text = writeText(risCodec, [sample]).replace('Orwell, George', 'Blair, Eric');
   const book = bodyOf(readText(risCodec, text)[0]);
   assert.deepEqual(book['authors'],
     [{ name: 'Eric Blair', givenName: 'Eric', familyName: 'Blair' }]);
-  assert.equal(book['bookFormat'], sample['bookFormat']);
+  assert.equal(book['bookFormat'], 'Hardcover');
 });
 
 test('a rest that another program made up is read as far as the model takes it', () => {

@@ -1,4 +1,4 @@
-/** What `config:convert --from adnanh` prints, lists and refuses; see also test/e2e/adnanh-examples. */
+/** What `config:convert --from adnanh` prints, lists and refuses; adnanh-examples.long.ts runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

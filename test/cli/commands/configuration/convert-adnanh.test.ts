@@ -1,4 +1,4 @@
-/** What `config:convert --from adnanh` prints, lists and refuses; adnanh-examples.long.ts runs it. */
+/** What `config:convert --from adnanh` prints, lists and refuses; adnanh-examples runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -20,9 +20,9 @@ export const MEMBER_SCHEMAS: ReadonlyMap<string, Schema> = new Map(
 /** The book with its single members instead of `reading`. */
 export function separateMembers({ [READING]: reading, ...members }: JsonObject): JsonObject {
   if (!isJsonObject(reading)) return members;
-  const separated: Record<string, JsonValue> = members;
-  for (const [name, value] of Object.entries(reading)) separated[READING_PREFIX + name] = value;
-  return separated;
+  const flatMembers: Record<string, JsonValue> = members;
+  for (const [name, value] of Object.entries(reading)) flatMembers[READING_PREFIX + name] = value;
+  return flatMembers;
 }
 
 /** The book of single members, in the order of the model. */

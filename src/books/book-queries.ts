@@ -1,7 +1,6 @@
 /**
- * What is asked of many books at once: the list, facets, suggestions and duplicates, with the
- * indexes that help to answer. All of it is loaded at the first query, as an idle server does
- * without it.
+ * Answers questions about many books at once: the list, facets, suggestions and duplicates, with
+ * the indexes that help. All of it is loaded at the first query, as an idle server does without it.
  */
 import { lazyImport } from '../base/lazy-import.ts';
 import type { MaybePromise } from '../base/when-done.ts';

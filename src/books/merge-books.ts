@@ -2,10 +2,10 @@
  * Merges a book into another: some members become as the other has them, and the other book is
  * deleted, all in one transaction. For a minute `Repository.restore` of the other takes that back.
  *
- * What of the other stays with the book whatever is named: its id and the own ids of its sources
- * (merged-ids.ts), and what its `metadata.source` has of formats that the book has not. The own ids
- * that the book itself loses with its metadata stay as well: else the next import of their source
- * would add it again.
+ * Whatever members are named, the book keeps of the other its id and the own ids of its sources
+ * (merged-ids.ts), and the fields in `metadata.source` of formats that the book has not. The book
+ * also keeps own ids that it loses with its metadata: else the next import of their source would
+ * add it again.
  */
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, readObjectInto } from '../base/fields.ts';
@@ -159,7 +159,7 @@ function addSources(
     : { ...others, source: { ...source, ...Object.fromEntries(newSources) } };
 }
 
-/** Whoever names no member is told why the metadata grow. */
+/** A caller who names no member is told why the metadata grow. */
 function checkMetadata(metadata: JsonValue | undefined): void {
   const bytes = Buffer.byteLength(encodeJson(metadata));
   if (bytes <= METADATA_BYTES_MAX) return;

@@ -22,7 +22,7 @@ import type { JsonObject, JsonValue, MemberSchema } from '../base/schema.ts';
 
 /** Each is some 40 bytes of the record. */
 export const MERGED_IDS_MAX = 1000;
-/** Of one of them, in characters. */
+/** The length of an id in characters. */
 export const MERGED_ID_LENGTH_MAX = 1000;
 
 const NAME = 'mergedIds';
@@ -41,7 +41,7 @@ export function formatSourceId(format: string, ownId: string): string {
   return `${format}:${ownId}`;
 }
 
-/** Those of a decoded book. */
+/** The ids in a decoded book. */
 export function mergedIdsOf({ [NAME]: ids }: JsonObject): readonly string[] {
   return Array.isArray(ids) ? ids.map(String) : [];
 }
@@ -50,8 +50,8 @@ export function mergedIdsOf({ [NAME]: ids }: JsonObject): readonly string[] {
 export function putMergedIds(members: JsonObject, ids: readonly string[]): JsonObject {
   if (ids.length === 0 && members[NAME] === undefined) return members;
   const { [NAME]: _, metadata, ...others } = members;
-  const placed: Record<string, JsonValue> = others;
-  if (ids.length > 0) placed[NAME] = ids;
-  if (metadata !== undefined) placed['metadata'] = metadata;
-  return placed;
+  const book: Record<string, JsonValue> = others;
+  if (ids.length > 0) book[NAME] = ids;
+  if (metadata !== undefined) book['metadata'] = metadata;
+  return book;
 }

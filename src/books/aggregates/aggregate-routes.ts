@@ -13,7 +13,7 @@ import {
 } from '../query/query-parameters.ts';
 import { FACET_NAMES, STATISTIC_NAMES } from '../query/conditions.ts';
 
-/** What handles these routes. */
+/** The handlers of these routes. */
 export type Aggregates = {
   readonly sendFacets: Handler; readonly sendStatistics: Handler;
   readonly sendSuggestions: Handler; readonly sendDuplicates: Handler;

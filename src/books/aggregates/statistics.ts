@@ -76,10 +76,10 @@ function* countBooks(search: MatchSearch, statistic: StatisticRow): Steps<Statis
   const columns = findColumns(indexes, names);
   if (indexes !== null && columns !== null) {
     const readers = names.map((name) => createColumnReader(name, columns[name]));
-    const settled = yield* settleSearch(search, indexes);
-    const counted = yield* indexes.attempt(Object.values(columns), () =>
-      countGroups(settled, statistic, readers, false));
-    if (counted !== null) return counted;
+    const settledSearch = yield* settleSearch(search, indexes);
+    const answer = yield* indexes.attempt(Object.values(columns), () =>
+      countGroups(settledSearch, statistic, readers, false));
+    if (answer !== null) return answer;
   }
   return yield* countGroups(search, statistic, names.map(createReader), true);
 }
@@ -103,8 +103,8 @@ function* countGroups(
 ): Steps<StatisticsAnswer> {
   const { isExact, unsettled, slots, changes: { changedSlots } } = search;
   if (!readsBooks && isExact && unsettled === null && slots !== null) {
-    const counted = yield* countSlots(slots, statistic, readers, changedSlots);
-    if (counted !== null) return counted;
+    const answer = yield* countSlots(slots, statistic, readers, changedSlots);
+    if (answer !== null) return answer;
   }
   const counter = new GroupCounter(statistic, readers);
   yield* findMatches(search, createSlotSource(search), {

@@ -82,7 +82,7 @@ export function findTopAuthors(
 
 /** Whether one of the words may be in the name: asked first, as tokens take 20 times as long. */
 function mayHave(heads: readonly Word[], name: string): boolean {
-  // Of initials a name may have joined words.
+  // A name may have joined words of initials.
   if (!ASCII.test(name) || name.includes('.')) return true;
   const lower = name.toLowerCase();
   return heads.some(({ text }) => lower.includes(text));

@@ -129,9 +129,9 @@ export class ValueCounts {
   #addOne(key: string, spelling: string, books: number): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      const added = { books, spelling, spellingBooks: 1, otherSpellings: null };
-      this.#entries.set(key, added);
-      this.#bytes += bytesOf(key, added);
+      const newEntry = { books, spelling, spellingBooks: 1, otherSpellings: null };
+      this.#entries.set(key, newEntry);
+      this.#bytes += bytesOf(key, newEntry);
       return;
     }
     entry.books += books;

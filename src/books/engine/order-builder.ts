@@ -138,9 +138,9 @@ export class OrderBuilder {
         if (texts.length % READS_PER_YIELD === 0) yield;
         texts.push(this.#readValue(slot));
       }
-      const sorted = yield* sortIndexes(texts.length, (left, right) =>
+      const places = yield* sortIndexes(texts.length, (left, right) =>
         compareKeys(texts[left] ?? null, texts[right] ?? null, false));
-      order.set(sorted.map((index) => slots[index] ?? 0), start);
+      order.set(places.map((index) => slots[index] ?? 0), start);
     }
   }
 

@@ -15,9 +15,9 @@ import type { SortValue } from '../query/sort-keys.ts';
 import type { SlotOrder } from './slot-order.ts';
 import type { AcceptsSlot, ReadSettledBook, SortedSlots } from './sorted-slots.ts';
 
-/** What `next` gives after the last book. */
+/** The result of `next` after the last book. */
 export const WALK_END = -1;
-/** What `next` gives when it has used its looks: there may be more. */
+/** The result of `next` when it has used its looks: there may be more books. */
 export const WALK_PAUSE = -2;
 
 export type OrderWalkOptions = {

@@ -108,9 +108,9 @@ export class SortedSlots {
     if (bytes === undefined) return;
     const value = readSortValue(this.#key, bytes);
     const position = this.seek({ value, id: readId(bytes), wantsEnd: false }, readBook);
-    const added = this.#countAdded(position);
-    this.#addedSlots.splice(added, 0, slot);
-    this.#addedPlaces.splice(added, 0, position - added);
+    const addedIndex = this.#countAdded(position);
+    this.#addedSlots.splice(addedIndex, 0, slot);
+    this.#addedPlaces.splice(addedIndex, 0, position - addedIndex);
   }
 
   /** The position of the target between `low` and `high`. */
@@ -118,7 +118,7 @@ export class SortedSlots {
     const [lowAdded, highAdded] = [this.#countAdded(low), this.#countAdded(high)];
     const [firstPlace, endPlace] =
       this.#seekPlace(target, readBook, low - lowAdded, high - highAdded);
-    // What is added between two places that can be read may stand on either side of the target.
+    // Slots added between two places that can be read may stand on either side of the target.
     const [first] = bisect(lowAdded, highAdded, false, (index) =>
       (this.#addedPlaces[index] ?? 0) < firstPlace);
     const [end] = bisect(first, highAdded, true, (index) =>
@@ -152,8 +152,8 @@ export class SortedSlots {
   /** undefined where the place is stale, and its value was not needed before. */
   #readMark(index: number, readBook: ReadSettledBook): SortValue | undefined {
     const { values } = this.#marks;
-    const known = values[index];
-    if (known !== undefined) return known;
+    const mark = values[index];
+    if (mark !== undefined) return mark;
     const bytes = this.#readPlace(index * MARK_PLACES, readBook);
     if (bytes === undefined) return undefined;
     const value = readSortValue(this.#key, bytes);
@@ -169,12 +169,12 @@ export class SortedSlots {
 
   /** The first position from `low` to before `high` whose slot is accepted, or -1. */
   findFirst(low: number, high: number, accepts: AcceptsSlot): number {
-    let added = this.#countAdded(low);
+    let addedIndex = this.#countAdded(low);
     for (let position = low; position < high; position += 1) {
-      const slot = this.#array[position - added] ?? -1;
-      if (this.#addedPlaces[added] === position - added) {
-        added += 1;
-        if (accepts(this.#addedSlots[added - 1] ?? -1)) return position;
+      const slot = this.#array[position - addedIndex] ?? -1;
+      if (this.#addedPlaces[addedIndex] === position - addedIndex) {
+        addedIndex += 1;
+        if (accepts(this.#addedSlots[addedIndex - 1] ?? -1)) return position;
       } else if (!this.#stale.has(slot) && accepts(slot)) {
         return position;
       }
@@ -184,12 +184,12 @@ export class SortedSlots {
 
   /** The last position from `low` to before `high` whose slot is accepted, or -1. */
   findLast(low: number, high: number, accepts: AcceptsSlot): number {
-    let added = this.#countAdded(high);
+    let addedIndex = this.#countAdded(high);
     for (let position = high - 1; position >= low; position -= 1) {
-      const slot = this.#array[position - added] ?? -1;
-      if (added > 0 && this.#addedPlaces[added - 1] === position - added + 1) {
-        added -= 1;
-        if (accepts(this.#addedSlots[added] ?? -1)) return position;
+      const slot = this.#array[position - addedIndex] ?? -1;
+      if (addedIndex > 0 && this.#addedPlaces[addedIndex - 1] === position - addedIndex + 1) {
+        addedIndex -= 1;
+        if (accepts(this.#addedSlots[addedIndex] ?? -1)) return position;
       } else if (!this.#stale.has(slot) && accepts(slot)) {
         return position;
       }
@@ -199,9 +199,9 @@ export class SortedSlots {
 
   /** The slot at a position, stale or not. */
   slotAt(position: number): number {
-    const added = this.#countAdded(position);
-    const isAdded = this.#addedPlaces[added] === position - added;
-    return (isAdded ? this.#addedSlots[added] : this.#array[position - added]) ?? -1;
+    const addedIndex = this.#countAdded(position);
+    const isAdded = this.#addedPlaces[addedIndex] === position - addedIndex;
+    return (isAdded ? this.#addedSlots[addedIndex] : this.#array[position - addedIndex]) ?? -1;
   }
 
   /** All slots in one array. Those that are set meanwhile are in it or not. */
@@ -223,10 +223,10 @@ export class SortedSlots {
   }
 
   #removeAdded(slot: number): void {
-    const added = this.#addedSlots.indexOf(slot);
-    if (added < 0) return;
-    this.#addedSlots.splice(added, 1);
-    this.#addedPlaces.splice(added, 1);
+    const addedIndex = this.#addedSlots.indexOf(slot);
+    if (addedIndex < 0) return;
+    this.#addedSlots.splice(addedIndex, 1);
+    this.#addedPlaces.splice(addedIndex, 1);
   }
 
   /** How many added slots stand before a position. */

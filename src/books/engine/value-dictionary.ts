@@ -28,7 +28,7 @@ export type ValueTally = {
 /** Values that have a term with one of the prefixes and are accepted. */
 type ValueSelection = {
   readonly prefixes: readonly string[];
-  /** Where case does not count, it gets values as `foldCase` leaves them. */
+  /** It gets values as `foldCase` leaves them, if case does not count. */
   readonly accepts: (value: string) => boolean;
 };
 
@@ -49,7 +49,7 @@ export class ValueDictionary {
   readonly #codes = new Map<BookValue, number>();
   /** By spelling code: the value code. */
   #valueCodes = new Int32Array(256);
-  /** Of all books. */
+  /** The counts over all books. */
   readonly #tally = createTally(256);
   /** The value code of each value without regard to case. */
   readonly #codesByKey = new Map<string, number>();

@@ -59,7 +59,7 @@ export type IndexReport = {
 export type WordSearch = {
   /**
    * The slots of the books that may match, which the caller may change; null when the index fails.
-   * Those that change meanwhile may be among them or not.
+   * Books that change meanwhile may be among them or not.
    */
   readonly find: () => Steps<BitSet | null>;
   /** Whether each of them matches the text conditions, so that its texts need not be read. */
@@ -86,7 +86,7 @@ type MakingGroup = {
   /** Without those that were dropped. */
   readonly entries: Set<IndexEntry>;
   readonly progress: MakingProgress;
-  /** What is left of making them. */
+  /** The steps of making them that are left. */
   readonly steps: Steps<void>;
 };
 
@@ -96,7 +96,7 @@ type MakingGroup = {
  */
 type MakingProgress = { filledEnd: number; pendingStart: number };
 
-// What an order is expected to take of memory for each book.
+// The memory that an order is expected to take for each book.
 const ORDER_BYTES = 4.5;
 // For so long an index is not dropped for another one: both would be made again and again.
 const IN_USE_MS = 60_000;
@@ -125,7 +125,7 @@ export class IndexHost {
   #isClosed = false;
   /** When an index failed or lacked room. */
   readonly #failedMs = new Map<IndexName, number>();
-  /** What an index that was given up takes at least for each book of the catalog. */
+  /** The least memory of an index that was given up, for each book of the catalog. */
   readonly #bytesPerBook = new Map<IndexName, number>();
 
   constructor(options: IndexHostOptions) {
@@ -408,12 +408,13 @@ export class IndexHost {
 
   /** Ignores entries that were dropped already. */
   #fail(entries: Iterable<IndexEntry>, error: unknown): void {
-    const failed = [...entries].filter((entry) => this.#keeps(entry));
-    for (const entry of failed) {
+    const failedEntries = [...entries].filter((entry) => this.#keeps(entry));
+    for (const entry of failedEntries) {
       this.#failedMs.set(entry.name, this.#nowMs());
       this.#drop(entry);
     }
-    if (failed.length > 0) this.#options.onFailure(failed.map(({ name }) => name), error);
+    if (failedEntries.length === 0) return;
+    this.#options.onFailure(failedEntries.map(({ name }) => name), error);
   }
 
   /** Drops an index that takes more memory than there is for it. */

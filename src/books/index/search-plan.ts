@@ -102,7 +102,7 @@ function createGroup(clause: Clause, tags: readonly string[]): {
 function expandClauses(
   names: readonly (readonly Clause[])[],
 ): { readonly clauses: readonly Clause[]; readonly isExact: boolean } {
-  const expanded: Clause[number][] = [];
+  const clauses: Clause[number][] = [];
   let isExact = true;
   for (const name of names) {
     let alternatives: Clause = [[]];
@@ -113,19 +113,19 @@ function expandClauses(
       }
       alternatives = alternatives.flatMap((head) => clause.map((words) => [...head, ...words]));
     }
-    expanded.push(...alternatives);
+    clauses.push(...alternatives);
   }
-  return { clauses: [expanded], isExact };
+  return { clauses: [clauses], isExact };
 }
 
 /** Adds the slots of a segment's live books that match to `into`. */
 export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet): Steps<void> {
   const groups: GroupRanges[] = [];
   for (const group of plan.groups) {
-    const found = findGroupRanges(segment, group);
+    const ranges = findGroupRanges(segment, group);
     // If no book here has some word, nothing matches, and nothing need be unpacked.
-    if (found.bytes === 0) return;
-    groups.push(found);
+    if (ranges.bytes === 0) return;
+    groups.push(ranges);
   }
   groups.sort((left, right) => left.bytes - right.bytes);
   const matches = Uint32Array.from(segment.live.words);
@@ -137,8 +137,8 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet)
     if (!intersect(matches, union)) return;
   }
   if (plan.excluded !== null) {
-    const excluded = [findTermRanges(segment, plan.excluded)];
-    subtract(matches, yield* intersectPlaces(segment, excluded, matches.length));
+    const ranges = [findTermRanges(segment, plan.excluded)];
+    subtract(matches, yield* intersectPlaces(segment, ranges, matches.length));
   }
   const target = into.words;
   const offset = segment.firstSlot >>> 5;
@@ -190,9 +190,9 @@ function findGroupRanges(segment: Segment, group: readonly Alternative[]): Group
     const ranges: TermRanges[] = [];
     let rarestBytes = Infinity;
     for (const term of terms) {
-      const found = findTermRanges(segment, term);
-      ranges.push(found);
-      rarestBytes = Math.min(rarestBytes, found.bytes);
+      const termRanges = findTermRanges(segment, term);
+      ranges.push(termRanges);
+      rarestBytes = Math.min(rarestBytes, termRanges.bytes);
     }
     alternatives.push(ranges);
     bytes = Math.max(bytes, rarestBytes);

@@ -86,7 +86,7 @@ export class Segment {
 
   /**
    * The index of the first term after `index` that does not begin with its first `length` bytes.
-   * Mostly it is near, so the search doubles its steps.
+   * That term is near in most cases, so the search doubles its steps.
    */
   skipPrefix(index: number, length: number): number {
     let low = index;

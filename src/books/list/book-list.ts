@@ -169,8 +169,8 @@ async function sendListAs(
   const query = parseBookQuery(exchange.search);
   const caller = createExchangeCaller(exchange);
   await prepareWriter(writer, query, caller, async (searchedQuery) => {
-    const found = await answerQuery(deps, searchedQuery, caller);
-    return { source: openSource(deps, found), close: found.close };
+    const answer = await answerQuery(deps, searchedQuery, caller);
+    return { source: openSource(deps, answer), close: answer.close };
   });
   const result = await answerQuery(deps, query, caller);
   try {

@@ -79,7 +79,7 @@ export function* writeArray(books: BookSource): Iterable<Buffer> {
 
 /** Writes books in a format piece by piece, from their stored bytes. */
 export interface BookTextWriter {
-  /** Where it is there, it is shown all books of the answer before they are written. */
+  /** If a writer has it, it is shown all books of the answer before they are written. */
   prepare?(books: readonly Buffer[]): void;
   /** After `prepare`, where the file has another order: all books again, in id order. */
   prepareInIdOrder?(books: readonly Buffer[]): void;

@@ -17,7 +17,7 @@ const COPIED_BYTES_MAX = 8 * 2 ** 20;
 type KeptSlots = {
   /** Slots whose books were found and have not been sent. */
   readonly unsent: BitSet;
-  /** Those of them whose books have changed since. */
+  /** The slots in `unsent` whose books have changed since. */
   readonly stale: BitSet;
   /** The books of stale slots as they were found, as far as there was room. */
   readonly copies: Map<number, Buffer>;
@@ -70,12 +70,12 @@ export class ConcurrentChanges {
 
   /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
-    const kept = this.#kept;
-    if (kept === null || !kept.unsent.delete(slot)) return undefined;
-    if (!kept.stale.delete(slot)) return this.#collection.bytesAt(slot);
-    const bytes = kept.copies.get(slot);
-    kept.copies.delete(slot);
-    kept.copiedBytes -= bytes?.length ?? 0;
+    const keptSlots = this.#kept;
+    if (keptSlots === null || !keptSlots.unsent.delete(slot)) return undefined;
+    if (!keptSlots.stale.delete(slot)) return this.#collection.bytesAt(slot);
+    const bytes = keptSlots.copies.get(slot);
+    keptSlots.copies.delete(slot);
+    keptSlots.copiedBytes -= bytes?.length ?? 0;
     return bytes;
   }
 
@@ -95,11 +95,12 @@ export class ConcurrentChanges {
     if (after === null && this.#changedSlots !== null) {
       this.#deletedSlots.set(id, [...this.#deletedSlots.get(id) ?? [], slot]);
     }
-    const kept = this.#kept;
-    if (kept?.unsent.has(slot) !== true || !kept.stale.add(slot) || before === null) return;
-    if (kept.copiedBytes + before.length > COPIED_BYTES_MAX) return;
-    kept.copiedBytes += before.length;
+    const keptSlots = this.#kept;
+    if (keptSlots?.unsent.has(slot) !== true) return;
+    if (!keptSlots.stale.add(slot) || before === null) return;
+    if (keptSlots.copiedBytes + before.length > COPIED_BYTES_MAX) return;
+    keptSlots.copiedBytes += before.length;
     // A copy, because a view would keep a whole block of the store in memory.
-    kept.copies.set(slot, Buffer.from(before));
+    keptSlots.copies.set(slot, Buffer.from(before));
   }
 }

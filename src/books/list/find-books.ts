@@ -146,7 +146,7 @@ class KeyedSlots implements MatchSink {
   readonly readsBooks = true;
   readonly #search: ListSearch;
   readonly #slots = new NumberList();
-  // None where the books come in the order of the response.
+  // Empty if the books come in the order of the response.
   readonly #columns: readonly KeyColumn[];
 
   constructor(search: ListSearch) {

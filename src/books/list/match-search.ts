@@ -33,7 +33,7 @@ import { readId } from '../query/stored-fields.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 import { TextFilter } from './text-filter.ts';
 
-/** What a query is answered from. */
+/** The inputs from which a query is answered. */
 type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
   readonly collection: Collection;
   readonly query: Query;
@@ -43,14 +43,14 @@ type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
   readonly indexes: SearchIndexes | null;
 };
 
-/** What a search needs of the indexes. */
+/** The part of the indexes that a search needs. */
 export type SearchIndexes = Pick<IndexHost,
   'openWords' | 'findColumn' | 'findOrder' | 'copyPending' | 'attempt'>;
 
 export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> =
   SearchInputs<Query> & IndexAnswer;
 
-/** What the indexes know of a query. */
+/** The knowledge of the indexes about a query. */
 type IndexAnswer = {
   /** The order of the first key; null: there is no index of it, or ids are the order. */
   readonly order: SlotOrder | null;
@@ -76,7 +76,7 @@ type IndexAnswer = {
 };
 
 /**
- * Where slots come from:
+ * The sources of slots:
  *
  *   order   those after the cursor, in order of the first key or the ids. The sink may end it, so
  *           the matches are counted without it
@@ -119,7 +119,7 @@ const BYTES_PER_WORK = 512;
 const TEXT_WORK = 4;
 // To keep a slot that is not read.
 const SLOT_WORK = 1 / 2;
-/** What a sink that reads no books gets in place of a book. */
+/** Passed in place of a book to a sink that reads no books. */
 export const NO_BOOK = Buffer.alloc(0);
 
 export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
@@ -151,7 +151,7 @@ function* askIndexes(
   });
   const isIndexed = words !== null || order !== null
     || questions.some(({ column }) => column !== null);
-  // What changes from now on is among the changes that are recorded.
+  // Books that change from now on are among the changes that are recorded.
   const pending = isIndexed ? indexes.copyPending() : null;
   const unsettled = unite(pending, words?.unseen ?? null);
   let slots = words === null ? null : yield* words.find();
@@ -241,7 +241,7 @@ export function* findMatches(
   const check = createBookCheck(search.query.filter);
   const textWork = search.query.filter.words.length > 0 ? TEXT_WORK : 0;
   // The slots that were taken: few of an order, perhaps many of all.
-  const taken: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
+  const takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
     kind === 'order' ? new Set<number>() : new BitSet();
   const mayComeTwice = search.isIndexed || kind === 'books';
   const isSettled = (slot: number): boolean => !search.isIndexed
@@ -257,15 +257,15 @@ export function* findMatches(
     const isKnown = search.isExact && !isStale;
     const bytes = isKnown && !sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
     work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;
-    if (bytes === undefined || taken.has(slot)) return true;
+    if (bytes === undefined || takenSlots.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
       if (!check(bytes, search.areTermsKnown && !isStale)) return true;
     }
     // The same book may have been taken in a slot that it was deleted from later.
     const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
-    if (slotsBefore?.some((before) => taken.has(before)) === true) return true;
-    if (mayComeTwice) taken.add(slot);
+    if (slotsBefore?.some((before) => takenSlots.has(before)) === true) return true;
+    if (mayComeTwice) takenSlots.add(slot);
     total += 1;
     return sink.take(bytes, slot, isLate);
   };
@@ -282,7 +282,7 @@ export function* findMatches(
   // An order ends early, so it has not counted: all slots match, but those that changed since.
   if (kind === 'order') total = search.slotCount ?? 0;
   for (const slot of listUnsettled(search)) {
-    if (kind === 'order' && !taken.has(slot) && slots?.has(slot) === true) total -= 1;
+    if (kind === 'order' && !takenSlots.has(slot) && slots?.has(slot) === true) total -= 1;
     take(slot, true);
     if (work < WORK_PER_YIELD) continue;
     work = 0;
@@ -326,7 +326,7 @@ function createOrderSource(
     const walk = new IdWalk(collection, isIdDescending, after?.id ?? null);
     return { kind, looksMax, walk };
   }
-  // Where further keys sort, it begins with the first book of the cursor's value.
+  // If further keys sort, the walk begins with the first book of the cursor's value.
   const from = after === null ? null : {
     value: after.sortValues[0] ?? null, id: furtherOrders.length === 0 ? after.id : null,
   };

@@ -62,15 +62,15 @@ export async function searchBooks<Query extends SearchedQuery, Result, Found>(
   const changes = new ConcurrentChanges(collection);
   let lacksWords = false;
   const search = function* (searched: Query): Steps<Found> {
-    const opened = yield* openSearch({ collection, query: searched, changes, indexes });
-    lacksWords = opened.lacksWords;
-    return yield* createSteps(opened);
+    const openedSearch = yield* openSearch({ collection, query: searched, changes, indexes });
+    lacksWords = openedSearch.lacksWords;
+    return yield* createSteps(openedSearch);
   };
   const find = async (searched: Query): Promise<Result> => {
     const steps = search(searched);
-    const found = limiter === undefined ? turns.run(steps, isWanted)
+    const result = limiter === undefined ? turns.run(steps, isWanted)
       : limiter.run(() => turns.run(steps, isWanted));
-    return finish(assertWanted(await found));
+    return finish(assertWanted(await result));
   };
   try {
     const result = await find(query);
@@ -83,8 +83,8 @@ export async function searchBooks<Query extends SearchedQuery, Result, Found>(
     const steps = findCorrections(deps, indexes, query, changes);
     const corrections = assertWanted(await turns.run(steps, isWanted));
     if (corrections.size === 0) return { result, query, changes };
-    const corrected = correctQuery(query, corrections);
-    return { result: await find(corrected), query: corrected, changes };
+    const correctedQuery = correctQuery(query, corrections);
+    return { result: await find(correctedQuery), query: correctedQuery, changes };
   } catch (error) {
     changes.stop();
     throw error;
@@ -97,9 +97,10 @@ function* findCorrections(
   const corrections = new Map<CorrectedPlace, WordCorrections>();
   for (const place of CORRECTED_PLACES) {
     const words = findCorrectableWords(filter, place);
-    const found = words.length === 0
+    const wordCorrections = words.length === 0
       ? null : yield* findWordCorrections(deps, indexes, words, place, changes);
-    if (found !== null && found.size > 0) corrections.set(place, found);
+    if (wordCorrections === null || wordCorrections.size === 0) continue;
+    corrections.set(place, wordCorrections);
   }
   return corrections;
 }

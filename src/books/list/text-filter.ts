@@ -30,7 +30,7 @@ type SoughtTerm = {
   readonly isSigns: boolean;
 };
 type TermClause = readonly (readonly SoughtTerm[])[];
-/** Where a text of a book stands. */
+/** The place of a text in a book. */
 type TextPlace = 'text' | 'keyword' | Exclude<WordsPlace, 'anyText'>;
 /** All clauses of one of the alternatives must match. */
 type TermCondition = readonly (readonly TermClause[])[];
@@ -80,13 +80,13 @@ const PLAIN_TEXT = /^[\x00-\x22\x24-\x2a\x2c\x2d\x2f-\x5b\x5d-\x7f]*$/;
 // So many decoded texts are remembered: names and keywords repeat.
 const DECODED_MAX = 1000;
 
-/** Where the texts of one book are. */
+/** The places of the texts in one book. */
 class BookTexts implements TokenVisitor {
   #bytes: Buffer = Buffer.alloc(0);
   /** The bytes, one character each, in lower case as far as they are ASCII. */
   #text = '';
   #isAsciiBook = false;
-  // Those of other books are overwritten: a scan has a million.
+  // The places in the next book overwrite these: a scan has a million books.
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #places: TextPlace[] = [];
@@ -142,8 +142,8 @@ class BookTexts implements TokenVisitor {
 
   #decode(start: number, end: number, place: TextPlace): readonly TextToken[] {
     const json = this.#bytes.toString('utf8', start - 1, end + 1);
-    const known = this.#tokensByJson.get(json);
-    if (known !== undefined) return known;
+    const cachedTokens = this.#tokensByJson.get(json);
+    if (cachedTokens !== undefined) return cachedTokens;
     const tokens = tokenizeWithSigns(String(JSON.parse(json)));
     // Titles and reviews do not repeat.
     if (place === 'text' || place === 'review') return tokens;
@@ -153,7 +153,7 @@ class BookTexts implements TokenVisitor {
   }
 
   #hasPlain(text: string, { place, isSigns }: SoughtTerm): boolean {
-    // What stands after the last text, such as a description, is not looked at.
+    // Members after the last text, such as a description, are not looked at.
     const end = this.#ends[this.#count - 1] ?? 0;
     for (let at = this.#text.indexOf(text); at >= 0 && at < end;
       at = this.#text.indexOf(text, at + 1)) {

@@ -37,7 +37,7 @@ export class BookEntry implements BookPosition {
 /** How books come: by their first key, or by id where that is the order; after the cursor alone. */
 type BookArrival = { readonly isInOrder: boolean; readonly isAfterCursor: boolean };
 
-// As many are sorted in one step.
+// At most so many entries are sorted in one step.
 const STEP_ENTRIES_MAX = 2048;
 const NO_POSITION: BookPosition = { sortValues: [], id: '' };
 

@@ -15,7 +15,7 @@ type WordsCondition = {
   readonly wanted: readonly (readonly Clause[])[];
 };
 
-/** What a condition asks of a value. */
+/** The question of a condition about a value. */
 export type ValueQuestion = {
   readonly row: Pick<ValueRow, 'name' | 'accepts'>;
   /** One of these, as the row accepts it. */
@@ -141,7 +141,7 @@ export function createValueCheck({ values }: BookFilter): (bytes: Buffer) => boo
   };
 }
 
-/** As `some`, which takes 20 ns longer. */
+/** The same as `some`, which takes 20 ns longer. */
 function hasOne(values: readonly BookValue[], accepts: ValuePredicate): boolean {
   for (const value of values) if (accepts(value)) return true;
   return false;

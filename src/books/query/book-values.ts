@@ -23,7 +23,7 @@ export type ValueSpelling = {
 export type ColumnRow = ValueSpelling & {
   /** The values of a stored book. */
   readonly readValues: (bytes: Buffer) => readonly BookValue[];
-  /** What a column of them is expected to take of memory for each book. */
+  /** The memory that a column of them is expected to take for each book. */
   readonly bytesPerBook: number;
 };
 

@@ -21,7 +21,7 @@ import {
 } from './date-range.ts';
 import { readIsbn } from './stored-fields.ts';
 
-/** Where words may stand; `anyText` is every text that is indexed but the publisher. */
+/** A place of words; `anyText` is every text that is indexed but the publisher. */
 export type WordsPlace = 'anyText' | 'author' | 'publisher' | 'review';
 
 /** The words of one of the texts that are asked for must be in the place. */
@@ -50,7 +50,7 @@ export type ValueRow = ConditionRow & {
 type ConditionRow = ParameterSpec & {
   /** The facet that ignores the condition. */
   readonly facet?: Facet;
-  /** What the console calls the condition beside the facet. */
+  /** The name of the condition in the console, beside the facet. */
   readonly label?: string;
 };
 
@@ -60,7 +60,7 @@ export type FacetRow<Name = Facet> = {
   /** Above the values in the console. */
   readonly title: string;
   readonly column: ColumnName;
-  /** What a number is counted as. Default: each value is counted by itself. */
+  /** The group in which a number is counted. Default: each value is counted by itself. */
   format?(value: BookValue): string;
 };
 
@@ -214,7 +214,7 @@ const facetRows = [
 export type StatisticRow<Name = Statistic> = {
   readonly name: Name;
   readonly column: ColumnName;
-  /** What a value is counted as; null: as none. Default: each value is counted by itself. */
+  /** The group in which a value is counted; null: it is not. Default: each value by itself. */
   format?(value: BookValue): string | null;
 };
 
@@ -236,7 +236,7 @@ export const SEARCH_ROW: WordsRow = wordsRows[0];
 /** In place of `q` with `in=review`. */
 export const REVIEW_ROW: WordsRow = { ...wordsRows[0], place: 'review' };
 
-/** Where the words of `q` are looked for. */
+/** The place in which the words of `q` are looked for. */
 export const placeParameter = {
   name: 'in', in: 'query', schema: { kind: 'string', values: ['review'] },
   option: { help: 'look for the words of --q in reviews alone' },
@@ -335,7 +335,7 @@ function isInLanguageRange(range: string, tag: string): boolean {
     || (lower.startsWith(range) && lower[range.length] === '-');
 }
 
-/** As a number of `encodeDate`. */
+/** Returns a number of `encodeDate`. */
 function parseDate(text: string, name: string): number {
   const date = parsePartialDate(text);
   if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);

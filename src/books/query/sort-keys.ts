@@ -16,7 +16,7 @@ type SortKeyRow = {
   readonly isText?: boolean;
   /** Whether a book may have none. */
   readonly isOptional?: boolean;
-  /** What the console calls either order. Default: it does not offer them. */
+  /** The names of both orders in the console. Default: it does not offer them. */
   readonly labels?: readonly [rising: string, falling: string];
 };
 
@@ -117,9 +117,9 @@ const WITHOUT_BOTH = /^[a-z][^0-9]*$/;
  * digits still come before all letters.
  */
 export function createTitleSortKey(title: string): string {
-  const folded = fold(title);
-  return encodeByteString(WITHOUT_BOTH.test(folded) ? folded
-    : folded.replace(LEADING_QUOTES, '').replace(NUMBERS, encodeNumber));
+  const foldedTitle = fold(title);
+  return encodeByteString(WITHOUT_BOTH.test(foldedTitle) ? foldedTitle
+    : foldedTitle.replace(LEADING_QUOTES, '').replace(NUMBERS, encodeNumber));
 }
 
 /** `02` for 2 and 02, `110` for 10; each 9 before the count adds nine: `90…` for ten digits. */

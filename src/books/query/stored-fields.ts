@@ -37,8 +37,8 @@ const AUTHOR_NAME = Buffer.from('{"name":"');
 const GIVEN_NAME = Buffer.from(',"givenName":"');
 const FAMILY_NAME = Buffer.from(',"familyName":"');
 
-// Where the names of the first members stand in a book whose id is a UUID: a look there costs a
-// tenth of a search.
+// The places of the first members' names in a book whose id is a UUID: a look there costs a tenth
+// of a search.
 const USUAL_CREATED_AT = '{"id":"00000000-0000-0000-0000-000000000000",'.length;
 const USUAL_TIME_BYTES = '2026-01-01T00:00:00.000Z",'.length;
 const USUAL_UPDATED_AT = USUAL_CREATED_AT + CREATED_AT.length + USUAL_TIME_BYTES;

@@ -116,12 +116,12 @@ export class CsvRowSplitter {
     const bytes = Buffer.concat([this.#rowBytes.take() ?? Buffer.alloc(0), rest]);
     const end = bytes.lastIndexOf(this.#rowEnd === CARRIAGE_RETURN ? CARRIAGE_RETURN : LINE_FEED);
     const whole = bytes.subarray(0, Math.max(end, 0));
-    const found = isUtf8(whole) ? this.#splitRow(whole.toString(), this.#rowLine) : [];
-    if (found.length < 2) {
+    const wholeRows = isUtf8(whole) ? this.#splitRow(whole.toString(), this.#rowLine) : [];
+    if (wholeRows.length < 2) {
       this.#rowBytes.add(bytes);
       return null;
     }
-    for (const row of found) rows.push(row);
+    for (const row of wholeRows) rows.push(row);
     this.#rowLine = this.#line;
     this.#state = 'cell-start';
     return Buffer.from(bytes.subarray(end + 1));
@@ -205,9 +205,9 @@ export class CsvRowSplitter {
     // A row of blanks before the first is no header: it may have another row's separators.
     if (isFirst) this.#separator = statedSeparator ?? this.#separator ?? findSeparator(row);
     if (statedSeparator !== null) return;
-    const found = this.#splitRow(row, line);
-    if (isFirst) this.#columnCount = found[0]?.cells.length ?? 0;
-    for (const one of found) rows.push(one);
+    const newRows = this.#splitRow(row, line);
+    if (isFirst) this.#columnCount = newRows[0]?.cells.length ?? 0;
+    for (const one of newRows) rows.push(one);
   }
 }
 
@@ -216,8 +216,8 @@ const SEPARATOR_LINE = /^"?sep=([,;\t])"?\1*$/i;
 
 /** The separator that a first line such as `sep=;` says; null for another line. */
 function parseSeparatorLine(line: string): CsvSeparator | null {
-  const stated = SEPARATOR_LINE.exec(line)?.[1];
-  return CSV_SEPARATORS.find((separator) => separator === stated) ?? null;
+  const sign = SEPARATOR_LINE.exec(line)?.[1];
+  return CSV_SEPARATORS.find((separator) => separator === sign) ?? null;
 }
 
 /** Says of the last row, which is broken, or of a row of its own which lines are no records. */

@@ -158,7 +158,7 @@ function fromWindows1252(bytes: Buffer): Buffer {
 const ASCII = /^(?:us[-_])?ascii$/i;
 /** The end of what stands before the first entry of a BibTeX file. */
 const FIRST_ENTRY = /^[ \t]*@/m;
-/** As JabRef writes it: `% Encoding: Cp1250`. */
+/** The line that JabRef writes: `% Encoding: Cp1250`. */
 const BIBTEX_ENCODING = /^[ \t]*%[ \t%]*encoding:[ \t]*(\S+)/im;
 
 /** The encoding of that name; null: none is declared. Throws `code` for an unknown one. */

@@ -18,7 +18,7 @@ export type WriterOptions = {
 
 /** Writes the text of a file piece by piece from the stored bytes of books. */
 export interface BookWriter {
-  /** Of how many of the books written so far the format does not hold all. */
+  /** The number of books written so far of which the format does not hold all. */
   readonly leftOutCount: number;
   /** By the names of members: in how many of these books they lack something; absent: none. */
   readonly leftOutMembers?: ReadonlyMap<string, number>;
@@ -45,6 +45,6 @@ export type FormatCodec = {
   readonly table?: FormatTable;
   /** Whether an export of the stored book may have made this own id; absent: it always has. */
   readonly isMadeOwnId?: (bytes: Buffer, ownId: string) => boolean;
-  /** What an import matches records by, unless told; absent: the own id, where there are such. */
+  /** The match of an import that names none; absent: the own id, if records have such. */
   readonly defaultMatch?: 'isbn';
 };

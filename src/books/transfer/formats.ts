@@ -1,6 +1,6 @@
 /**
- * What reads and writes each file format of books. Files are read and written as streams, so memory
- * does not grow with the file. A person adds a format by a row in `format-list.ts` and a line here;
+ * Readers and writers of each file format of books. They read and write streams, so memory does
+ * not grow with the file. A person adds a format by a row in `format-list.ts` and a line here;
  * a format of another program needs a table in `sources/` too, and where it shares its ending or
  * media type with others a signature in `format-signatures.ts`.
  */
@@ -47,9 +47,9 @@ function joinEndings(endings: readonly string[]): string {
  */
 export function findWrittenFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
-  const found = WRITTEN_FORMATS.flatMap(({ name: format, writtenEndings }) =>
+  const matches = WRITTEN_FORMATS.flatMap(({ name: format, writtenEndings }) =>
     writtenEndings.filter((ending) => name.endsWith(ending)).map((ending) => ({ format, ending })));
-  const [longest] = found.toSorted((left, right) => right.ending.length - left.ending.length);
+  const [longest] = matches.toSorted((left, right) => right.ending.length - left.ending.length);
   return longest?.format ?? null;
 }
 

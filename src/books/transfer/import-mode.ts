@@ -8,7 +8,7 @@ export const MATCH_LIST: RegExp = /^(isbn|title|source)(,(isbn|title|source))*$/
 export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'fill', 'replace'];
 
 export type ImportMode = {
-  /** None: by what the format's records are known again, if by anything. */
+  /** Empty: the import matches by the own id of the format's records, if they have one. */
   readonly matches: readonly Match[];
   readonly onMatch: OnMatch;
   /** Whether records of other types, such as articles, are taken for books too. */
@@ -32,7 +32,7 @@ export function parseMatches(text: string): readonly Match[] | string {
   return [...matches];
 }
 
-/** What is done with books that match; null where the two ways to say it contradict each other. */
+/** The treatment of books that match; null if the two ways to name it contradict each other. */
 export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): OnMatch | null {
   if (!isReplacing) return onMatch ?? 'update';
   return onMatch === null || onMatch === 'replace' ? 'replace' : null;

@@ -61,10 +61,10 @@ export async function runImport(
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
   const charset = findDeclaredCharset(exchange.request.headers['content-type']);
-  const declared = resolveEncoding(charset, 'unsupported_media_type');
+  const encoding = resolveEncoding(charset, 'unsupported_media_type');
   let startedRun: ImportRun | null = null;
   const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
-  const file = await openBookFile(chunks, choice, mode, declared);
+  const file = await openBookFile(chunks, choice, mode, encoding);
   const bookImport = await openImport(catalog, file, mode);
   const run = new ImportRun(catalog, file, bookImport, new Importer(bookImport, mode, isBrief));
   startedRun = run;

@@ -101,11 +101,11 @@ export class Importer {
 
   get count(): ImportCount {
     const outcomes = this.#outcomes;
-    const replaced = outcomes.count('replaced');
+    const replacedCount = outcomes.count('replaced');
     const existing = outcomes.count('exists');
     return {
-      imported: outcomes.count('imported'), updated: outcomes.count('updated') + replaced,
-      replaced, unchanged: outcomes.count('unchanged'),
+      imported: outcomes.count('imported'), updated: outcomes.count('updated') + replacedCount,
+      replaced: replacedCount, unchanged: outcomes.count('unchanged'),
       skipped: existing + outcomes.count('repeated') + outcomes.count('ambiguous')
         + outcomes.count('broken'),
       existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
@@ -264,8 +264,8 @@ class NameCounts<Name extends string = string> {
   /** Counts the name; one that is new after NAMES_MAX others counts as `…`. */
   add(name: Name): void {
     const short = name.slice(0, NAME_LENGTH_MAX).toWellFormed();
-    const counted = this.#counts.has(short) || this.#counts.size < NAMES_MAX ? short : OTHERS;
-    this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1);
+    const countedName = this.#counts.has(short) || this.#counts.size < NAMES_MAX ? short : OTHERS;
+    this.#counts.set(countedName, (this.#counts.get(countedName) ?? 0) + 1);
   }
 
   toObject(): Readonly<Record<string, number>> {

@@ -10,9 +10,9 @@
  * A record is a value; where objects are split, it is a member of an object at the top of the file,
  * as `"name": value`, and an item of the array in the one member that is named for this.
  *
- * Where brackets or quotes do not match, or a comma is missing or too much, the mistake is told
- * once, and reading goes on at the next line that begins with `{`. Among the members of an object
- * no such line tells a record from what is in it: there the rest of the file is not read, unless
+ * If brackets or quotes do not match, or a comma is missing or too much, the mistake is told once,
+ * and reading goes on at the next line that begins with `{`. Among the members of an object no
+ * such line tells a record from its parts: there the rest of the file is not read, unless
  * the objects themselves are lines. A record of more than 2 MiB is told, and not held. A broken
  * line of JSON Lines is a record for the parser to refuse.
  *

@@ -19,10 +19,10 @@ export function createMatchMode(
     throw new AppError('invalid', `records of ${format} have no id of their source: `
       + 'match them by isbn or title');
   }
-  const named = mode.matches.length === 0 ? [codec.defaultMatch ?? []].flat() : mode.matches;
+  const ownMatches = mode.matches.length === 0 ? [codec.defaultMatch ?? []].flat() : mode.matches;
   // A record without an ISBN has the id of its source, mostly.
-  const matches: readonly Match[] = source === null || named.includes('source')
-    ? named : [...named, 'source'];
+  const matches: readonly Match[] = source === null || ownMatches.includes('source')
+    ? ownMatches : [...ownMatches, 'source'];
   // A file of our own that nothing is matched by is taken in as it is. An ISBN alone is no news.
   const digestFormat = matches.length === 0 || format === 'isbn' ? null : format;
   const { onMatch, isDryRun, isVerbose } = mode;
@@ -52,9 +52,9 @@ function* readExports(
     const reader = createReader({ hasAllTypes: true, isWithoutRest });
     // A reader may overwrite what it reads.
     const records = [...reader.push(Buffer.from(file)), ...reader.end()];
-    const exported = records.find((record) => record !== null && 'body' in record);
-    if (exported?.body !== undefined && exported.titleProblem === undefined) {
-      yield createImportRecord(exported.body).fields;
+    const exportRecord = records.find((record) => record !== null && 'body' in record);
+    if (exportRecord?.body !== undefined && exportRecord.titleProblem === undefined) {
+      yield createImportRecord(exportRecord.body).fields;
     }
   }
 }

@@ -11,7 +11,7 @@ export type BibtexField = {
 
 export type BibtexEntry = {
   readonly line: number;
-  /** Where in the file it begins, in bytes. */
+  /** Its place in the file, in bytes. */
   readonly offset: number;
   readonly key: string | null;
   /** In lower case. */

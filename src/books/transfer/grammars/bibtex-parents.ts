@@ -33,8 +33,8 @@ export function hasParents({ fields }: BibtexEntry): boolean {
 }
 
 /**
- * Where the entries of a file begin, by their keys in lower case, as BibTeX compares keys. Yields
- * null after each step.
+ * The offsets of a file's entries by their keys in lower case, as BibTeX compares keys. Yields null
+ * after each step.
  */
 export function* findEntryOffsets(
   bytes: Buffer, lengthMax: number,
@@ -84,12 +84,12 @@ export class BibtexParents {
     if (keys.size === 0 || way.length > DEPTH_MAX) return entry;
     const [crossrefKey] = readKeys(entry, 'crossref');
     const fields = new Map(entry.fields);
-    const found = new Set<string>();
+    const foundKeys = new Set<string>();
     for (const key of keys) {
       if (allowance.parentsLeft === 0) break;
       const ownParent = way.includes(key) ? null : this.#findEntry(key);
       if (ownParent === null) continue;
-      found.add(key);
+      foundKeys.add(key);
       this.#count(ownParent, allowance);
       const parent = this.#inherit(ownParent, [...way, key], allowance);
       for (const [name, field] of parent.fields) {
@@ -101,7 +101,7 @@ export class BibtexParents {
         }
       }
     }
-    dropReferences(entry, found, fields);
+    dropReferences(entry, foundKeys, fields);
     return { ...entry, fields };
   }
 

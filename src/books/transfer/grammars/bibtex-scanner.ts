@@ -28,7 +28,7 @@ const AT = 0x40;
 const BRACE_LEFT = 0x7b;
 const BRACE_RIGHT = 0x7d;
 
-/** Where the content of an entry ends, and what is wrong with it. */
+/** The end of an entry's content, and its problem. */
 type ContentEnd = {
   readonly end: number;
   /** The first `@` at a line's start within; -1: there is none. */

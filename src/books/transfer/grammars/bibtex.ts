@@ -39,7 +39,7 @@ const TOO_LARGE = `the file is longer than ${FILE_BYTES_MAX} bytes, which is the
 /** Room for most files. A longer one gets room for the longest at once, so that it moves once. */
 const SMALL_FILE_BYTES = 256 * 1024;
 const EMPTY: Buffer = Buffer.alloc(0);
-/** What the entries of a file take from strings, and from parents: so much, and so many times. */
+/** The length that entries of a file may take from strings and parents, and how many times. */
 const BORROWED_LENGTH_MAX = 24 * 1024 * 1024;
 const BORROWED_TIMES_MAX = 16;
 

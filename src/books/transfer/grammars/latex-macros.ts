@@ -21,9 +21,9 @@ export class LatexMacros {
 
   /** Reads the definitions in a text; those that nobody can follow are passed over. */
   define(text: string): void {
-    for (const found of text.matchAll(DEFINITION)) {
-      const [whole, kind, name = '', count = '0'] = found;
-      const body = readGroup(text, found.index + whole.length);
+    for (const definition of text.matchAll(DEFINITION)) {
+      const [whole, kind, name = '', count = '0'] = definition;
+      const body = readGroup(text, definition.index + whole.length);
       if (body === null) continue;
       if (this.#macros.size >= MACROS_MAX && !this.#macros.has(name)) return;
       if (kind === 'provide' && this.#macros.has(name)) continue;
@@ -36,17 +36,17 @@ export class LatexMacros {
     if (this.#macros.size === 0 || latex.length > LENGTH_MAX) return latex;
     let text = latex;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const expanded = this.#expandOnce(text);
-      if (expanded === null) return latex;
-      if (expanded === text) break;
-      text = expanded;
+      const longerText = this.#expandOnce(text);
+      if (longerText === null) return latex;
+      if (longerText === text) break;
+      text = longerText;
     }
     return text;
   }
 
   /** Null: it would be longer. */
   #expandOnce(text: string): string | null {
-    let expanded = '';
+    let result = '';
     let end = 0;
     // A sign after a backslash is no name of a macro: `\\a` is a line break and an `a`.
     for (const { 0: whole, 1: name = '', index } of text.matchAll(/\\([A-Za-z]+|[^A-Za-z])/g)) {
@@ -56,11 +56,11 @@ export class LatexMacros {
       if (call === null) continue;
       const body = macro.body.replace(/#([1-9])/g, (sign, number: string) =>
         call.texts[Number(number) - 1] ?? sign);
-      expanded += text.slice(end, index) + body;
-      if (expanded.length > LENGTH_MAX) return null;
+      result += text.slice(end, index) + body;
+      if (result.length > LENGTH_MAX) return null;
       ({ end } = call);
     }
-    return expanded + text.slice(end);
+    return result + text.slice(end);
   }
 }
 

@@ -34,8 +34,8 @@ export function decodeLatex(latex: string): LatexText {
 /** Addresses are verbatim in BibLaTeX, but many programs escape them all the same. */
 export function decodeLatexUrl(latex: string): string {
   let url = latex.trim();
-  const wrapped = /^\\url\s*\{(.*)\}$/s.exec(url) ?? /^\{(.*)\}$/s.exec(url);
-  if (wrapped?.[1] !== undefined) url = wrapped[1].trim();
+  const group = /^\\url\s*\{(.*)\}$/s.exec(url) ?? /^\{(.*)\}$/s.exec(url);
+  if (group?.[1] !== undefined) url = group[1].trim();
   return url.replaceAll('{\\textasciitilde}', '~').replaceAll('\\textasciitilde{}', '~')
     .replaceAll('\\~{}', '~').replaceAll('{\\_}', '_').replace(/\\([&%$#_~])/g, '$1');
 }
@@ -66,7 +66,7 @@ export function hasBalancedBraces(text: string): boolean {
   return depth === 0;
 }
 
-/** Where the group ends that opens at `start`; -1: none does, or it has no end before `end`. */
+/** The end of the group that opens at `start`; -1: none opens, or it has no end before `end`. */
 export function findGroupEnd(latex: string, start: number, end = latex.length): number {
   let depth = 0;
   for (let offset = start; offset < end; offset += 1) {

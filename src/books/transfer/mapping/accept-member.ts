@@ -1,6 +1,6 @@
 /**
- * What the model takes of a value that another program wrote: the value itself, or what is left of
- * a list or an object when the items and members that the model refuses are taken out.
+ * Fits a value that another program wrote to the model: takes the value itself, or the rest of a
+ * list or an object without the items and members that the model refuses.
  */
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, readMemberInto } from '../../../base/fields.ts';
@@ -38,9 +38,9 @@ function acceptBy(schema: ObjectSchema, name: string, value: JsonValue): Accepte
     // A list of nothing is a value, but not where the model has refused all that was in it.
     if (candidate === undefined || (attempt > 0 && isEmptyList(candidate))) return null;
     const errors: FieldError[] = [];
-    const parsed = readMemberInto(schema, name, candidate, errors);
+    const accepted = readMemberInto(schema, name, candidate, errors);
     if (errors.length === 0) {
-      return parsed === undefined ? null : { value: parsed, isWhole: attempt === 0 };
+      return accepted === undefined ? null : { value: accepted, isWhole: attempt === 0 };
     }
     candidate = withoutRefused(candidate, errors, itemsMaxOf(schema, name));
   }

@@ -31,24 +31,24 @@ const DATE_LENGTH_MAX = 10;
 
 /** The date that a text begins with or holds; whole where it says nothing else. */
 export function readDate(text: string): RowValue | undefined {
-  const trimmed = text.trim();
+  const trimmedText = text.trim();
   // Most dates are such, `2023/01/05` or with hyphens, and taken apart in less than 1 µs.
-  const plainDate = trimmed.length > DATE_LENGTH_MAX
-    ? null : parsePartialDate(trimmed.replaceAll('/', '-'));
+  const plainDate = trimmedText.length > DATE_LENGTH_MAX
+    ? null : parsePartialDate(trimmedText.replaceAll('/', '-'));
   if (plainDate !== null) return whole(plainDate);
-  if (trimmed.length > TEXT_LENGTH_MAX || BEFORE_OUR_ERA.test(trimmed)) return undefined;
-  const [, year = '', month = '', day = '', rest = ''] = YEAR_FIRST.exec(trimmed) ?? [];
+  if (trimmedText.length > TEXT_LENGTH_MAX || BEFORE_OUR_ERA.test(trimmedText)) return undefined;
+  const [, year = '', month = '', day = '', rest = ''] = YEAR_FIRST.exec(trimmedText) ?? [];
   // `199X` is a decade.
   if (year.length === 4 || (year !== '' && /^(?:$|[-/.])/.test(rest))) {
     const date = createDate(Number(year), numberOf(month), numberOf(day));
-    return date === undefined ? undefined : readRest(date, trimmed, rest);
+    return date === undefined ? undefined : readRest(date, trimmedText, rest);
   }
-  const [, dayFirst, name = '', daySecond, nameYear = ''] = MONTH_NAME.exec(trimmed) ?? [];
+  const [, dayFirst, name = '', daySecond, nameYear = ''] = MONTH_NAME.exec(trimmedText) ?? [];
   const monthNumber = findMonth(name);
   if (monthNumber > 0) {
     return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
   }
-  const [, anyYear] = ANY_YEAR.exec(trimmed) ?? [];
+  const [, anyYear] = ANY_YEAR.exec(trimmedText) ?? [];
   return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a file format of other programs says of a book, as data. A grammar cuts a file into field
- * records; the rows of a format's table say which member of a book is read from which fields, and
- * how it is written into them. `map-record.ts` and `write-record.ts` walk the table.
+ * A file format of other programs, as data. A grammar cuts a file into field records; the rows of a
+ * format's table say which member of a book is read from which fields, and how it is written into
+ * them. `map-record.ts` and `write-record.ts` walk the table.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';

@@ -60,8 +60,8 @@ const TAG_START = /<(!--|[!?]|\/?[a-z][a-z0-9]*)/i;
 
 function* splitTags(html: string): Generator<HtmlToken, void, undefined> {
   let textStart = 0;
-  // Where the next end of a tag is, and of a comment: looked for once, however many starts there
-  // are before it.
+  // The next end of a tag, and of a comment: each is looked for once, however many starts there are
+  // before it.
   let tagEnd = -1;
   let commentEnd = -1;
   const starts = new RegExp(TAG_START, 'gi');

@@ -49,9 +49,9 @@ export function mapRecord(
   }
   const { kept, leftOut } = fitFields(source, table.ownIdFields, SOURCE_ROOM);
   const metadata = { source: { [table.name]: Object.fromEntries(kept) } };
-  const mapped = { body: kept.size === 0 ? body : { ...body, metadata }, leftOut };
-  if (body['title'] !== undefined) return mapped;
-  return { ...mapped, titleProblem: explainMissingTitle(table, record) };
+  const result = { body: kept.size === 0 ? body : { ...body, metadata }, leftOut };
+  if (body['title'] !== undefined) return result;
+  return { ...result, titleProblem: explainMissingTitle(table, record) };
 }
 
 /** Names the fields that a title is read from, or says what is wrong with the one in them. */
@@ -102,15 +102,15 @@ function addMember(
 ): boolean {
   const readingName = findReadingName(member);
   if (readingName === null) {
-    const accepted = acceptMember(member, value);
-    if (accepted !== null) body[member] = accepted.value;
-    return accepted?.isWhole === true;
+    const acceptance = acceptMember(member, value);
+    if (acceptance !== null) body[member] = acceptance.value;
+    return acceptance?.isWhole === true;
   }
-  const accepted = acceptReadingMember(readingName, value);
-  if (accepted === null) return false;
-  reading[readingName] = accepted.value;
+  const acceptance = acceptReadingMember(readingName, value);
+  if (acceptance === null) return false;
+  reading[readingName] = acceptance.value;
   // To copy the members for each that is added would take 1 µs more.
-  if (!hasContradiction(reading)) return accepted.isWhole;
+  if (!hasContradiction(reading)) return acceptance.isWhole;
   Reflect.deleteProperty(reading, readingName);
   return false;
 }
@@ -134,8 +134,8 @@ function addRest(
       members.set(member, value);
       continue;
     }
-    const accepted = acceptMember(member, value);
-    if (accepted !== null) members.set(member, accepted.value);
+    const acceptance = acceptMember(member, value);
+    if (acceptance !== null) members.set(member, acceptance.value);
   }
   // Together first: a title and a subtitle, which one field says, can only change together.
   if (addUnseen(table, record.fields, body, [...members])) return bookId;
@@ -153,16 +153,16 @@ function addUnseen(
   table: FormatTable, fields: Fields, body: Record<string, JsonValue>,
   members: readonly (readonly [member: string, value: JsonValue | null])[],
 ): boolean {
-  const changed = new Map(Object.entries(body));
+  const newBody = new Map(Object.entries(body));
   for (const [member, value] of members) {
-    if (value === null) changed.delete(member);
-    else changed.set(member, value);
+    if (value === null) newBody.delete(member);
+    else newBody.set(member, value);
   }
-  const written = writeMembers(table, Object.fromEntries(changed));
-  const writtenBefore = writeMembers(table, body);
-  const isUnseen = [...new Set([...written.keys(), ...writtenBefore.keys()])].every((name) =>
-    isSameValue(table, written.get(name), writtenBefore.get(name))
-    || isSameValue(table, written.get(name), fields.get(name)));
+  const newFields = writeMembers(table, Object.fromEntries(newBody));
+  const oldFields = writeMembers(table, body);
+  const isUnseen = [...new Set([...newFields.keys(), ...oldFields.keys()])].every((name) =>
+    isSameValue(table, newFields.get(name), oldFields.get(name))
+    || isSameValue(table, newFields.get(name), fields.get(name)));
   if (!isUnseen) return false;
   for (const [member, value] of members) {
     if (value === null) Reflect.deleteProperty(body, member);
@@ -176,8 +176,8 @@ export function parseRest(value: JsonValue | undefined): JsonObject | null {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string') return null;
   try {
-    const parsed = parseJsonRecord(Buffer.from(value));
-    return isJsonObject(parsed) ? parsed : null;
+    const record = parseJsonRecord(Buffer.from(value));
+    return isJsonObject(record) ? record : null;
   } catch (thrown) {
     if (thrown instanceof AppError) return null;
     throw thrown;

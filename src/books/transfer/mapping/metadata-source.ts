@@ -1,7 +1,7 @@
 /**
- * What the metadata of a book have from a record of another program: exports write it again, and
- * imports match by the own id in it. It is `{"source":{"<format>":{"<field>":…}}}`; callers may
- * write there too, so anything may stand in it.
+ * The fields that the metadata of a book keep of another program's record: exports write them
+ * again, and imports match by the own id. They are `{"source":{"<format>":{"<field>":…}}}`; callers
+ * may write there too, so anything may stand in it.
  */
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';

@@ -180,14 +180,14 @@ export function createAuthor(parts: PersonNameParts): Author {
  * inverted name count where both say the same.
  */
 export function createNamedAuthor(displayedName: string, invertedName: string): Author {
-  const displayed = foldBlanks(displayedName);
-  const inverted = foldBlanks(invertedName);
-  const parts = splitInvertedName(inverted);
+  const plainName = foldBlanks(displayedName);
+  const sortName = foldBlanks(invertedName);
+  const parts = splitInvertedName(sortName);
   // Goodreads takes the last word for the family, also where it is `Jr.`
-  const isMisled = displayed !== '' && isNameSuffix(parts.family);
-  const author = createAuthor(isMisled ? splitName(displayed) : parts);
-  const isSameName = displayed === '' || author.name === displayed;
-  return inverted.includes(',') && isSameName ? author : { name: displayed || inverted };
+  const isMisled = plainName !== '' && isNameSuffix(parts.family);
+  const author = createAuthor(isMisled ? splitName(plainName) : parts);
+  const isSameName = plainName === '' || author.name === plainName;
+  return sortName.includes(',') && isSameName ? author : { name: plainName || sortName };
 }
 
 /** The last words are no suffix where the family has them already, as in `King Jr.` */

@@ -8,7 +8,7 @@ type ReadingStatus = NonNullable<Reading['status']>;
 /** A program's words for the statuses of a book, in lower case. */
 export type StatusWords = ReadonlyMap<string, ReadingStatus>;
 
-/** What a field says in which a program writes something though nobody said anything. */
+/** The value of a field that a program fills though nobody said anything. */
 export const NOTHING: RowValue = whole(null);
 
 const DECIMAL = /^[0-9]{1,6}(?:[.,][0-9]{1,6})?$/;

@@ -40,13 +40,13 @@ function splitTitle(text: string): SplitTitle {
   }
 }
 
-/** None where no place tells that it is about series, and of a place without a name. */
+/** Empty if no place tells that the text is about series, and for a place without a name. */
 function readBrackets(text: string): JsonObject[] {
   if (!PLACE.test(text)) return [];
   return text.split(';').map(readSeries).filter((one) => one !== null);
 }
 
-/** Where the brackets open that close at the end of the text, or -1; brackets may be within. */
+/** The place of the bracket that closes at the end of the text, or -1; it may hold others. */
 function findLastBracket(text: string): number {
   if (!text.endsWith(')')) return -1;
   let depth = 0;

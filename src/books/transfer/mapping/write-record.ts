@@ -16,7 +16,7 @@ import { DIGESTS_MEMBER, findOwnId, findSource } from './metadata-source.ts';
 export type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
   readonly key: string | null;
-  /** That, else the id of the book as the format has it: by it an import knows the book again. */
+  /** `key`, else the id of the book as the format has it: by it an import knows the book again. */
   readonly ownId: string;
   readonly fields: Fields;
   /** The members of the book of which the format does not hold all, by name. */
@@ -26,8 +26,8 @@ export type WrittenRecord = {
 export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const { id, createdAt, updatedAt, mergedIds, metadata, ...others } = book;
   const members = others as unknown as JsonObject;
-  const written = writeMembers(table, members);
-  const fields = new Map(written);
+  const memberFields = writeMembers(table, members);
+  const fields = new Map(memberFields);
   const source = findSource(table.name, metadata) ?? {};
   const original = new Map<string, JsonValue>();
   let hasRefused = false;
@@ -40,7 +40,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
       if (!fields.has(name)) fields.set(name, value);
     }
   }
-  const changes = listChanges(table, written, original);
+  const changes = listChanges(table, memberFields, original);
   const body = restoreFields(table, members, fields, changes);
   if (table.restField !== undefined) {
     const restId = table.bookIdField === undefined
@@ -90,9 +90,9 @@ function restoreFields(
   if (changes.length === 0) return bodyBefore;
   let restoredBody = bodyBefore;
   const restore = (change: FieldChanges): boolean => {
-    const restored = new Map(fields);
-    setFields(restored, change);
-    const body = readBody(table, restored);
+    const restoredFields = new Map(fields);
+    setFields(restoredFields, change);
+    const body = readBody(table, restoredFields);
     const names = new Set([...Object.keys(bodyBefore), ...Object.keys(body)]);
     const isKept = [...names].every((name) => isSameValue(table, body[name], members[name])
       || isSameValue(table, body[name], bodyBefore[name]));

@@ -13,7 +13,7 @@ import type { ImportRecord } from '../import-record.ts';
 export type Match = 'isbn' | 'title' | 'source';
 
 /**
- * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
+ * The treatment of the book that a record matches: `skip` leaves it as it is, `update` sets the
  * members that the record says otherwise than its source did at the last import, `fill` only those
  * that the book lacks, `replace` sets all members, and the dates that the record has.
  */
@@ -32,8 +32,8 @@ export type SourceFormat = {
   /** Whether our export of a stored book without an own id may have made this one. */
   isMadeOwnId(bytes: Buffer, ownId: string): boolean;
   /**
-   * What an import reads of our export of a stored book in the format, as members of a record: of
-   * the whole, and of what another program may keep of it; nothing of a format that is not written.
+   * The members that an import would read from our export of a stored book in the format: from the
+   * whole, and from the part that another program may keep. Empty for a format that is not written.
    */
   readExports(bytes: Buffer): Iterable<JsonObject>;
 };
@@ -42,8 +42,8 @@ export type MatchMode = {
   /** The first by which a book is found counts. None: by the id of our own formats alone. */
   readonly matches: readonly Match[];
   /**
-   * Of a book that has the id of the record: `replace` replaces it. `update` and `fill` leave it
-   * alone where `matches` is empty, as imports without a match have always done.
+   * A book that has the id of the record is replaced by `replace`. `update` and `fill` leave it
+   * alone if `matches` is empty, as imports without a match have always done.
    */
   readonly onMatch: OnMatch;
   /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
@@ -56,7 +56,7 @@ export type MatchMode = {
   readonly isVerbose: boolean;
 };
 
-/** What became of a record. */
+/** The outcome of a record. */
 export type ImportedBook =
   | {
     /**
@@ -73,11 +73,11 @@ export type ImportedBook =
     /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
     /**
-     * Of a new book, whether its record has nothing to match it by: another import of the record
+     * Whether the record of a new book has nothing to match it by: another import of the record
      * would add it once more.
      */
     readonly isUnmatchable?: boolean;
-    /** Where the import is verbose: the members of an updated or replaced book that change. */
+    /** The members of an updated or replaced book that change; absent unless verbose. */
     readonly changes?: readonly string[];
   }
   /** Several books match, and none is touched: some of their ids, two at least, in order. */

@@ -40,15 +40,15 @@ export class TransactionStaging implements BookStaging {
 
   put(id: string, json: string): void {
     const { bytes } = this.#transaction.put(this.#collection, id, json);
-    for (const staged of this.#staged ?? []) staged.put(id, bytes);
+    for (const index of this.#staged ?? []) index.put(id, bytes);
   }
 
   #readStaged(index: MatchIndex): StagingIndex {
-    const staged = new StagingIndex((bytes) => index.readStagedKeys(bytes));
+    const stagingIndex = new StagingIndex((bytes) => index.readStagedKeys(bytes));
     for (const { id, bytes } of this.#transaction.listStaged(this.#collection)) {
-      if (bytes !== null) staged.put(id, bytes);
+      if (bytes !== null) stagingIndex.put(id, bytes);
     }
-    return staged;
+    return stagingIndex;
   }
 }
 
@@ -61,7 +61,7 @@ type DryRunOptions = {
   readonly committed: Pick<Collection, 'findBytes'> | null;
   /** One for each of `keys`; none where there is no catalog. */
   readonly indexes: readonly MatchIndex[];
-  /** Of each way to match. */
+  /** The keys of each way to match. */
   readonly keys: readonly MatchKeys[];
 };
 
@@ -91,13 +91,13 @@ export class DryRunStaging implements BookStaging {
 
   put(id: string, json: string): void {
     const bytes = Buffer.from(json);
-    const known = this.#bytesById.get(id);
-    if (known === undefined && this.#bytesById.size >= BOOKS_REMEMBERED_MAX) return;
-    const bytesTotal = this.#bytesTotal + bytes.length - (known?.length ?? 0);
+    const earlierBytes = this.#bytesById.get(id);
+    if (earlierBytes === undefined && this.#bytesById.size >= BOOKS_REMEMBERED_MAX) return;
+    const bytesTotal = this.#bytesTotal + bytes.length - (earlierBytes?.length ?? 0);
     if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    for (const staged of this.#staged) staged.put(id, bytes);
+    for (const index of this.#staged) index.put(id, bytes);
   }
 }
 

@@ -22,7 +22,7 @@ type CatalogImportDeps = {
 };
 
 const { collection: { name: COLLECTION } } = bookResource;
-/** What the ids of a dry run's new books begin with. Nobody is told of them: no UUID begins so. */
+/** The beginning of the ids of a dry run's new books. Nobody is told them: no UUID begins so. */
 const NEW_ID = 'new-';
 
 /** Returns a function that opens an import; see `Catalog.openImport`. */

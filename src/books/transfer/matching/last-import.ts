@@ -11,9 +11,9 @@
  * 175 bytes at most. Metadata are one member. A member whose digest is among them was not changed
  * in the source.
  *
- * Where there are none, all that a record says counts as changed. There are none in a book that was
- * made here, that no file of the format has made or changed, or whose metadata were replaced since;
- * and where the 16 KiB of metadata have no room for them.
+ * Without digests all that a record says counts as changed. A book has none if it was made here, if
+ * no file of the format has made or changed it, if its metadata were replaced since, or if the
+ * 16 KiB of metadata have no room for them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
@@ -42,7 +42,7 @@ export function putDigests(
 /** A source that is read again without its file: see reread-sources.ts. */
 export type RereadSource = {
   readonly format: string;
-  /** What its record says, as far as the book tells: single members, those that stay too. */
+  /** Its record, as far as the book tells: single members, also those that stay. */
   readonly record: JsonObject;
   /** The single members that were read just now. */
   readonly readNames: readonly string[];
@@ -72,16 +72,16 @@ function createDigests(said: JsonObject): readonly string[] {
     .map((name) => digestMember(said, name));
 }
 
-/** As `stored` has them where these are the same in another order. */
+/** Keeps the order of the digests in `stored` if they are the same in another order. */
 function writeDigests(
   book: JsonObject, format: string, digests: readonly string[], stored: JsonObject,
 ): JsonObject {
   const before = findDigests(stored, format);
   const isSame = before !== null
     && isDeepStrictEqual(new Set(splitDigests(before)), new Set(digests));
-  const changed = replaceDigests(book, format, isSame ? before : [...new Set(digests)].join(''));
-  const hasRoom = Buffer.byteLength(encodeJson(changed[METADATA])) <= METADATA_BYTES_MAX;
-  return hasRoom ? changed : omitDigests(book, format);
+  const newBook = replaceDigests(book, format, isSame ? before : [...new Set(digests)].join(''));
+  const hasRoom = Buffer.byteLength(encodeJson(newBook[METADATA])) <= METADATA_BYTES_MAX;
+  return hasRoom ? newBook : omitDigests(book, format);
 }
 
 /** The book without digests of the format. */
@@ -126,8 +126,8 @@ function replaceDigests(book: JsonObject, format: string, digests: string | null
   const { [DIGESTS_MEMBER]: formats = {} } = metadata;
   if (!isJsonObject(formats)) return book;
   const { [format]: _, ...others } = formats;
-  const changed = digests === null ? others : { ...others, [format]: digests };
-  return putObject(book, METADATA, putObject(metadata, DIGESTS_MEMBER, changed));
+  const newFormats = digests === null ? others : { ...others, [format]: digests };
+  return putObject(book, METADATA, putObject(metadata, DIGESTS_MEMBER, newFormats));
 }
 
 function digestMember(record: JsonObject, name: string): string {

@@ -49,13 +49,13 @@ export class MatchIndex {
     const shard = this.#shardOf(hash);
     // Few books are merged ones: of most ids nothing has to be looked for.
     if (shard.isEmpty) return;
-    const found = new Set<number>();
+    const seenSlots = new Set<number>();
     for (const slot of shard.find(hash)) {
       const bytes = this.#collection.bytesAt(slot);
       // The book may have another key now, or be another one, and a slot may be there twice.
       const isMatch = bytes !== undefined && this.keys.readStored(bytes).includes(key);
-      if (!isMatch || found.has(slot)) continue;
-      found.add(slot);
+      if (!isMatch || seenSlots.has(slot)) continue;
+      seenSlots.add(slot);
       const id = this.#collection.idAt(slot);
       assert(id !== undefined, 'a slot with bytes has an id');
       yield id;

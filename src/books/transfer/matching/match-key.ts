@@ -16,9 +16,9 @@ import type { Match, SourceFormat } from './book-import.ts';
 import { findBookId } from './own-export.ts';
 
 export interface MatchKeys {
-  /** None for a stored book that nothing can match. */
+  /** Empty for a stored book that nothing can match. */
   readStored(bytes: Buffer): readonly string[];
-  /** None for a record that matches nothing. */
+  /** Empty for a record that matches nothing. */
   readRecord(record: ImportRecord): readonly string[];
   /** Whether the record is of a book that was merged into the one that it matches. */
   readonly areMerged?: true;
@@ -74,7 +74,7 @@ const TITLE_KEYS: MatchKeys = {
 };
 
 function createSourceKeys(source: SourceFormat): MatchKeys {
-  // As it stands in the metadata of each book that came from this format: others are not parsed.
+  // The metadata of each book from this format has this text: others are not parsed.
   const formatMember = `${JSON.stringify(source.format)}:{`;
   return {
     readStored: (bytes) => toKeys(readOwnId(readMetadataWith(bytes, formatMember), source)),

@@ -29,16 +29,17 @@ export function mergeRecord(
   book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
 ): MergedRecord {
   const { metadata, leftOut } = mergeMetadata(book['metadata'], record['metadata'], ownIdFields);
-  const stored = separateMembers(book);
-  const said = separateMembers(record);
-  const names = Object.keys(said).filter((name) => name !== 'metadata' && isSaid(said, name));
-  const refused = listRefusedDates(stored, said);
-  const changes = Object.fromEntries(names.filter((name) => !refused.includes(name))
-    .map((name) => [name, said[name] ?? null]));
-  const members = joinMembers({ ...stored, ...changes });
+  const bookMembers = separateMembers(book);
+  const recordMembers = separateMembers(record);
+  const names = Object.keys(recordMembers)
+    .filter((name) => name !== 'metadata' && isSaid(recordMembers, name));
+  const refusedNames = listRefusedDates(bookMembers, recordMembers);
+  const changes = Object.fromEntries(names.filter((name) => !refusedNames.includes(name))
+    .map((name) => [name, recordMembers[name] ?? null]));
+  const members = joinMembers({ ...bookMembers, ...changes });
   return {
     members: metadata === undefined ? members : { ...members, metadata },
-    leftOut: [...leftOut, ...refused],
+    leftOut: [...leftOut, ...refusedNames],
   };
 }
 
@@ -57,16 +58,16 @@ function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string
 export function fillRecord(
   book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
 ): MergedRecord {
-  const stored = separateMembers(book);
+  const bookMembers = separateMembers(book);
   const gaps = Object.entries(separateMembers(record))
-    .filter(([name]) => name !== 'metadata' && !isSaid(stored, name));
-  const filled = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), []);
+    .filter(([name]) => name !== 'metadata' && !isSaid(bookMembers, name));
+  const result = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), []);
   const { metadata, leftOut } = mergeMetadata(record['metadata'], book['metadata'], ownIdFields);
   if (leftOut.length > 0 && book['metadata'] !== undefined) {
-    return { ...filled, leftOut: [...filled.leftOut, 'metadata'] };
+    return { ...result, leftOut: [...result.leftOut, 'metadata'] };
   }
-  const { members } = filled;
-  return { ...filled, members: metadata === undefined ? members : { ...members, metadata } };
+  const { members } = result;
+  return { ...result, members: metadata === undefined ? members : { ...members, metadata } };
 }
 
 /**
@@ -97,9 +98,9 @@ function mergeMetadata(
   let { metadata, leftOut } = addMembers(stored, others);
   for (const [format, fields] of Object.entries(source)) {
     if (!isJsonObject(fields)) continue;
-    const merged = addSource(metadata, format, fields, ownIdFields);
-    metadata = merged.metadata;
-    leftOut = [...leftOut, ...merged.leftOut];
+    const result = addSource(metadata, format, fields, ownIdFields);
+    metadata = result.metadata;
+    leftOut = [...leftOut, ...result.leftOut];
   }
   return { metadata, leftOut };
 }
@@ -130,12 +131,12 @@ function addSource(
   // The comma of each field is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
-  const said = Object.entries(fields);
-  const storedIds = said.some(isOwnId)
+  const newFields = Object.entries(fields);
+  const storedIds = newFields.some(isOwnId)
     ? [] : Object.entries(asObject(source[format]) ?? {}).filter(isOwnId);
   const { kept, leftOut } = fitFields(
-    new Map([...storedIds, ...said]), ownIdFields, { bytesMax, depthMax: Infinity });
-  if (!said.some(([name]) => kept.has(name))) return { metadata, leftOut };
+    new Map([...storedIds, ...newFields]), ownIdFields, { bytesMax, depthMax: Infinity });
+  if (!newFields.some(([name]) => kept.has(name))) return { metadata, leftOut };
   return { metadata: place(Object.fromEntries(kept)), leftOut };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a record says that may come from an export of ours, in a format of other programs.
+ * Reads a record that may come from an export of ours, in a format of other programs.
  *
  * - Our export has the id of the book: in the place of the record's own id, unless the book came
  *   with one, or in a field beside it. By it an import knows the book again, whatever has been
@@ -39,14 +39,14 @@ export function omitBookId(
   record: JsonObject, book: JsonObject, id: string, bytes: Buffer, source: SourceFormat,
 ): JsonObject {
   if (findBookId(record, source) !== id) return record;
-  const said = splitSource(record, source);
-  const stored = splitSource(book, source).ownIds;
-  const ownIds = Object.fromEntries(Object.entries(said.ownIds)
+  const recordSource = splitSource(record, source);
+  const bookIds = splitSource(book, source).ownIds;
+  const ownIds = Object.fromEntries(Object.entries(recordSource.ownIds)
     .filter(([name]) => !source.bookIdFields.includes(name)));
   const ownId = findOwnId(ownIds, source.ownIdFields);
   const isMade = ownId === null
-    || (Object.keys(stored).length === 0 && source.isMadeOwnId(bytes, ownId));
-  return putSource(record, source.format, { ...isMade ? stored : ownIds, ...said.fields });
+    || (Object.keys(bookIds).length === 0 && source.isMadeOwnId(bytes, ownId));
+  return putSource(record, source.format, { ...isMade ? bookIds : ownIds, ...recordSource.fields });
 }
 
 /**
@@ -59,7 +59,7 @@ export function omitUnedited(
   const members = separateMembers(record);
   const exportedMembers = separateMembers(exported);
   const storedMembers = separateMembers(book);
-  const edited: Record<string, JsonValue> = { ...members };
+  const editedMembers: Record<string, JsonValue> = { ...members };
   const isEdited = (name: string): boolean =>
     !isDeepStrictEqual(members[name], exportedMembers[name]);
   const isTitleEdited = TITLE_MEMBERS.some(isEdited);
@@ -67,14 +67,15 @@ export function omitUnedited(
     if (name === 'metadata' || (TITLE_MEMBERS.includes(name) ? isTitleEdited : isEdited(name))) {
       continue;
     }
-    const stored = storedMembers[name];
-    if (stored === undefined) Reflect.deleteProperty(edited, name);
-    else edited[name] = stored;
+    const storedValue = storedMembers[name];
+    if (storedValue === undefined) Reflect.deleteProperty(editedMembers, name);
+    else editedMembers[name] = storedValue;
   }
-  const changes = joinMembers(edited);
-  const said = splitSource(record, source);
-  if (!isDeepStrictEqual(said.fields, splitSource(exported, source).fields)) return changes;
-  return putSource(changes, source.format, { ...said.ownIds, ...splitSource(book, source).fields });
+  const changes = joinMembers(editedMembers);
+  const recordSource = splitSource(record, source);
+  if (!isDeepStrictEqual(recordSource.fields, splitSource(exported, source).fields)) return changes;
+  const { fields } = splitSource(book, source);
+  return putSource(changes, source.format, { ...recordSource.ownIds, ...fields });
 }
 
 type SourceFields = { readonly ownIds: JsonObject; readonly fields: JsonObject };

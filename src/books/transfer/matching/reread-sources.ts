@@ -96,24 +96,24 @@ function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject):
   const { metadata, ...said } = mapRecord(table, {
     line: 1, key: findOwnId(stored, table.ownIdFields), type: '', fields,
   }, joinMembers(heldMembers)).body;
-  const filled = fillRecord(members, said, []);
+  const result = fillRecord(members, said, []);
   const unread = findSource(table.name, metadata) ?? {};
-  const unheld = listUnheldFields(table, separateMembers(said), separateMembers(filled.members));
-  const kept = Object.fromEntries([...fields]
+  const unheld = listUnheldFields(table, separateMembers(said), separateMembers(result.members));
+  const keptFields = Object.fromEntries([...fields]
     .filter(([name]) => Object.hasOwn(unread, name) || unheld.has(name)));
   const record = selectTableMembers(table, said);
   const readNames = Object.keys(record).filter((name) => heldMembers[name] === undefined);
-  // What was read before, and told. Of the fields that are left, an import would keep other ones.
-  if (isDeepStrictEqual(kept, stored) && isDeepStrictEqual(filled.members, members)
+  // All of it was read before, and told. An import would keep other fields of those that are left.
+  if (isDeepStrictEqual(keptFields, stored) && isDeepStrictEqual(result.members, members)
     && readNames.every((name) => isFromRecord(record, name))) {
-    return { members: book, leftOut: filled.leftOut };
+    return { members: book, leftOut: result.leftOut };
   }
-  const version = putSource({ ...filled.members, metadata: bookMetadata }, table.name, kept);
+  const version = putSource({ ...result.members, metadata: bookMetadata }, table.name, keptFields);
   const source: RereadSource = {
     format: table.name, fieldsBefore: stored,
     record: metadata === undefined ? record : { ...record, metadata }, readNames,
   };
-  return { members: updateDigests(version, source, book), leftOut: filled.leftOut };
+  return { members: updateDigests(version, source, book), leftOut: result.leftOut };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What becomes of one record of an import: a new book, another version of the book that it matches,
- * or nothing. Pure but for what it puts, so that a transaction may run it again.
+ * Stores one record of an import: as a new book, as another version of the book that it matches,
+ * or not at all. Pure but for its puts, so that a transaction may run it again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assert } from '../../../base/assert.ts';
@@ -27,7 +27,7 @@ import type { MergedRecord } from './merge-record.ts';
 export type StoreDeps = {
   readonly books: BookStaging;
   readonly mode: MatchMode;
-  /** Of each way to match, the first to be tried first. */
+  /** The keys of each way to match, in the order in which they are tried. */
   readonly keys: readonly MatchKeys[];
   readonly marks: BookMarks | null;
   readonly nowMs: number;
@@ -63,8 +63,8 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   if (json === null) return { id, outcome, leftOut };
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
   books.put(id, json);
-  const changed = mode.onMatch === 'replace' ? 'replaced' : 'updated';
-  return { id, outcome: changed, leftOut, ...mode.isVerbose ? { changes } : {} };
+  const changeOutcome = mode.onMatch === 'replace' ? 'replaced' : 'updated';
+  return { id, outcome: changeOutcome, leftOut, ...mode.isVerbose ? { changes } : {} };
 }
 
 type Matches = {
@@ -185,13 +185,13 @@ function mergeFields(
   if (onMatch === 'replace') return { members: omitDigests(fields, digestFormat), leftOut: [] };
   const members = omitDigests(stored, digestFormat);
   if (onMatch === 'fill') return fillRecord(members, fields, source?.ownIdFields ?? []);
-  const merged = mergeRecord(members, fields, source?.ownIdFields ?? []);
+  const result = mergeRecord(members, fields, source?.ownIdFields ?? []);
   // Most records change nothing.
-  if (merged.leftOut.length === 0 && isSame(members, merged.members)) return merged;
+  if (result.leftOut.length === 0 && isSame(members, result.members)) return result;
   const changes = omitSaidBefore(fields, said, stored, digestFormat);
   const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
   // Fields without room are told each time.
-  return { members: edited, leftOut: 'metadata' in changes ? leftOut : merged.leftOut };
+  return { members: edited, leftOut: 'metadata' in changes ? leftOut : result.leftOut };
 }
 
 /** The ids of merged books that the record has come behind those that the book has. */
@@ -199,9 +199,9 @@ function joinMergedIds(
   { members, leftOut }: MergedRecord, stored: JsonObject, record: JsonObject,
 ): MergedRecord {
   const ids = [...new Set([...mergedIdsOf(stored), ...mergedIdsOf(record)])];
-  const joined = putMergedIds(members, ids.slice(0, MERGED_IDS_MAX));
+  const book = putMergedIds(members, ids.slice(0, MERGED_IDS_MAX));
   return {
-    members: joined, leftOut: ids.length > MERGED_IDS_MAX ? [...leftOut, 'mergedIds'] : leftOut,
+    members: book, leftOut: ids.length > MERGED_IDS_MAX ? [...leftOut, 'mergedIds'] : leftOut,
   };
 }
 
@@ -210,17 +210,17 @@ function mergeEdited(
   members: JsonObject, record: JsonObject, bytes: Buffer, source: MatchMode['source'],
 ): MergedRecord {
   if (source === null) return mergeRecord(members, record, []);
-  let merged = mergeRecord(members, record, source.ownIdFields);
-  const isDone = (): boolean => merged.leftOut.length === 0 && isSame(members, merged.members);
+  let result = mergeRecord(members, record, source.ownIdFields);
+  const isDone = (): boolean => result.leftOut.length === 0 && isSame(members, result.members);
   // Most records need no export.
-  if (isDone()) return merged;
-  let edited = record;
-  for (const exported of source.readExports(bytes)) {
-    edited = omitUnedited(edited, members, exported, source);
-    merged = mergeRecord(members, edited, source.ownIdFields);
+  if (isDone()) return result;
+  let editedRecord = record;
+  for (const exportRecord of source.readExports(bytes)) {
+    editedRecord = omitUnedited(editedRecord, members, exportRecord, source);
+    result = mergeRecord(members, editedRecord, source.ownIdFields);
     if (isDone()) break;
   }
-  return merged;
+  return result;
 }
 
 /** Whether the members say the same; in metadata the order of names says nothing. */

@@ -17,11 +17,12 @@ const TITLE_FIELDS: ReadonlySet<string> =
 export function listDecodedTexts(record: FieldRecord, name: string): FieldTexts {
   const { texts: latexTexts, isWhole } = listTexts(record, name);
   if (name === 'url') return { texts: latexTexts.map(decodeLatexUrl).filter(isText), isWhole };
-  const decoded = latexTexts.map(decodeLatex);
-  const isPlain = decoded.every(({ text, hasMarkup, hasGroups }, index) => !hasMarkup
+  const decodedTexts = latexTexts.map(decodeLatex);
+  const isPlain = decodedTexts.every(({ text, hasMarkup, hasGroups }, index) => !hasMarkup
     && !(hasGroups && TITLE_FIELDS.has(name)
       && encodeTitle(text) !== foldLatexBlanks(latexTexts[index] ?? '')));
-  return { texts: decoded.map(({ text }) => text).filter(isText), isWhole: isWhole && isPlain };
+  const texts = decodedTexts.map(({ text }) => text).filter(isText);
+  return { texts, isWhole: isWhole && isPlain };
 }
 
 function isText(text: string): boolean {

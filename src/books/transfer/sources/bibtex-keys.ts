@@ -170,7 +170,7 @@ function findPlace(entries: Uint32Array, low: number, tag: number): number {
   return index * 2;
 }
 
-/** What BibTeX takes for a key within braces, and no reader for something else, as for a field. */
+/** A text that BibTeX takes for a key within braces, and that no reader takes for a field. */
 const KEY = /^[^\s,{}%"\\~=]{1,250}$/;
 /** Letters that are no base letter with an accent. */
 const ASCII_LETTERS: ReadonlyMap<string, string> = new Map([

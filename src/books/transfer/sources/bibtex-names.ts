@@ -14,11 +14,11 @@ import { createAuthor, isNameList, splitAuthor, splitName } from '../mapping/per
 
 export function readNames(latex: string): RowValue | undefined {
   const authors: JsonObject[] = [];
-  const joined = splitOutsideBraces(latex, /[ \t\r\n]and(?=[ \t\r\n])/, LIST_LENGTH_MAX)
+  const andNames = splitOutsideBraces(latex, /[ \t\r\n]and(?=[ \t\r\n])/, LIST_LENGTH_MAX)
     .filter((name) => name.trim() !== '');
-  const names = joined.flatMap((name) => splitOutsideBraces(name, /;/))
+  const names = andNames.flatMap((name) => splitOutsideBraces(name, /;/))
     .map((name) => name.trim()).filter((name) => name !== '');
-  let isWhole = names.length === joined.length && names.length <= LIST_LENGTH_MAX;
+  let isWhole = names.length === andNames.length && names.length <= LIST_LENGTH_MAX;
   for (const name of names.slice(0, LIST_LENGTH_MAX)) {
     const author = name.toLowerCase() === 'others' ? null : readName(name);
     if (author !== null) authors.push(author);
@@ -79,8 +79,8 @@ function readName(name: string): JsonObject | null {
 
 function readPerson(name: string): JsonObject & { readonly name: JsonValue } {
   const pieces = splitOutsideBraces(name, /,/);
-  const named = readNamedParts(pieces);
-  if (named !== null) return finishPerson(named, name);
+  const namedParts = readNamedParts(pieces);
+  if (namedParts !== null) return finishPerson(namedParts, name);
   const texts = pieces.map((piece) => decodeLatex(piece).text);
   if (texts.length > 3 && isNameList(texts.join(','))) return { name: decodeLatex(name).text };
   const [family = '', second = '', ...others] = texts;

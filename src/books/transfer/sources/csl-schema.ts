@@ -1,5 +1,5 @@
 /**
- * What the schema of CSL's input data lets an item have (citationstyles.org, csl-data.json, version
+ * The members that an item of CSL's input data may have (citationstyles.org, csl-data.json, version
  * 1.0), besides `id`, `type` and `custom`. An item with any other member is not valid.
  */
 import { isJsonNumber } from '../../../base/exact-number.ts';

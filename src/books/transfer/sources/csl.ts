@@ -135,7 +135,7 @@ function createItem({ ownId, fields }: WrittenRecord, book: Book): JsonObject {
   for (const [name, value] of fields) {
     if (isCslMember(name, value)) item[name] = value;
   }
-  // Such as authors with an ORCID, as Crossref sends them: the item has them as far as it may.
+  // Crossref sends authors with an ORCID, say: the item has them as far as it may.
   for (const [name, value] of Object.entries(source)) {
     const isDone = name === 'id' || name === 'type' || (name === 'custom' && isJsonObject(value));
     if (!isDone && !isCslMember(name, value)) custom.set(name, value);

@@ -56,8 +56,8 @@ export class JsonldSplitter implements FieldSplitter {
 
   #findTerms(scope: JsonScope | null): ContextTerms {
     if (scope === null) return ContextTerms.schemaOrg;
-    const known = this.#terms.get(scope);
-    if (known !== undefined) return known;
+    const knownTerms = this.#terms.get(scope);
+    if (knownTerms !== undefined) return knownTerms;
     const terms = this.#findTerms(scope.outer).with(scope.context);
     this.#terms.set(scope, terms);
     return terms;
@@ -95,12 +95,13 @@ function renameMembers(
   const members = new Map<string, JsonValue>();
   for (const [name, value] of Object.entries(object)) {
     if (name === '@context') continue;
-    const known = terms.resolve(name);
-    if (known !== null && isRead(known) && !members.has(known)) {
-      members.set(known, renameValue(value, terms, VALUE_MEMBERS.has(known) ? field : known));
+    const property = terms.resolve(name);
+    if (property !== null && isRead(property) && !members.has(property)) {
+      const valueName = VALUE_MEMBERS.has(property) ? field : property;
+      members.set(property, renameValue(value, terms, valueName));
       continue;
     }
-    const isMistakable = SCHEMA_ORG_TERMS.has(name) && (known !== name || isRead(name));
+    const isMistakable = SCHEMA_ORG_TERMS.has(name) && (property !== name || isRead(name));
     const ownName = isMistakable ? terms.expand(name) : name;
     if (ownName !== null) members.set(ownName, value);
   }

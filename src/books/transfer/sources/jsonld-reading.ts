@@ -110,12 +110,12 @@ function readRating(field: JsonValue): RowValue | undefined {
 
 export function writeReview({ review, rating }: Partial<Reading>): WrittenFields {
   if (review === undefined && rating === undefined) return [];
-  const written: JsonObject = {
+  const field: JsonObject = {
     '@type': 'Review',
     ...review === undefined ? {} : { reviewBody: review },
     ...rating === undefined ? {} : { reviewRating: { '@type': 'Rating', ratingValue: rating } },
   };
-  return [['review', written]];
+  return [['review', field]];
 }
 
 /** Whether an object is of this type and no other. */

@@ -48,9 +48,9 @@ class KnownNodes {
 
   add(id: string, members: JsonObject): void {
     if (this.#nodes.has(id) || this.#nodes.size === NODES_MAX) return;
-    const taken = TAKEN_MEMBERS.filter((name) => Object.hasOwn(members, name));
-    if (taken.every((name) => name === '@type')) return;
-    const node = Object.fromEntries(taken.map((name) => [name, members[name] ?? null]));
+    const takenNames = TAKEN_MEMBERS.filter((name) => Object.hasOwn(members, name));
+    if (takenNames.every((name) => name === '@type')) return;
+    const node = Object.fromEntries(takenNames.map((name) => [name, members[name] ?? null]));
     const length = measure(node);
     if (length > NODE_LENGTH_MAX || this.#length + length > NODES_LENGTH_MAX) return;
     this.#length += length;
@@ -122,10 +122,10 @@ export class ReferenceQueue {
       count += 1;
     }
     if (count === 0) return [];
-    const released = this.#waiting.slice(0, count);
+    const records = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);
     this.#waitingLength = waitingLength;
-    return released.map((record) => this.#finish(record));
+    return records.map((record) => this.#finish(record));
   }
 
   /** All that wait, at the end of the file. */
@@ -141,7 +141,7 @@ export class ReferenceQueue {
 
   /** The fields with what they refer to; adds the ids that are to be waited for. */
   #resolve(fields: Fields, missing: Set<string>): Map<string, JsonValue> {
-    const resolved = new Map<string, JsonValue>();
+    const resolvedFields = new Map<string, JsonValue>();
     const resolver = new Resolver(this.#nodes);
     for (const [name, value] of fields) {
       const isAgent = AGENT_FIELDS.has(name);
@@ -149,9 +149,9 @@ export class ReferenceQueue {
         if (isAgent || LOCAL_ID.test(id)) missing.add(id);
       };
       const isFollowed = this.#followedFields.has(name);
-      resolved.set(name, isFollowed ? resolver.resolve(value, isAgent) : value);
+      resolvedFields.set(name, isFollowed ? resolver.resolve(value, isAgent) : value);
     }
-    return resolved;
+    return resolvedFields;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What the names of a JSON-LD node mean in schema.org, by its contexts (JSON-LD 1.1 §3.1, §4.1). No
+ * The meaning of a JSON-LD node's names in schema.org, by its contexts (JSON-LD 1.1 §3.1, §4.1). No
  * context is fetched. Names that no context defines are schema.org's, unless `@vocab` says that
- * they are another's; where a context is schema.org's own, its terms are, whatever `@vocab` says.
+ * they are another's; if a context is schema.org's own, its terms are, whatever `@vocab` says.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -31,8 +31,8 @@ const SCHEMA_ORG_DEFINITIONS: Definitions = new Map([
 ]);
 
 /**
- * What one context after another defines. Each is a layer over those before it, which are shared:
- * a node costs what its own context has, however long the file's is.
+ * The terms that one context after another defines. Each is a layer over those before it, which are
+ * shared: a node costs what its own context has, however long the file's is.
  */
 export class ContextTerms {
   readonly #outer: ContextTerms | null;

@@ -45,10 +45,10 @@ function createNode({ ownId, fields }: WrittenRecord): WrittenNode {
   let isWhole = true;
   for (const [name, value] of fields) {
     if (name === '@type') continue;
-    const known = ContextTerms.schemaOrg.resolve(name);
-    if (known !== null && isProperty(known) && !members.has(known)) {
+    const property = ContextTerms.schemaOrg.resolve(name);
+    if (property !== null && isProperty(property) && !members.has(property)) {
       const ownValue = withoutForeignNames(value);
-      members.set(known, ownValue);
+      members.set(property, ownValue);
       isWhole &&= isDeepStrictEqual(ownValue, value);
     } else {
       isWhole = false;

@@ -56,7 +56,7 @@ const ROWS: FormatTable['rows'] = [
   recordRow('reading.rating', ['review'], ({ fields }) => readReviewRating(fields.get('review'))),
   textRows('datePublished', 'datePublished', readDate),
   textRows('inLanguage', 'inLanguage', readLanguage),
-  // Such as `und`: a tag that names no language.
+  // A tag such as `und` names no language.
   textRows('inLanguage', 'inLanguage'),
   textRows('numberOfPages', 'numberOfPages', readPages),
   textRows('bookEdition', 'bookEdition'),

@@ -153,8 +153,9 @@ function memberText(value: JsonObject, name: string): string {
 
 /** The first person, whatever the role, and the others who are authors; all else is kept. */
 function readPersons(persons: readonly Person[]): RowValue | undefined {
-  const named = persons.filter(({ invertedName, name }) => invertedName !== '' || name !== '');
-  const authors = named.filter(({ role }, index) => index === 0 || isAuthor(role));
+  const namedPersons = persons
+    .filter(({ invertedName, name }) => invertedName !== '' || name !== '');
+  const authors = namedPersons.filter(({ role }, index) => index === 0 || isAuthor(role));
   if (authors.length === 0) return undefined;
   const value = authors.map(({ name, invertedName }) => createNamedAuthor(name, invertedName));
   // Also the role of somebody without a name is kept.

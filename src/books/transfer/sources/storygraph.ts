@@ -92,7 +92,7 @@ function readReading(text: string): ReadingDates {
   return { start: readDate(start), end: readDate(end) };
 }
 
-/** Where there is an end, too, it says the rest. */
+/** If the field has an end, too, the end says the rest. */
 function readStart(text: string): RowValue | undefined {
   const { start, end, isOnly } = readLastReading(text);
   return start === undefined || (end === undefined && isOnly) ? start : part(start.value);

@@ -2,6 +2,7 @@
 import { createGuard } from '../access/guard.ts';
 import type { TokenVerifier } from '../access/token-verifier.ts';
 import type { Clock } from '../base/clock.ts';
+import type { MaybePromise } from '../base/when-done.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import type { MemoryBudget } from '../base/memory-budget.ts';
@@ -55,7 +56,7 @@ export function composeDispatcher(
   const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
   const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
-  const document = (): OpenApiDocument | Promise<OpenApiDocument> => loadOpenApi(
+  const document = (): MaybePromise<OpenApiDocument> => loadOpenApi(
     ({ createDocument }) => createDocument({
       routes: readConsistency === null ? routes
         : routes.map((route) => readConsistency.describeRoute(route)),

@@ -59,8 +59,8 @@ export function parseNumber(text: string): JsonNumber {
 /** Below 0, 0 or above 0, as the first is less than, as much as or more than the second. */
 export function compareNumbers(left: JsonNumber, right: JsonNumber): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
-  const first = decimalOf(left);
-  const second = decimalOf(right);
+  const first = toDecimal(left);
+  const second = toDecimal(right);
   if (first.sign !== second.sign) return first.sign - second.sign;
   if (first.scale !== second.scale) return first.sign * (first.scale - second.scale);
   if (first.digits === second.digits) return 0;
@@ -106,7 +106,7 @@ export class ScalarSet {
 export function normalizeNumber(value: ExactNumber): JsonNumber {
   const double = Number(value.text);
   if (Number.isFinite(double) && compareNumbers(value, double) === 0) return double;
-  const { sign, digits, scale } = decimalOf(value);
+  const { sign, digits, scale } = toDecimal(value);
   const minus = sign < 0 ? '-' : '';
   return new ExactNumber(scale >= digits.length && scale <= INTEGER_DIGITS_MAX
     ? minus + digits.padEnd(scale, '0') : `${minus}0.${digits}e${scale}`);
@@ -128,7 +128,7 @@ const SCALE_MAX = Number.MAX_SAFE_INTEGER;
  */
 const decimals = new WeakMap<ExactNumber, Decimal>();
 
-function decimalOf(value: JsonNumber): Decimal {
+function toDecimal(value: JsonNumber): Decimal {
   if (typeof value === 'number') return parseDecimal(String(value));
   const decimal = decimals.get(value) ?? parseDecimal(value.text);
   decimals.set(value, decimal);

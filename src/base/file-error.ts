@@ -48,10 +48,10 @@ export function describeFileError(
 ): FileErrorDescription {
   const message = messageOf(error);
   const code = systemCodeOf(error) ?? '';
-  if (code === 'EROFS') return describeReadOnly(message, pathOf(error), view);
+  if (code === 'EROFS') return describeReadOnly(message, readPath(error), view);
   // The program of a spawn is refused for reasons of its own.
   const isRefusal =
-    (code === 'EACCES' || code === 'EPERM') && !syscallOf(error).startsWith('spawn');
+    (code === 'EACCES' || code === 'EPERM') && !readSyscall(error).startsWith('spawn');
   if (!isRefusal) return { cause: message, remedy: REMEDIES[code] ?? null };
   return describeRefusal(message, findRefusingStep(error, view), code, view);
 }
@@ -98,9 +98,9 @@ function describeRefusal(
 
 /** Finds what has refused: the file, the folder that is changed, or the last that we may see. */
 function findRefusingStep(error: unknown, view: SystemView): RefusingStep | null {
-  const path = pathOf(error);
+  const path = readPath(error);
   if (path === null) return null;
-  let current = FOLDER_CALLS.includes(syscallOf(error)) ? dirname(path) : path;
+  let current = FOLDER_CALLS.includes(readSyscall(error)) ? dirname(path) : path;
   for (;;) {
     const step = view.look(current);
     if (step !== null) return { path: current, ...step };
@@ -130,13 +130,13 @@ function findMount(path: string, view: SystemView): string {
     || folder;
 }
 
-function pathOf(error: unknown): string | null {
+function readPath(error: unknown): string | null {
   // Sockets in the file system have an address.
   const path: unknown = Reflect.get(Object(error), 'path') ?? Reflect.get(Object(error), 'address');
   return typeof path === 'string' && path.startsWith('/') ? path : null;
 }
 
-function syscallOf(error: unknown): string {
+function readSyscall(error: unknown): string {
   return String(Reflect.get(Object(error), 'syscall'));
 }
 

@@ -6,11 +6,12 @@
  * 220; custom actions 130; hook commands 120; the matching of imports 110; the configuration 110;
  * diagnoses 100; documents 50. What takes less costs more lines than memory.
  */
+import type { MaybePromise } from './when-done.ts';
 
 export type LazyModule<Module> = {
   (): Promise<Module>;
   /** Calls `use` with the module, at once when it is loaded: only the first use waits. */
-  <Result>(use: (module: Module) => Result | Promise<Result>): Result | Promise<Result>;
+  <Result>(use: (module: Module) => MaybePromise<Result>): MaybePromise<Result>;
 };
 
 const loaders = new Set<() => Promise<unknown>>();
@@ -31,7 +32,7 @@ export function lazyImport<Module>(load: () => Promise<Module>): LazyModule<Modu
     }
   };
   loaders.add(loadOnce);
-  return <Result>(use?: (module: Module) => Result | Promise<Result>) => {
+  return <Result>(use?: (module: Module) => MaybePromise<Result>) => {
     if (use === undefined) return Promise.resolve(module ?? loadOnce());
     return module === null ? loadOnce().then(use) : use(module);
   };

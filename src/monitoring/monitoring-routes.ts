@@ -18,7 +18,7 @@ type WebhookDescription = {
   readonly target: string | null;
 };
 
-type MonitoringDeps = {
+type MonitoringRouteDeps = {
   readonly statistics: Statistics;
   readonly readHistory: (window: StatisticsHistory['window']) => StatisticsHistory;
   readonly describeWebhook: (webhookId: string) => WebhookDescription;
@@ -33,14 +33,14 @@ type MonitoringDeps = {
 // Request ids are shorter (dispatcher.ts). Only the schema says it: a longer id matches no line.
 const ID_LENGTH_MAX = 200;
 
-export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
+export function monitoringRoutes(deps: MonitoringRouteDeps): readonly HttpRoute[] {
   return [
     statusRoute(deps), statisticsRoute(deps), historyRoute(deps), logRoute(deps),
     settingsRoute(deps),
   ];
 }
 
-function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
+function statusRoute({ getStatus }: MonitoringRouteDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
     summary: 'Whether the service is ready, what it holds and what waits', tool: {},
@@ -55,7 +55,7 @@ const STATISTICS_PARAMETERS = [{
 }] as const satisfies readonly ParameterSpec[];
 
 function statisticsRoute(
-  { statistics, describeWebhook, findSeenWebhooks }: MonitoringDeps,
+  { statistics, describeWebhook, findSeenWebhooks }: MonitoringRouteDeps,
 ): HttpRoute {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
@@ -83,7 +83,7 @@ const HISTORY_PARAMETERS = [{
   schema: { kind: 'string', values: HISTORY_WINDOWS },
 }] as const satisfies readonly ParameterSpec[];
 
-function historyRoute({ readHistory }: MonitoringDeps): HttpRoute {
+function historyRoute({ readHistory }: MonitoringRouteDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/statistics/history', operationId: 'getStatisticsHistory',
     access: 'read',
@@ -110,7 +110,7 @@ const LOG_PARAMETERS = [
   { name: 'after', in: 'query', description: 'Lines after that number', schema: COUNT },
 ] as const satisfies readonly ParameterSpec[];
 
-function logRoute({ logLines }: MonitoringDeps): HttpRoute {
+function logRoute({ logLines }: MonitoringRouteDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/log', operationId: 'listLogLines', access: 'admin',
     summary: 'The last 1,000 lines of the log, oldest first, secrets replaced',
@@ -126,7 +126,7 @@ function logRoute({ logLines }: MonitoringDeps): HttpRoute {
   };
 }
 
-function settingsRoute({ listSettings }: MonitoringDeps): HttpRoute {
+function settingsRoute({ listSettings }: MonitoringRouteDeps): HttpRoute {
   return {
     method: 'GET', path: '/api/settings', operationId: 'listSettings', access: 'admin',
     summary: 'Every setting, its value and where it came from; secrets are shown as ***',

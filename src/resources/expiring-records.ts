@@ -108,8 +108,8 @@ export class ExpiringRecords {
   /** The records that expire next, as many as must go to be within the limits. */
   #selectSurplus(records: ExpiringRecord[]): ExpiringRecord[] {
     const { countMax, bytesMax } = this.#deps.limits;
-    let countToFree = surplusOf(this.#records.size, countMax);
-    let bytesToFree = surplusOf(this.#records.bytesTotal, bytesMax);
+    let countToFree = countSurplus(this.#records.size, countMax);
+    let bytesToFree = countSurplus(this.#records.bytesTotal, bytesMax);
     records.sort((left, right) => left.expiryMs - right.expiryMs || (left.id < right.id ? -1 : 1));
     const end = records.findIndex((record) => {
       if (countToFree <= 0 && bytesToFree <= 0) return true;
@@ -137,6 +137,6 @@ export class ExpiringRecords {
 }
 
 /** How much must go of an amount beyond its limit, with some slack; nothing when it is within. */
-function surplusOf(amount: number, limit: number): number {
+function countSurplus(amount: number, limit: number): number {
   return amount <= limit ? 0 : amount - limit + Math.floor(limit * SLACK_RATIO);
 }

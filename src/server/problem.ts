@@ -61,7 +61,7 @@ const ERRORS_SHOWN_MAX = 20;
 /** The error responses of a route, for its table of responses. */
 export function problemResponses(...statuses: readonly number[]): ResponseSpec[] {
   return statuses.map((status) =>
-    ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
+    ({ status, description: formatTitle(status), mediaType: PROBLEM_MEDIA_TYPE }));
 }
 
 type ErrorResponse = {
@@ -79,7 +79,7 @@ export function createErrorResponse(
   return {
     status: problem.status,
     headers: ['Content-Type', mediaType, ...errorHeaders(thrown)],
-    body: format?.encode(codeOf(thrown), problem.detail) ?? JSON.stringify(problem),
+    body: format?.encode(readCode(thrown), problem.detail) ?? JSON.stringify(problem),
   };
 }
 
@@ -89,19 +89,19 @@ export function boundTokenError(): AppError {
     { challenge: 'Bearer error="insufficient_scope"' });
 }
 
-export function statusOf(code: ErrorCode): number {
+export function findStatus(code: ErrorCode): number {
   return STATUS[code];
 }
 
 /** The problem document for anything that was thrown while the path `instance` was served. */
 export function toProblem(thrown: unknown, instance?: string): Problem {
-  const code = codeOf(thrown);
+  const code = readCode(thrown);
   const status = STATUS[code];
   const isAppError = thrown instanceof AppError;
   const isPublic = isAppError && code !== 'internal';
   return {
     type: problemType(code),
-    title: titleOf(status),
+    title: formatTitle(status),
     status,
     detail: isPublic ? thrown.message : 'internal error',
     ...instance === undefined ? {} : { instance },
@@ -148,7 +148,7 @@ export function formatFieldErrors(errors: readonly FieldError[]): string {
   return lines.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
-function codeOf(thrown: unknown): ErrorCode {
+function readCode(thrown: unknown): ErrorCode {
   return thrown instanceof AppError ? thrown.code : 'internal';
 }
 
@@ -175,6 +175,6 @@ function errorHeaders(thrown: unknown): string[] {
   return headers;
 }
 
-function titleOf(status: number): string {
+function formatTitle(status: number): string {
   return TITLES[status] ?? http.STATUS_CODES[status] ?? 'Error';
 }

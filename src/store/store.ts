@@ -168,7 +168,7 @@ async function findRestoredManifest(
   return true;
 }
 
-type StoreDeps = {
+type OpenedStoreDeps = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
@@ -184,7 +184,7 @@ export class OpenedStore implements Store {
   readonly replica: Replica | null;
   /** The commit takes part when transactions of other nodes are applied. */
   readonly commit: GroupCommit;
-  readonly #deps: StoreDeps;
+  readonly #deps: OpenedStoreDeps;
   readonly #clock: Clock;
   /** Null where the log has no epochs: in an engine, and without their collection. */
   readonly #epoch: Epoch | null;
@@ -192,7 +192,7 @@ export class OpenedStore implements Store {
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: StoreOptions, deps: StoreDeps) {
+  constructor(options: StoreOptions, deps: OpenedStoreDeps) {
     const { directory, logger, limits = STANDARD_LIMITS } = options;
     const { journal, collections } = deps;
     this.directory = directory;

@@ -22,7 +22,7 @@ const PENDING_BYTES_MAX = 1 << 20;
  */
 const NEAR_TRANSACTIONS = 256;
 
-type ReaderOptions = {
+type StreamReaderOptions = {
   readonly filter: StreamFilter;
   readonly find: FindRecord;
   /** All topics, by collection. */
@@ -49,7 +49,7 @@ export type ReaderConnection = {
 
 export class StreamReader {
   readonly filter: StreamFilter;
-  readonly #options: ReaderOptions;
+  readonly #options: StreamReaderOptions;
   #log: LogReader | null;
   /** The last sequence to read from the log; null until the reader has joined the broadcast. */
   #joinedSequence: number | null = null;
@@ -61,7 +61,7 @@ export class StreamReader {
   #isEnded = false;
   #wake: (() => void) | null = null;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: StreamReaderOptions) {
     this.filter = options.filter;
     this.#options = options;
     this.#log = options.log;

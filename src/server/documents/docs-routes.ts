@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/docs-page.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import { problemResponses } from '../problem.ts';
 import type { HeaderList, HttpRoute, ResponseSpec } from '../http-route.ts';
 
@@ -18,7 +19,7 @@ type Manual = {
  * takes milliseconds: it is rendered once with a placeholder, which the host then replaces.
  */
 export function docsRoute(spec: {
-  readonly document: () => DocumentView | Promise<DocumentView>;
+  readonly document: () => MaybePromise<DocumentView>;
   readonly chapters?: readonly ChapterView[];
 }): HttpRoute {
   let template = { base: '', page: '' };
@@ -38,7 +39,7 @@ export function docsRoute(spec: {
         template = { base, page: pages.renderDocs(document, baseUri, base, spec.chapters) };
         cachedPage.origin = '';
       }
-      const origin = originOf(exchange.request);
+      const origin = readOrigin(exchange.request);
       if (origin !== cachedPage.origin) {
         const page = template.page.replaceAll(ORIGIN_PLACEHOLDER, origin);
         cachedPage = { origin, bytes: Buffer.from(page) };
@@ -96,7 +97,7 @@ const loadPages = lazyImport<DocsPages>(() => import('./page/docs-page.ts'));
 const ORIGIN_PLACEHOLDER = 'http://origin.invalid';
 
 /** The origin of the request. It holds no character that HTML or a shell would need escaped. */
-function originOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+function readOrigin({ headers: { host = '' }, socket }: IncomingMessage): string {
   const scheme = 'encrypted' in socket ? 'https' : 'http';
   return `${scheme}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }

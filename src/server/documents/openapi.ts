@@ -74,7 +74,7 @@ function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas)
     operationId,
     summary: route.summary,
     ...route.access === 'public' ? {} : { description: describeScopes(route) },
-    tags: [tagOf(route.path)],
+    tags: [findTag(route.path)],
     ...parameters.length === 0 ? {} : {
       parameters: parameters.map((parameter) => buildParameter(parameter, schemas)),
     },
@@ -109,7 +109,7 @@ function listSecurity(access: HttpRoute['access']): readonly object[] {
   return access === 'follow' ? [bearer] : [{}, bearer];
 }
 
-function tagOf(path: string): string {
+function findTag(path: string): string {
   const [first = '', second = ''] = path.split('/').slice(1);
   if (first === 'api') return second;
   return first === 'webhook' ? 'webhook' : 'operations';

@@ -20,7 +20,7 @@ import type { ClientAddressResolver } from './client-address.ts';
 import { discardInput, endConnection, hasFailed } from './connection-end.ts';
 import { formatHeaders, parseHeaderText } from './header-text.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcedLength, announcesBody, endsConnection, mountPathOf } from './request-head.ts';
+import { announcedLength, announcesBody, endsConnection, readMountPath } from './request-head.ts';
 import { createErrorResponse } from '../problem.ts';
 import type {
   Entrance, Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull,
@@ -123,7 +123,7 @@ export class HttpExchange implements Exchange {
     if (this.isControl) return path;
     const { baseUri } = this.#context;
     if (baseUri !== undefined && baseUri !== null) return baseUri + path;
-    return this.entrance === 'embedded' ? mountPathOf(this.request) + path : path;
+    return this.entrance === 'embedded' ? readMountPath(this.request) + path : path;
   }
 
   get log(): Logger {

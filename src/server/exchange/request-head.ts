@@ -85,7 +85,7 @@ export function endsConnection(request: IncomingMessage): boolean {
  * The beginning of the path that a framework cut off before it called us: Express's `baseUrl`, or
  * the part of `originalUrl` before `url`. Empty when there is none.
  */
-export function mountPathOf(request: IncomingMessage): string {
+export function readMountPath(request: IncomingMessage): string {
   const base: unknown = Reflect.get(request, 'baseUrl');
   if (typeof base === 'string') return base;
   const { url = '' } = request;

@@ -45,14 +45,14 @@ export async function writeSnapshots(
   confirm: () => Promise<void> = async () => {},
 ): Promise<void> {
   const collections = [...frozen.keys()];
-  const pathOf = (collection: string): string =>
+  const createPath = (collection: string): string =>
     join(directory, snapshotName(collection, generation));
   for (const [collection, view] of frozen) {
     const header = { collection, generation, sequence, collections };
-    await writeSnapshot(files, temporaryName(pathOf(collection)), header, view, isStopping);
+    await writeSnapshot(files, temporaryName(createPath(collection)), header, view, isStopping);
   }
   await confirm();
-  for (const path of collections.map(pathOf)) files.renameSync(temporaryName(path), path);
+  for (const path of collections.map(createPath)) files.renameSync(temporaryName(path), path);
   await files.syncDirectory(directory);
 }
 

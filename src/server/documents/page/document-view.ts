@@ -57,12 +57,12 @@ export type SchemaView = {
 };
 
 /** The name of the model that the schema refers to; undefined when it is no reference. */
-export function modelNameOf({ $ref }: SchemaView): string | undefined {
+export function readModelName({ $ref }: SchemaView): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
 /** The schema that a reference refers to; any other schema as it is. */
 export function resolveSchema(schema: SchemaView, document: DocumentView): SchemaView {
-  const name = modelNameOf(schema);
+  const name = readModelName(schema);
   return name === undefined ? schema : document.components?.schemas?.[name] ?? {};
 }

@@ -1,6 +1,6 @@
 /** Renders schemas: the name of a type, its limits, its shape, and the table of a model. */
 import type { DocumentView, SchemaView } from './document-view.ts';
-import { modelNameOf, resolveSchema } from './document-view.ts';
+import { readModelName, resolveSchema } from './document-view.ts';
 import { toAnchor, escapeHtml, renderTable, renderText } from './html.ts';
 
 /** Objects in an example that stand deeper are empty. */
@@ -8,7 +8,7 @@ const EXAMPLE_DEPTH_MAX = 4;
 
 /** A type in one line, with links to models: `AuthorBody[] | null`. */
 export function renderType(schema: SchemaView): string {
-  const name = modelNameOf(schema);
+  const name = readModelName(schema);
   if (name !== undefined) {
     return `<a href="#schema-${toAnchor(name)}">${escapeHtml(name)}</a>`;
   }

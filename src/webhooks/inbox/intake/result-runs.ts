@@ -6,7 +6,7 @@
 import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
-import { statusOf } from '../../../server/problem.ts';
+import { findStatus } from '../../../server/problem.ts';
 import { ActionResult } from '../../actions/action.ts';
 import type { RunWait } from '../../actions/action-registry.ts';
 import {
@@ -118,7 +118,7 @@ export class ResultRuns {
     const refusal = findRefusal(outcomes);
     const response = buildResponse(webhook, combineOutcomes(failedRequest, outcomes));
     const nowMs = clock.now();
-    const status = refusal === null ? findSentStatus(request, response) : statusOf(refusal.code);
+    const status = refusal === null ? findSentStatus(request, response) : findStatus(refusal.code);
     const answer = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
     await store.transact((transaction) => {
       changeItem(requestSpec, transaction, requestId, (before) =>
@@ -215,7 +215,7 @@ export class ResultRuns {
     // The request is stored if another route has run, so that this one is not run again.
     const hasRun = outcomes.some((outcome) => outcome.refusal === null);
     if (hasRun && request.webhook.inbox !== 'off') {
-      const status = statusOf(refusal.code);
+      const status = findStatus(refusal.code);
       await this.#inboxWriter.addFailed(request, outcomes, { status, reservedId: id, event });
     }
     throw refusal;

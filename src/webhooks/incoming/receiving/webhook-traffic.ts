@@ -7,7 +7,7 @@ import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../../base/errors.ts';
 import type { LogFields } from '../../../base/log.ts';
-import { statusOf } from '../../../server/problem.ts';
+import { findStatus } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
@@ -115,7 +115,7 @@ export class Rejections {
     this.#onOutcome('requests', this.#webhookId, 'rejected', durationMs);
     this.#lines.warning(exchange, REJECTED, {
       ...this.#labels, ...webhook === null ? {} : { path: webhook.pathSegment },
-      status: statusOf(code),
+      status: findStatus(code),
       // The log calls the finding `reason`.
       ...check === null ? {} : { check }, reason: finding, client: exchange.clientAddress,
     }, linesMax);

@@ -115,7 +115,7 @@ export function hasScope(
   return grant.binding !== undefined || includesScope(grant.scope, requiredScope);
 }
 
-/** What the caller's token lets him do; null without a valid one. */
+/** The rights of the caller's token; null without a valid one. */
 function findCallerGrant(
   { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,
 ): Grant | null {

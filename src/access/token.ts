@@ -96,7 +96,7 @@ export const TOKEN_MODEL = describeObject({
   check: (token) => [...findEventsProblems(token), ...findWebhooksProblems(token)],
 });
 
-/** What a caller may do. */
+/** The rights of a caller. */
 export const accessSchema = describeObject({
   kind: 'object', name: 'Access',
   members: {

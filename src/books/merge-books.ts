@@ -2,7 +2,7 @@
  * Merges a book into another: some members become as the other has them, and the other book is
  * deleted, all in one transaction. For a minute `Repository.restore` of the other takes that back.
  *
- * Whatever members are named, the book keeps of the other its id and the own ids of its sources
+ * The book keeps of the other, whatever members are named, its id and the own ids of its sources
  * (merged-ids.ts), and the fields in `metadata.source` of formats that the book has not. The book
  * also keeps own ids that it loses with its metadata: else the next import of their source would
  * add it again.

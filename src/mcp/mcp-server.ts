@@ -197,7 +197,7 @@ function readTransport({ route, request: { headers } }: Exchange): {
   throw new AppError('malformed', `this is for \`hookshelf mcp\`: other programs call ${MCP_PATH}`);
 }
 
-/** Of a caller who wants to be told the progress; null: he does not. */
+/** The token of a caller who wants to be told the progress; null: he does not. */
 function readProgressToken(
   { request: { headers } }: Exchange, { params: { _meta: meta } }: RpcRequest,
 ): JsonValue {

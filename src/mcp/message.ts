@@ -38,7 +38,7 @@ export const INTERNAL_ERROR = -32603;
 const INVALID_REQUEST = -32600;
 const HEADER_MISMATCH = -32020;
 const UNKNOWN_VERSION = -32022;
-/** Where a request has the name that `Mcp-Name` repeats. */
+/** The member of a request with the name that `Mcp-Name` repeats. */
 const NAME_MEMBERS: Readonly<Record<string, string>> = {
   'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri',
 };

@@ -1,4 +1,4 @@
-/** What the methods of the protocol answer. */
+/** The methods of the protocol, and their answers. */
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
@@ -32,7 +32,7 @@ type MethodCall = {
 type ProtocolMethod = {
   /** The only era that has it. */
   readonly era?: Era;
-  /** Who may keep its result, and for how long. */
+  /** The programs that may keep its result, and for how long. */
   readonly cache?: { readonly cacheScope: 'public' | 'private'; readonly ttlMs: number };
   readonly answer: (call: MethodCall) => JsonObject | RpcError | Promise<JsonObject | RpcError>;
 };

@@ -1,4 +1,4 @@
-/** What programs are told of the service: instructions, and prompts that their users choose. */
+/** Texts for programs about the service: instructions, and prompts that their users choose. */
 
 export const INSTRUCTIONS = 'hookshelf keeps a catalog of books and relays webhooks: incoming ones '
   + 'are checked, kept as requests and run an action; events go to outgoing ones as deliveries. '

@@ -22,7 +22,7 @@ const PAGE_ARGUMENTS: ToolArguments = {
   cursor: { place: 'query', schema: TEXT },
 };
 
-/** What a caller may send, by name; a parameter goes before a member of the body with its name. */
+/** Arguments by name; a parameter goes before a member of the body with the same name. */
 export function argumentsOf(route: HttpRoute): ToolArguments {
   const { parameters = [], body } = route;
   const args: Record<string, ToolArgument> = {};
@@ -36,7 +36,7 @@ export function argumentsOf(route: HttpRoute): ToolArguments {
     args[name] = {
       place: 'body', schema, description, isRequired: isRequired === true && !isPatch,
       // A change has the members of the record, which have their sentences where one is created.
-      // What forms fold, as few need it, has none either.
+      // A member that forms fold, as few need it, has none either.
       isBrief: isPatch || form?.group === 'more',
     };
   }

@@ -23,7 +23,7 @@ export function selectRoutes(routes: readonly HttpRoute[]): readonly HttpRoute[]
     path.startsWith(PREFIX) && !CLOSED.includes(access) && tool !== 'none');
 }
 
-/** Of two routes with one name that of a single record has the tool. */
+/** If two routes have one name, the route of a single record has the tool. */
 export function makeRouteTools(routes: readonly HttpRoute[]): readonly Tool[] {
   const ownRoutes = routes.filter(({ tool }) => tool !== undefined);
   return ownRoutes.filter((route) => route.path.includes('{')

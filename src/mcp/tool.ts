@@ -15,7 +15,7 @@ export type Tool = AccessRule & {
   readonly name: string;
   readonly description: string;
   readonly isReadOnly: boolean;
-  /** Of one that does not only read: whether it changes or removes what is there. */
+  /** Whether a tool that writes changes or removes records. */
   readonly isDestructive: boolean;
   readonly tellsProgress?: true;
   readonly outputSchema?: JsonObject;
@@ -40,7 +40,7 @@ export type ToolArgument = {
 /** The caller of a tool, and what he may call. */
 export interface ToolCaller {
   mayCall(rule: AccessRule): boolean;
-  /** What he lacks for it: `the scope write`. */
+  /** Names the right that he lacks: `the scope write`. */
   describeNeed(rule: AccessRule): string;
 }
 
@@ -52,7 +52,7 @@ export interface CallerApi {
   callEndpoint(call: ApiCall): Promise<ApiResponse>;
 }
 
-/** What a call of a tool has. */
+/** The surroundings of a call of a tool. */
 export type ToolContext = {
   readonly api: CallerApi;
   readonly caller: ToolCaller;
@@ -104,7 +104,7 @@ function describeTools(tools: readonly Tool[], caller: ToolCaller): readonly Jso
 
 function describeTool(tool: Tool, caller: ToolCaller, lengthMax: number): JsonObject {
   const { name, description, outputSchema } = tool;
-  // Whoever may only read changes nothing by any tool.
+  // A caller who may only read changes nothing by any tool.
   const isReadOnly = tool.isReadOnly || !WRITING.some((rule) => caller.mayCall(rule));
   const isDestructive = tool.isDestructive && !isReadOnly;
   const visible = Object.entries(tool.arguments)
@@ -144,7 +144,7 @@ function describeType(schema: Schema): JsonObject {
   return { type: schema.kind, ...values === undefined ? {} : { enum: values } };
 }
 
-/** As many clauses of the first sentence as fit; of a longer clause its beginning. */
+/** Cuts the first sentence after the last clause that fits, or within its first clause. */
 function firstSentence(text: string, lengthMax: number): string {
   const [sentence = ''] = text.split(/[.;](?:\s|$)/, 1);
   if (sentence.length <= lengthMax || lengthMax === 0) return lengthMax === 0 ? '' : sentence;

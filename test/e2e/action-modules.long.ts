@@ -1,4 +1,4 @@
-/** Real servers with modules that loop, throw late, end the process or eat memory: they go on. */
+/** Real servers with modules that loop, end their worker or do not load: they go on. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,18 +15,8 @@ const NEVER = 'await new Promise(() => {});';
 /** The bodies of `execute`, by the name of the module and of its action. */
 const BODIES: Readonly<Record<string, string>> = {
   fine: 'return ActionResult.ok({ payload, isBuffer: Buffer.isBuffer(context.body) });',
-  late: NEVER,
   loop: 'for (;;);',
-  throws: `setTimeout(() => { throw new Error('too late'); }, 10); ${NEVER}`,
-  rejects: `Promise.reject(new Error('unheard')); ${NEVER}`,
   exits: 'await null; process.exit(3);',
-  grows: 'const list = []; for (;;) list.push({ length: list.length });',
-  logs: 'for (;;) log.info("again", { text: "p".repeat(500) });',
-  sends: `for (;;) {
-    http.request({ method: 'POST', url: 'http://127.0.0.1:9', body: Buffer.alloc(100_000) })
-      .catch(() => {});
-  }`,
-  tables: 'const table = new Map(); for (let n = 0; ; n += 1) table.set(n, n);',
 };
 
 function moduleText(name: string, body: string, first = ''): string {
@@ -41,12 +31,11 @@ export default class {
 
 async function withModules(
   modules: Readonly<Record<string, string>>, use: (server: Survivor, data: string) => Promise<void>,
-  actionTimeout = 1,
 ): Promise<void> {
   await inFolder(async (data) => {
     writeModules(data, modules);
     writeFileSync(join(data, 'settings.json'), JSON.stringify({
-      incoming: { actionTimeout, retrySchedule: [0, 0] },
+      incoming: { actionTimeout: 1, retrySchedule: [0, 0] },
     }), { mode: 0o600 });
     const server = new Survivor(data, {});
     try {
@@ -78,36 +67,7 @@ async function call(server: Survivor, name: string): Promise<string> {
 
 const FINE =
   '200 {"success":true,"message":"","data":{"payload":{"word":"p"},"isBuffer":true}}';
-const STOPPED = '400 {"success":false,"message":"The action was stopped","data":{}}';
 const TIMED_OUT = '400 {"success":false,"message":"Action timed out","data":{}}';
-
-test('an action that is late, while its worker answers, ends nothing', () =>
-  withModules({ fine: BODIES['fine'] ?? '', late: NEVER }, async (server) => {
-    assert.equal(await call(server, 'late'), TIMED_OUT);
-    assert.equal(await call(server, 'fine'), FINE);
-  }));
-
-for (const name of someOf(['throws', 'rejects', 'exits', 'grows', 'tables'], 3)) {
-  test(`a module that ${name} ends its worker, and not the server`, () =>
-    withModules({ fine: BODIES['fine'] ?? '', late: NEVER, [name]: BODIES[name] ?? '' },
-      async (server) => {
-        const beside = call(server, 'late');
-        assert.equal(await call(server, name), STOPPED);
-        assert.equal(await beside, STOPPED);
-        assert.equal(await call(server, 'fine'), FINE);
-      }, 60));
-}
-
-for (const name of someOf(['logs', 'sends'], 2)) {
-  test(`a loop that ${name} all the time is ended, and fills the memory of nobody`, () =>
-    withModules({ fine: BODIES['fine'] ?? '', [name]: BODIES[name] ?? '' }, async (server) => {
-      assert.equal(await call(server, name), TIMED_OUT);
-      await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
-      const { text } = await ask(`${server.url}/metrics`);
-      const [, residentBytes] = /^process_resident_memory_bytes (\S+)$/m.exec(text) ?? [];
-      assert.ok(Number(residentBytes) < 2 ** 30, String(residentBytes));
-    }));
-}
 
 test('a module that loops three times within a minute is switched off, and others are not', () =>
   withModules({ fine: BODIES['fine'] ?? '', loop: BODIES['loop'] ?? '' }, async (server, data) => {

@@ -49,26 +49,6 @@ test('every route asks for its scope', () => inFolder(async (data) => {
   }
 }));
 
-test('a query is explained to an admin alone', () => inFolder(async (data) => {
-  const server = await startServer(['--data', data]);
-  const path = '/api/books?explain=true&q=emma';
-  assert.equal((await askAs(server, null, 'GET', path)).status, 200, 'no token is needed yet');
-  for (const scope of SCOPES) {
-    const { token } = await makeToken(data, scope);
-    const { status, headers, text } = await askAs(server, token, 'GET', path);
-    assert.equal(status, scope === 'admin' ? 200 : 403, scope);
-    if (scope === 'admin') {
-      assert.deepEqual(Object.keys(JSON.parse(text)), ['plan', 'reason', 'total', 'ms']);
-    } else {
-      assert.equal(JSON.parse(text).detail, `this needs a token of scope admin, not ${scope}`);
-      assert.equal(headers['www-authenticate'], 'Bearer error="insufficient_scope", scope="admin"');
-    }
-    const list = await askAs(server, token, 'GET', path.replace('true', 'false'));
-    assert.deepEqual([list.status, list.text], [200, '[]\n']);
-  }
-  await server.stop();
-}));
-
 test('a token for some events emits these and no other, and changes nothing by itself', () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);

@@ -7,7 +7,7 @@ import type { NaiveBook } from '../../support/naive-list.ts';
 import { ORDER_KEYS, OrderHarness } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
-import { pick, randomBook } from '../../support/random-books.ts';
+import { pick } from '../../support/random-books.ts';
 import { runAll } from '../../support/turns.ts';
 
 const ROUNDS = IS_LONG ? 40 : 2;
@@ -43,18 +43,6 @@ for (const key of ORDER_KEYS) {
       checkPositions(shelf, key, random);
       if (random() < 0.2) shelf.apply();
     }
-  });
-
-  test(`by ${key}, the order that is made is what setting each book gives`, () => {
-    const random = createRandom(1);
-    const shelf = createShelfOfLikeTitles(key, random);
-    const order = new SlotOrder(key, shelf.collection, shelf.readBook);
-    runAll(order.prepare());
-    for (let slot = 0; slot < shelf.collection.slotBound; slot += 1) {
-      order.set(slot, shelf.collection.bytesAt(slot));
-    }
-    runAll(order.settle());
-    assert.deepEqual(listSlots(order), shelf.slots);
   });
 
   test(`by ${key}, an order is right whatever changes while it is made, and merged`, () => {
@@ -124,21 +112,6 @@ function checkPositions(
 function isBefore(left: string | number | null, right: string | number | null): boolean {
   if (left === null || right === null) return left !== null;
   return left < right;
-}
-
-/** Books of which some have long titles that begin alike, and some the same title. */
-function createShelfOfLikeTitles(
-  key: (typeof ORDER_KEYS)[number], random: Random,
-): OrderHarness {
-  const shelf = new OrderHarness(key);
-  shelf.change(random, IS_LONG ? 20_000 : 2000, 0.1);
-  for (let count = 0; count < 300; count += 1) {
-    const word = pick(random, ['war', 'war\0', 'É', 'wars']);
-    const title = `A history of the river and its ${word} ${below(random, 100)}`;
-    const id = `id-${below(random, ID_RANGE)}`;
-    shelf.put({ ...randomBook(random, id), title, authors: [{ name: title }] });
-  }
-  return shelf;
 }
 
 function listSlots(order: SlotOrder): readonly number[] {

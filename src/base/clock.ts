@@ -83,7 +83,7 @@ export function formatTimestampOrNull(ms: number | null): string | null {
 let lastSecond = NaN;
 let lastDate = '';
 
-/** An HTTP date (RFC 9110 §5.6.7). The last one is cached, for the same reason. */
+/** An HTTP date (RFC 9110 §5.6.7). The last date is cached, as in `formatTimestamp`. */
 export function formatHttpDate(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
@@ -96,7 +96,7 @@ export function formatHttpDate(ms: number): string {
 let lastParsedText = '';
 let lastParsedMs = NaN;
 
-/** Milliseconds of a text of `formatTimestamp`. The last one is cached, for the same reason. */
+/** Milliseconds of a text of `formatTimestamp`, which caches the last text, as this does. */
 export function parseTimestamp(text: string): number {
   if (text !== lastParsedText) {
     lastParsedMs = Date.parse(text);

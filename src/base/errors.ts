@@ -1,5 +1,5 @@
 /**
- * The one error type of the program. `code` says what kind of failure it is; `server/problem.ts`
+ * The only error type of the program. `code` says what kind of failure it is; `server/problem.ts`
  * alone turns codes into HTTP statuses and `cli/report-error.ts` alone into exit codes. Anything
  * else that is thrown is a bug.
  */
@@ -38,7 +38,7 @@ export type ErrorDetails = {
   readonly retryAfterS?: number;
   /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];
-  /** A chain of so many hops ended here: see webhook-chain.ts. */
+  /** The number of hops of a chain that ended here: see webhook-chain.ts. */
   readonly chainHops?: number;
   /** The target that the chain would have called next, without credentials. */
   readonly chainTarget?: string;
@@ -60,7 +60,7 @@ export class AppError extends Error {
 
 const TEMPORARY_CODES: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
 
-/** Whether there is no room, or the store takes no writes, at present: it may succeed later. */
+/** Whether there is no room, or the store takes no writes, at present: a later try may succeed. */
 export function isTemporary(thrown: unknown): thrown is AppError {
   return thrown instanceof AppError && TEMPORARY_CODES.includes(thrown.code);
 }

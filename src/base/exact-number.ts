@@ -3,7 +3,7 @@
  * 820982911946154508 would become …500, `10.00` would become 10, and `1e400` null.
  *
  * - A number whose shortest text is the text that came is a JavaScript number: nearly all are. Any
- *   other is an `ExactNumber`, which keeps that text.
+ *   other number is an `ExactNumber`, which keeps its text.
  * - `parseJson` and `parseJsonText` (json/) make them, `encodeJson` (json/encode.ts) writes their
  *   text. The plain `JSON.stringify` writes the double: it is for values that are ours.
  * - `isSameScalar`, `ScalarSet` and `compareNumbers` compare by value, exactly: `10.00` is 10.
@@ -14,7 +14,7 @@
  * hold such numbers.
  */
 export class ExactNumber {
-  /** How many JSON.stringify has written as doubles: `encodeJson` sees that it did. */
+  /** Counts the numbers that JSON.stringify has written as doubles, for `encodeJson` to see it. */
   static encodedAsDoubleCount = 0;
   /** A number as RFC 8259 has it, as it came. */
   readonly text: string;
@@ -56,7 +56,7 @@ export function parseNumber(text: string): JsonNumber {
   return String(double) === text ? double : new ExactNumber(text);
 }
 
-/** Below 0, 0 or above 0, as the first is less than, as much as or more than the second. */
+/** Returns a number below 0, 0 or above 0: `left` is less than, equal to or more than `right`. */
 export function compareNumbers(left: JsonNumber, right: JsonNumber): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   const first = toDecimal(left);
@@ -77,7 +77,7 @@ export function isSameScalar(left: unknown, right: unknown): boolean {
 /** A set of texts, numbers, booleans and nulls, each of them once as `isSameScalar` says. */
 export class ScalarSet {
   readonly #values = new Set<unknown>();
-  /** Numbers that no double is. */
+  /** Numbers that have no equal double. */
   readonly #decimals = new Set<string>();
 
   constructor(values: Iterable<unknown> = []) {
@@ -102,7 +102,7 @@ export class ScalarSet {
   }
 }
 
-/** The one form of all numbers of a value: a JavaScript number where it has that value. */
+/** The only form of all numbers of a value: a JavaScript number if one has that value. */
 export function normalizeNumber(value: ExactNumber): JsonNumber {
   const double = Number(value.text);
   if (Number.isFinite(double) && compareNumbers(value, double) === 0) return double;
@@ -123,8 +123,8 @@ const INTEGER_DIGITS_MAX = 40;
 const SCALE_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Decimals that were read: a number may be as long as a body, and a thousand conditions may ask
- * for it. They are not members of the numbers, which would take three times as long to make.
+ * Caches decimals: a number may be as long as a body, and a thousand conditions may ask for it. The
+ * decimals are no members of the numbers, which would take three times as long to make.
  */
 const decimals = new WeakMap<ExactNumber, Decimal>();
 

@@ -50,10 +50,10 @@ export function readMemberInto(
 }
 
 /**
- * A body that is still to be changed before it is parsed, without what would only be copied to be
- * refused in the end: of unknown members as many names as errors are told, and none of their
- * values, and of an array one item more than it may have. Of 60,000 members each copy takes 20 ms.
- * Throws `invalid` where free JSON has too many bytes.
+ * Trims a body that is still to be changed before it is parsed, as a copy of 60,000 members takes
+ * 20 ms. It keeps as many names of unknown members as errors are told, without their values, and
+ * one item more of an array than the array may have. Throws `invalid` if free JSON has too many
+ * bytes.
  */
 export function trimUnknown(schema: ObjectSchema, body: unknown): unknown {
   const context: ParseContext = { steps: [], errors: [], unknownCount: 0 };
@@ -76,7 +76,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
     && !(value instanceof ExactNumber);
 }
 
-/** The object with `map` of each value in place of that. */
+/** Replaces each value of an object by `map` of it. */
 export function mapMembers(
   object: JsonObject, map: (value: JsonValue, name: string) => JsonValue,
 ): JsonObject {
@@ -100,7 +100,7 @@ export function findInner(
   return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
-/** Whether it is an integer from 0 on that a number holds exactly. */
+/** Whether a value is an integer from 0 on that a number holds exactly. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
@@ -196,7 +196,7 @@ function trimObject(
       entries.push([name, trimAt(name, member.schema, value[name], context)]);
     } else if (unknownCount < UNKNOWN_NAMES_MAX) {
       unknownCount += 1;
-      // In a merge patch null would remove it.
+      // In a merge patch null would remove the member.
       entries.push([name, value[name] === null ? null : true]);
     }
   }
@@ -228,7 +228,7 @@ function readArray(
   if (isTooLong) fail(context, `must have at most ${maxItems} items`);
   const items: JsonValue[] = [];
   const identities = new Set<JsonValue>();
-  // The items beyond have to go in any case.
+  // The items beyond `maxItems` are refused in any case.
   const length = Math.min(value.length, maxItems);
   for (let index = 0; index < length; index += 1) {
     context.steps.push(index);
@@ -259,7 +259,7 @@ function readObject(
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
-    // Most are absent: that it is its own is asked only of what is there.
+    // Most members are absent: only those that are there are asked whether they are inherited.
     const input = value[name];
     const ownValue = input !== undefined && Object.hasOwn(value, name) ? input : undefined;
     const read = readMember(member, name, ownValue, context);
@@ -321,8 +321,8 @@ function readJson(
 const TOO_DEEP = 'too deep';
 
 /**
- * Why no member of free JSON may have the value; null: it may. The pointer is made on the way back
- * from a problem: mostly there is none.
+ * Tells why no member of free JSON may have the value; null: one may. The pointer is made on the
+ * way back from a problem: mostly there is none.
  */
 export function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
   if (typeof value === 'string') {
@@ -414,8 +414,8 @@ function isLongerThan(value: string, codePointsMax: number): boolean {
 const uniformSchemas = new WeakMap<ObjectSchema, ObjectSchema>();
 
 /**
- * A copy of the schema, made once: all of a kind have the same members in the same order, undefined
- * where they are absent. Schemas as they are written have nearly as many shapes as there are
+ * Copies the schema, once: all copies of a kind have the same members in the same order, undefined
+ * if they are absent. Schemas as they are written have nearly as many shapes as there are
  * schemas, and V8 looks up each member of an object of many shapes in a table.
  */
 function toUniformSchema(schema: ObjectSchema): ObjectSchema {
@@ -446,7 +446,7 @@ function convertObjectSchema(schema: ObjectSchema): ObjectSchema {
   const { kind, name, isNotEmpty, isDroppedEmpty, check, hint } = schema;
   const members: Record<string, MemberSchema> = {};
   const result = { kind, name, members, isNotEmpty, isDroppedEmpty, check, hint };
-  // Known before its members, as one of them may be of the same schema again.
+  // The copy is known before its members: a member may have the same schema again.
   uniformSchemas.set(schema, result);
   for (const [key, member] of Object.entries(schema.members)) members[key] = convertMember(member);
   return result;

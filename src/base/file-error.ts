@@ -1,5 +1,5 @@
 /**
- * Explains a refusal of the file system: its cause, and what mends it. No other module does. The
+ * Explains a refusal of the file system: its cause, and its remedy. No other module does so. The
  * texts of Node name the call and the path; people need to know the user, the owner and the mount.
  */
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
@@ -37,7 +37,7 @@ const FOLDER_CALLS =
   ['unlink', 'rename', 'mkdir', 'mkdtemp', 'rmdir', 'link', 'symlink', 'listen', 'bind'];
 const ROOT = 0;
 
-/** Tells what went wrong, and what mends it; of any other error it gives the text as it is. */
+/** Tells the cause and the remedy; for any other error its text. */
 export function explainFileError(error: unknown, view?: SystemView): string {
   const { cause, remedy } = describeFileError(error, view);
   return remedy === null ? cause : `${cause}; ${remedy}`;
@@ -84,7 +84,7 @@ function describeRefusal(
   if (step === null) return { cause, remedy: null };
   if (step.uid === view.uid) {
     const rights = step.isDirectory ? 'u+rwx' : 'u+rw';
-    // With EPERM it is no matter of these rights, such as with a file that is immutable.
+    // EPERM has another cause than these rights, such as a file that is immutable.
     return { cause, remedy: code === 'EPERM' ? null : `chmod ${rights} ${quotePath(step.path)}` };
   }
   const owner = describeUser(step.uid, step.uid === ROOT ? 'root' : null);
@@ -96,7 +96,7 @@ function describeRefusal(
   };
 }
 
-/** Finds what has refused: the file, the folder that is changed, or the last that we may see. */
+/** Finds the step that refused: the file, the folder that is changed, or the last visible step. */
 function findRefusingStep(error: unknown, view: SystemView): RefusingStep | null {
   const path = readPath(error);
   if (path === null) return null;
@@ -109,7 +109,7 @@ function findRefusingStep(error: unknown, view: SystemView): RefusingStep | null
   }
 }
 
-/** The nearest folder above that is ours: all in it should be. */
+/** Finds the nearest folder above `path` that is ours: everything in it should be ours, too. */
 function findOwnFolder(path: string, view: SystemView): string | null {
   for (let current = path; dirname(current) !== current;) {
     current = dirname(current);

@@ -1,10 +1,11 @@
 /**
  * Loads modules when they are first needed, and keeps them: a second `import()` would look at the
- * file again, and by then we may be a user who may not read the program. It is for what an idle
- * server does not need and what takes it much. In KB of its heap: imports, and engines with several
- * nodes, 500; the HTTP client 340; the list of books with its indexes 240; a format of books 15 to
- * 220; custom actions 130; hook commands 120; the matching of imports 110; the configuration 110;
- * diagnoses 100; documents 50. What takes less costs more lines than memory.
+ * file again, and by then we may be a user who may not read the program. Lazy are the modules that
+ * an idle server does not need and that take much memory. In KB of its heap: imports, and engines
+ * with several nodes, 500; the HTTP client 340; the list of books with its indexes 240; a format of
+ * books 15 to 220; custom actions 130; hook commands 120; the matching of imports 110; the
+ * configuration 110; diagnoses 100; documents 50. For smaller modules the lines cost more than the
+ * memory.
  */
 import type { MaybePromise } from './when-done.ts';
 

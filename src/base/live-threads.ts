@@ -1,6 +1,6 @@
 /**
- * The threads of this process that others' code runs in. Node waits for each of them before it
- * ends, by `process.exit` too, and a thread that waits within the system may never end.
+ * The threads of this process that run the code of other people. Node waits for each thread before
+ * it ends, by `process.exit` too, and a thread that waits within the system may never end.
  */
 import type { Worker } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * Logging as a parameter, and the one place that decides what may never be written. What passes
- * through `redact` has the values of credential headers and secret-like members replaced by `***`.
+ * Logging as a parameter, and the only place that decides what may never be written: `redact`
+ * replaces the values of credential headers and secret-like members by `***`.
  */
 import * as types from 'node:util/types';
 import { formatTimestamp } from './clock.ts';
@@ -48,7 +48,7 @@ const LINE_CHARACTERS_MAX = 262_144;
 // `X-Auth-Token`, `api_key`.
 const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|token|apikey'
   + '|privatekey|credential|authorization|cookie|clientstate');
-// Shorter ones only as a whole word: `pinned`, `signal`, `withMac` name no secrets.
+// Shorter parts count only as a whole word: `pinned`, `signal`, `withMac` name no secrets.
 const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
 const MAY_HOLD_SECRET_WORD = /hmac|pin|sig/;
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
@@ -67,7 +67,7 @@ export function createLogger(options: {
   readonly format: 'json' | 'pretty';
   readonly write: (line: string) => void;
   readonly now: () => number;
-  /** Given each line that is written. */
+  /** Called with each line that is written. */
   readonly keep?: (line: LogLine) => void;
 }): Logger {
   const threshold = LOG_LEVELS.indexOf(options.level);
@@ -139,12 +139,12 @@ export function formatMessage(message: unknown): string {
   return encodeJson(redact(message)) ?? String(message);
 }
 
-// A long text mostly has the same few names, and a look into this takes a tenth of the time.
+// A long text mostly has the same few names: a look into the cache takes a tenth of the time.
 const CACHED_NAMES_MAX = 1000;
 const CACHED_NAME_LENGTH_MAX = 64;
 const secretNameCache = new Map<string, boolean>();
 
-/** Whether a header, member or URL parameter of this name holds a secret. One rule for all. */
+/** Whether a header, member or URL parameter of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   const cachedResult = secretNameCache.get(name);
   if (cachedResult !== undefined) return cachedResult;
@@ -172,7 +172,7 @@ export function redactText(text: string): string {
   return replaceSpans(text, findSecrets(text, findPlainSecrets));
 }
 
-/** `redactText` without a look at JSON: for messages of ours, which may show some to be copied. */
+/** `redactText` without a look at JSON: our messages may show JSON that people copy. */
 export function redactUrls(text: string): string {
   return replaceSpans(text, findSecrets(text, findUrlSecrets));
 }
@@ -343,8 +343,8 @@ function createRedaction(budget = new LineBudget()): CopyOptions {
 const safeCopies = new WeakSet();
 
 /**
- * A copy of `value` with every secret replaced, for several lines: each shows it as it is. It has
- * as much room as the rest of a line.
+ * Copies `value` with every secret replaced, for several lines, which show the copy as it is. The
+ * copy has as much room as the rest of a line.
  */
 export function copyForLines(value: unknown): unknown {
   const copy = redact(value);
@@ -386,7 +386,7 @@ function copyValue(value: unknown, options: CopyOptions, above: object[]): unkno
   return copy;
 }
 
-// Never cut: only the whole of a text may show that there is a secret at its start.
+// The text is not cut before: only the whole may show that a secret stands at its start.
 function copyText(text: string, { budget, showText }: CopyOptions): string {
   return budget.takeText(text) ? showText(text) : `<${text.length} characters>`;
 }

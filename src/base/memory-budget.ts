@@ -4,13 +4,13 @@ export const BODIES_BYTES_MAX = 256 << 20;
 
 /**
  * The memory that requests under way share: bodies while they arrive, requests that are handled,
- * and runs of stored requests. Each is weighed by its holder, as often as it is held. Beyond the
+ * and runs of stored requests. Their holders weigh them, as often as they hold them. Beyond the
  * budget a sender is told to come again, and a stored request waits.
  */
 export class MemoryBudget {
   readonly #bytesMax: number;
   readonly #bodiesBytesMax: number;
-  /** In order of their last bytes: the one that has stalled for the longest time is first. */
+  /** In order of their last bytes: the body that has stalled for the longest time is first. */
   readonly #arrivingBodies = new Set<ArrivingBody>();
   #arrivingBytes = 0;
   /** The bytes that requests and runs hold. */
@@ -52,7 +52,7 @@ export class MemoryBudget {
 
   /**
    * Reserves bytes for a request. False: there is no room. A single request always has room, and
-   * so has one that holds nothing.
+   * so has a request that holds nothing.
    */
   reserve(bytes: number): boolean {
     if (bytes > 0 && this.#heldBytes > 0 && !this.#fits(bytes)) return false;
@@ -81,7 +81,7 @@ export class MemoryBudget {
     this.release(bytes);
   }
 
-  /** Goes on with a run that has waited, whatever others hold: its caller limits how many do. */
+  /** Goes on with a run that has waited, whatever others hold: its caller limits their number. */
   resumeRun(bytes: number): void {
     this.#runCount += 1;
     this.#heldBytes += bytes;

@@ -1,6 +1,6 @@
 /**
  * Runs a sweep in the background: at the start, a minute after the last one has ended, and when it
- * is asked for. Never two at once. One that fails is logged, and the next one tries again.
+ * is asked for, never twice at once. A sweep that fails is logged, and the next sweep tries again.
  */
 import type { Clock, Timer } from './clock.ts';
 import type { Logger } from './log.ts';
@@ -36,7 +36,7 @@ export class Sweeper {
     this.sweep();
   }
 
-  /** Begins a sweep, unless one is running or none may. */
+  /** Begins a sweep, unless one is running or the sweeper is not started. */
   sweep(): void {
     if (this.#sweep !== null || !this.#isStarted) return;
     this.#timer?.cancel();

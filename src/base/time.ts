@@ -1,5 +1,5 @@
 /**
- * Parses times as others write them, in the form of RFC 3339 §5.6: a date, `T`, a time with its
+ * Parses times of other programs, in the form of RFC 3339 §5.6: a date, `T`, a time with its
  * seconds, and `Z` or an offset with its colon. Other forms of ISO 8601 are refused. HTTP dates are
  * parsed apart. No other file parses such texts.
  */

@@ -6,7 +6,7 @@
  *
  * Digits are in lower case, and neither id is all zeros. A version above 00 may have more behind a
  * dash; ff is no version. `tracestate` has 1 to 32 members with keys of their own, and counts only
- * beside a valid `traceparent`. What is not valid is dropped.
+ * beside a valid `traceparent`. Invalid headers are dropped.
  *
  * Both headers go on unchanged with the deliveries and calls that a request causes: we make no
  * spans. Anybody may write these headers, so they never decide anything.
@@ -23,7 +23,7 @@ type HeaderValues = Readonly<Record<string, string | readonly string[] | undefin
 const TRACE_PARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]*)?$/;
 const FIRST_VERSION = '00';
 const NOTHING_BUT_ZEROS = /^0+$/;
-/** Longer ones of later versions are none of ours to keep. */
+/** Longer headers of later versions are dropped. */
 const TRACE_PARENT_LENGTH_MAX = 256;
 
 const STATE_MEMBERS_MAX = 32;
@@ -57,7 +57,6 @@ export function readTraceId({ traceparent }: HeaderValues): string | null {
   return typeof traceparent === 'string' ? parseTraceId(traceparent) : null;
 }
 
-/** The field of log lines, or none. */
 export function createTraceFields(trace: TraceContext | null): { readonly traceId?: string } {
   const traceId = trace === null ? null : parseTraceId(trace.traceparent);
   return traceId === null ? {} : { traceId };

@@ -89,7 +89,7 @@ export function createConcurrencyLimiter(tasksMax: number): ConcurrencyLimiter {
       try {
         return await task();
       } finally {
-        // The next waiting task takes over this one's slot: no other can slip in between.
+        // The next waiting task takes over the slot of this task: no other can slip in between.
         const next = waiting.shift();
         if (next === undefined) running -= 1;
         else next();

@@ -2,13 +2,13 @@
  * Ends chains of webhooks that would run in a circle. An outgoing webhook or a forward may call an
  * incoming webhook of this server or of another hookshelf, or the API, and that call may cause the
  * next event. A header counts the hops, and a chain that is too long is refused. A caller who sets
- * the header himself can only shorten his own chain. The response that refuses one says so in the
- * same header, and each hop before it in its own response: one line of the log is enough for all.
+ * the header himself can only shorten his own chain. The response that refuses a chain says so in
+ * the same header, and each hop before in its own response: one line of the log is enough for all.
  */
 import { AppError } from './errors.ts';
 
 export const CHAIN_HEADER = 'x-hookshelf-chain';
-/** Its value in the response to a request whose chain was refused, here or further on. */
+/** The header's value in a response to a request whose chain was refused, here or further on. */
 export const CHAIN_REFUSED = 'refused';
 const CHAIN_HOPS_MAX = 8;
 
@@ -26,8 +26,8 @@ export function parseHops(header: string | readonly string[] | undefined): numbe
 }
 
 /**
- * The count of what follows after `hops`, and goes to `target`. Throws `invalid` when it would be
- * one too many; whoever catches that logs where the chain ended.
+ * The count for a request that follows after `hops`, and goes to `target`. Throws `invalid` when
+ * that is one hop too many; the catcher logs where the chain ended.
  */
 export function nextHop(hops: number, target: () => string): number {
   if (hops < CHAIN_HOPS_MAX) return hops + 1;

@@ -1,5 +1,5 @@
 /**
- * Continues with a result that is either there at once or promised. It is for the runs of actions.
+ * Continues with a result that is either there at once or promised, for the runs of actions.
  * An action that gives its result at once has ended before the next request is looked at, so it is
  * never among the actions under way, whose number is limited. With an `await` all requests of one
  * turn of the event loop would be under way together: with 300 connections to one webhook, a third

@@ -1,7 +1,7 @@
 /** The media types that a caller takes (RFC 9110 §12.5.1, `Accept`). */
 
 type MediaRange = {
-  /** In lower case: a media type, or one with `*` for its second part or both. */
+  /** A media type in lower case; `*` may stand for its second part, or for both. */
   readonly name: string;
   /** From 0, for not at all, to 1. */
   readonly weight: number;
@@ -24,7 +24,7 @@ export function parseAccept(accept: string): readonly MediaRange[] {
       splitUnquoted(item, ';').map((part) => part.trim().toLowerCase());
     if (name === '') return [];
     const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    // A weight that is none is taken for 0: nothing is sent that the caller may not want.
+    // An invalid weight counts as 0: the caller gets nothing that he may not want.
     return [{
       name: name === ANY ? ANY_TYPE : name,
       weight: weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0),
@@ -35,7 +35,7 @@ export function parseAccept(accept: string): readonly MediaRange[] {
 
 /**
  * The parts between the separators that stand in no quotes: a parameter in quotes, such as a
- * profile of JSON-LD, may hold commas and semicolons. One that is not closed reaches to the end.
+ * profile of JSON-LD, may hold commas and semicolons. Quotes that are not closed reach to the end.
  */
 function splitUnquoted(text: string, separator: string): readonly string[] {
   const parts: string[] = [];
@@ -54,9 +54,9 @@ function splitUnquoted(text: string, separator: string): readonly string[] {
 }
 
 /**
- * The media type that the caller wants most, of those that there are, ours in order of preference;
- * null where all are refused. Of types with one weight that goes first which is named literally,
- * then the one that is named first.
+ * Chooses the offer that the caller wants most; null: he refuses all. `offers` are in our order of
+ * preference. Among types of the same weight a type that is named literally goes first, then the
+ * type that is named first.
  */
 export function chooseMediaType(accept: string, offers: readonly string[]): string | null {
   const ranges = parseAccept(accept);

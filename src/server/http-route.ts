@@ -38,7 +38,7 @@ export type BoundRule = {
   readonly scope: BoundScope;
   /**
    * The first parameter of the path names a record of this kind: a caller who does not see it is
-   * answered that there is none, before anything else of his request is looked at.
+   * answered that there is no such record, before the rest of his request is looked at.
    */
   readonly subject?: BoundSubject;
 };
@@ -139,7 +139,7 @@ export type RouteCommand = {
   readonly done?: string;
   /** `--json` prints it beside the identifier, for a route that answers 204. */
   readonly result?: JsonObject;
-  /** Exit code 1 if this member of the answer is false. */
+  /** The exit code is 1 if this member of the answer is false. */
   readonly successMember?: string;
 };
 
@@ -159,7 +159,7 @@ export type ParameterSpec = {
   readonly description: string;
   readonly schema: Schema;
   readonly isRequired?: boolean;
-  /** The scope that it needs, where the route needs less. */
+  /** The scope that the parameter needs, if the route needs less. */
   readonly access?: Access;
   /** How a command asks for a parameter of a query, as for a member of a record. */
   readonly option?: MemberSchema['option'];
@@ -232,7 +232,7 @@ export interface Exchange {
   readonly caller: string;
   readonly clientAddress: string;
   readonly log: Logger;
-  /** Called once a JSON body is there; what it throws, the reading of the body throws. */
+  /** Called once a JSON body is there; the reading of the body throws its error. */
   onJsonBody: (() => void) | null;
   /** The URL of a path for `Location` and `Link`: below `server.baseUri` where that is set. */
   linkTo(path: string): string;

@@ -83,7 +83,7 @@ export function createErrorResponse(
   };
 }
 
-/** The error for what is nothing for such a token, whether or not there is anything. */
+/** The error for all that such a token may not use, whether or not it exists. */
 export function boundTokenError(): AppError {
   return new AppError('forbidden', 'this token is for some webhooks alone, and this is not for it',
     { challenge: 'Bearer error="insufficient_scope"' });

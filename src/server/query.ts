@@ -8,7 +8,7 @@ import type { ParameterSpec } from './http-route.ts';
 /** Records on a page. */
 export const PAGE_LIMIT_MAX = 1000;
 
-/** How often a parameter may stand that takes several values. */
+/** The limit of repetitions of a parameter that takes several values. */
 export const REPETITIONS_MAX = 64;
 
 /**

@@ -62,8 +62,8 @@ export function walkPath(path: string): PathWalk {
 }
 
 /**
- * The first step that another user than root and `uid` could exchange for another; undefined when
- * there is none. In a sticky folder the owner of what stands there counts, which is the next step.
+ * Finds the first step that a user other than root and `uid` could exchange; undefined: there is
+ * none. In a sticky folder the owner of the entry counts, which is the next step.
  */
 export function findUntrustedStep(
   steps: readonly PathStep[], uid: number,
@@ -72,8 +72,8 @@ export function findUntrustedStep(
 }
 
 /**
- * Throws `conflict` unless root alone says what stands at `path`. That others may write in the
- * folder `path` itself is no matter here: what is opened in there is looked at by itself.
+ * Throws `conflict` unless root alone can replace what stands at `path`. Other users may write in
+ * the folder `path` itself: files that are opened in there are examined by themselves.
  */
 export function checkOnlyRootCanReplace(path: string, { steps, nearest, exists }: PathWalk): void {
   const above = (exists ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
@@ -89,8 +89,8 @@ export function checkOnlyRootCanReplace(path: string, { steps, nearest, exists }
 }
 
 /**
- * Whether a user is not one of this user namespace, as the system's own root is not where another
- * user is called root: its folders cannot be told from those of others outside.
+ * Whether a user is outside of this user namespace. So is the system's own root if another user is
+ * called root here: its folders cannot be told from the folders of other users outside.
  */
 function isOutside(uid: number): boolean {
   if (uid !== OUTSIDER) return false;
@@ -103,13 +103,13 @@ function isOutside(uid: number): boolean {
   }
 }
 
-/** Whether others than its owner and the group of root may exchange what stands in the folder. */
+/** Whether users besides the owner and the group of root may exchange entries of the folder. */
 function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
   if (!isDirectory || (mode & STICKY) !== 0) return false;
   return (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== 0);
 }
 
-/** Whether a user could exchange a step of the way for another, or make the one that is missing. */
+/** Whether a user could exchange a step of the way, or make the step that is missing. */
 export function canBeReplacedBy(
   { steps, nearest, exists }: PathWalk,
   user: { readonly uid: number; readonly groups: readonly number[] },

@@ -13,8 +13,8 @@ const PATH_LENGTH_MAX = 700;
 const VISITS_MAX = 10_000_000;
 
 /**
- * Links are removed, and not followed. What is missing is removed already. Throws the system's
- * error for what cannot be removed.
+ * Removes links without following them. A missing entry counts as removed. Throws the system's
+ * error for an entry that cannot be removed.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
@@ -51,7 +51,7 @@ async function moveFolder(path: string, root: string): Promise<string> {
   return higherPath;
 }
 
-/** Removes what is no folder. Returns the folders in it. */
+/** Removes all entries but folders, and returns the folders. */
 async function emptyFolder(folder: string): Promise<string[]> {
   await ignoreMissing(chmod(folder, 0o700));
   const subfolders: string[] = [];

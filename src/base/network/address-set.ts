@@ -21,8 +21,8 @@ export class AddressSet {
   }
 
   /**
-   * Whether `text` is an IP literal in the set as it stands, mapped IPv4 alone unwrapped: the rest
-   * of what `has` unwraps anybody may put into an address of their own.
+   * Whether `text` is an IP literal in the set as it stands, with only mapped IPv4 unwrapped:
+   * anybody may put the other forms that `has` unwraps into an address of his own.
    */
   hasLiteral(text: string): boolean {
     const family = isIP(text);

@@ -47,7 +47,7 @@ function findEmbeddedIpv4(groups: readonly number[]): IpAddress[] {
   if (EMBEDDED_AT_END.some((pattern) => isMatch(groups, pattern))
     && (seventh !== 0 || !isMatch(groups, IPV4_COMPATIBLE))) return [createIpv4(seventh, last)];
   if (isMatch(groups, SIX_TO_FOUR)) return [createIpv4(second, third)];
-  // The client stands there with its bits turned round.
+  // Teredo holds the client's address with its bits inverted.
   if (isMatch(groups, TEREDO)) {
     return [createIpv4(third, fourth), createIpv4(seventh ^ 0xffff, last ^ 0xffff)];
   }

@@ -21,7 +21,7 @@ export class BitSet {
     return ((this.#words[index >>> 5] ?? 0) & (1 << (index & 31))) !== 0;
   }
 
-  /** Grows as needed. Whether the number is new. */
+  /** Grows as needed. Returns whether the number is new. */
   add(index: number): boolean {
     const wordIndex = index >>> 5;
     if (wordIndex >= this.#words.length) this.#grow(wordIndex + 1);
@@ -51,7 +51,6 @@ export class BitSet {
     return copy;
   }
 
-  /** Adds the numbers of the other set. */
   unite(other: BitSet): void {
     const otherWords = other.#words;
     if (otherWords.length > this.#words.length) this.#grow(otherWords.length);
@@ -79,7 +78,7 @@ export class BitSet {
     }
   }
 
-  /** Whether the number was there. */
+  /** Returns whether the number was there. */
   delete(index: number): boolean {
     const wordIndex = index >>> 5;
     const word = this.#words[wordIndex] ?? 0;
@@ -101,7 +100,6 @@ export class BitSet {
     return wordIndex * 32 + 31 - Math.clz32(word & -word);
   }
 
-  /** How many there are. */
   count(): number {
     let count = 0;
     const words = this.#words;

@@ -1,7 +1,7 @@
 /**
- * Puts bytes together piece by piece, in memory that is used again for the next ones. A record made
- * so is never a string: of one with a body of 1 KB that takes a third of the time, and leaves a
- * quarter of the garbage.
+ * Puts bytes together piece by piece, in memory that later bytes use again. A record made so is
+ * never a string: with a body of 1 KB that takes a third of the time, and leaves a quarter of the
+ * garbage.
  */
 
 const FIRST_BYTES = 1 << 14;
@@ -146,7 +146,7 @@ function escapeBlock(count: number, target: DataView, start: number, end: number
   return at - Math.max(0, index - count);
 }
 
-/** How many of the four bytes stand before one that is to be escaped; the lowest is the first. */
+/** Counts the bytes of a word before the first byte to escape; the lowest byte is the first. */
 function plainBytesIn(word: number): number {
   const quotes = word ^ 0x22222222;
   const backslashes = word ^ 0x5c5c5c5c;

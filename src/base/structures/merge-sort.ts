@@ -7,7 +7,7 @@ type CompareIndexes = (left: number, right: number) => number;
 const RUN_LENGTH = 16;
 const STEPS_PER_YIELD = 256;
 
-/** The indexes below `count`, sorted; those that compare alike keep their order. */
+/** Sorts the indexes below `count`; indexes that compare alike keep their order. */
 export function* sortIndexes(count: number, compare: CompareIndexes): Steps<Uint32Array> {
   let from = new Uint32Array(count);
   for (let start = 0; start < count; start += RUN_LENGTH) {

@@ -10,8 +10,8 @@ const HALF = 2 ** (2 * DIGIT_BITS);
 const KEYS_PER_YIELD = 2048;
 
 /**
- * Some indexes of `keys`, which are safe integers from 0 on, by rising key; those of one key keep
- * their order. What `indexes` holds is lost.
+ * Sorts some indexes of `keys`, which are safe integers from 0 on, by rising key; indexes of equal
+ * keys keep their order. The content of `indexes` is lost.
  */
 export function* sortByKeys(keys: Float64Array, indexes: Uint32Array): Steps<Uint32Array> {
   let from = indexes;
@@ -37,7 +37,7 @@ export function* sortByKeys(keys: Float64Array, indexes: Uint32Array): Steps<Uin
   return from;
 }
 
-/** False when all have the same digit, and nothing was done. */
+/** Returns false, and does nothing, if all keys have the same digit. */
 function* sortByDigit(
   from: Uint32Array, into: Uint32Array, half: Uint32Array, shift: number,
 ): Steps<boolean> {

@@ -1,14 +1,14 @@
 /** Values that are costly to make, by key. The few that were used last are kept. */
 export class RecentValues<Value> {
   readonly #countMax: number;
-  /** The one that was used longest ago comes first. */
+  /** The value that was used longest ago comes first. */
   readonly #values = new Map<string, Value>();
 
   constructor(countMax: number) {
     this.#countMax = countMax;
   }
 
-  /** The value of the key, kept or made now. The one that was used longest ago may go for it. */
+  /** Returns the kept value of the key, or makes it, in place of the value used longest ago. */
   use(key: string, make: () => Value): Value {
     const value = this.#values.get(key) ?? make();
     this.#values.delete(key);
@@ -18,7 +18,6 @@ export class RecentValues<Value> {
     return value;
   }
 
-  /** All that are kept. */
   values(): Iterable<Value> {
     return this.#values.values();
   }

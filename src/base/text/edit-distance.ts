@@ -48,8 +48,8 @@ export class EditDistanceRows {
 
   /**
    * Sets a letter of the other word (0 is the first), whose earlier letters are set. A letter that
-   * differs from the one before in its place makes all later ones forgotten. Returns whether any
-   * word that begins with these letters may be near enough. If not, no later letter may be set.
+   * differs from the former letter in its place drops all later letters. Returns whether any word
+   * that begins with these letters may be near enough. If not, no later letter may be set.
    */
   setLetter(depth: number, letter: number): boolean {
     if (depth < this.#letterCount && this.#letters[depth] === letter) return true;

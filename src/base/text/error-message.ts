@@ -25,7 +25,7 @@ function maskCredentials(text: string): string {
   return start === -1 || end < start ? text : `${text.slice(0, start)}://***${text.slice(end)}`;
 }
 
-/** The end of a message about an unknown name: the one likely meant, else those that are known. */
+/** The end of a message about an unknown name: the name likely meant, else the known names. */
 export function suggestName(name: string, knownNames: readonly string[]): string {
   const near = didYouMean(name, knownNames);
   if (near !== '') return near;

@@ -1,5 +1,5 @@
 /**
- * Which of many texts stand in a long one, in one pass over it however many they are (Aho and
+ * Finds which of many texts stand in a long text, in one pass however many they are (Aho and
  * Corasick, 1975): a thousand searches of a megabyte took five seconds, and take 0.05 s together.
  */
 import type { Steps } from '../turns.ts';
@@ -115,7 +115,7 @@ class PartTree {
     return child;
   }
 
-  /** The node of the longest end of a node's text and a further character; 0: none is a node. */
+  /** The node of the longest end of a node's text with a further character; 0: there is none. */
   #advance(from: number, code: number): number {
     for (let node = from; ; node = this.#ends[node] ?? 0) {
       const child = this.#findChild(node, code);

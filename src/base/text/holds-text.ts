@@ -1,7 +1,7 @@
 /**
- * Whether a text holds another, in time that grows with both lengths and never with their product.
- * `String.includes` is ten times as fast on most texts, but takes a second to look for 8,000
- * characters in a million that hardly differ: who sends the text can choose it so.
+ * Tells whether a text holds another text, in time that grows with both lengths and never with
+ * their product. `String.includes` is ten times as fast on most texts, but takes a second to look
+ * for 8,000 characters in a million that hardly differ: the sender of a text can choose it so.
  */
 
 // With so short a part `includes` takes at most 5 ns a character, and up to so many steps 0.2 ms.
@@ -28,7 +28,7 @@ function findLinearly(text: string, part: string): boolean {
   return false;
 }
 
-/** For each beginning of `part` how long its longest end is that it begins with as well. */
+/** The length of the longest end of each beginning of `part` with which it begins as well. */
 function findBorders(part: string): Uint32Array {
   const borders = new Uint32Array(part.length);
   let length = 0;

@@ -30,7 +30,7 @@ export function findCertificateProblem(text: string): string | null {
   return index === -1 ? null : `certificate ${index + 1} of ${certificates.length} cannot be read`;
 }
 
-/** Returns the same for a text with a key; `path` is its file, for the command that mends it. */
+/** Returns a sentence, or null for a text with a key; `path` is its file, for a mending command. */
 export function findKeyProblem(text: string, path = 'key.pem'): string | null {
   const blocks = listPemBlocks(text);
   const [key, another] = blocks.filter(({ label }) => isKeyLabel(label));

@@ -1,7 +1,7 @@
 /**
  * Text within text: a URL in a query is percent-encoded (RFC 3986 §2.1), JSON in a JSON string is
- * escaped (RFC 8259 §7). Both are read here at once, as what looks for something has to see it
- * however it is wrapped. Characters beyond ASCII stay encoded: nothing is looked for among them.
+ * escaped (RFC 8259 §7). Both are read here at once: a search has to find a text however it is
+ * wrapped. Characters beyond ASCII stay encoded: no search is for them.
  */
 
 /** `offsets[i]` is where character `i` of `text` begins in what was unescaped. */
@@ -63,7 +63,7 @@ function readHex(text: string, at: number, digits: number): number {
   return packEscape(value, digits === 2 ? 3 : 6);
 }
 
-/** -1 for what is none, also beyond the end of a text. */
+/** -1 for a code that is no digit, also beyond the end of a text. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const lower = code | 0x20;

@@ -7,7 +7,7 @@ type NameOptions = {
   readonly lengthMax?: number;
 };
 
-/** The base itself, else the base with the first free number from 2. Adds it to the taken names. */
+/** Takes the base, else the base with the first free number from 2. Adds it to the taken names. */
 export function takeUniqueName(
   base: string, takenNames: Set<string>, { separator, lengthMax = Infinity }: NameOptions,
 ): string {

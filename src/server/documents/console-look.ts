@@ -19,7 +19,7 @@ const CONTRAST_MIN = 4.5;
 const MIX_STEPS = 100;
 const BLACK: Colour = [0, 0, 0];
 const WHITE: Colour = [255, 255, 255];
-/** In each theme the ground of style.css on which text in the accent stands out least. */
+/** The ground of style.css, in each theme, on which text in the accent stands out least. */
 const LIGHT_GROUND: Colour = [0xec, 0xeb, 0xe5];
 const DARK_GROUND: Colour = [0x28, 0x30, 0x32];
 
@@ -32,8 +32,8 @@ export function applyLook(page: string, { title, accent, images }: ConsoleLook):
 }
 
 /**
- * Buttons and the edge of the page have the colour as it is; text, lines and the frame of the focus
- * have it dark enough, or light enough, for each theme.
+ * Buttons and the edge of the page have the colour as it is. Text, lines and the frame of the focus
+ * have a mixture that is dark enough, or light enough, for each theme.
  */
 function formatRules(accent: Colour): string {
   const onFill = computeContrast(accent, WHITE) >= computeContrast(accent, BLACK) ? WHITE : BLACK;

@@ -20,8 +20,8 @@ const PRIVATE_GROUPS = ['loopback', 'private'];
 
 /**
  * Behind trusted proxies the client is the rightmost address of `X-Forwarded-For`, else of
- * `Forwarded` (RFC 7239), that is not a trusted proxy's: anything to the left of it the client may
- * have written itself. Otherwise, and where the header names nobody, it is the peer.
+ * `Forwarded` (RFC 7239), that is not a trusted proxy's: the client may have written itself all to
+ * the left of it. Without trusted proxies, or if the header names nobody, the client is the peer.
  */
 export function createClientAddressResolver(trustProxy: TrustProxy): ClientAddressResolver {
   if (trustProxy === false) return (_request, peer = '') => unmapAddress(peer);

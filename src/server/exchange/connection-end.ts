@@ -1,6 +1,6 @@
 /**
- * How a connection ends. Node's HTTP parser gives up on some, and no further request can be read
- * from them. Bytes that a peer still sends are discarded before its connection is closed: if it
+ * Ends connections. Node's HTTP parser gives up on some of them: it reads no further request from
+ * those. Bytes that a peer still sends are discarded before its connection is closed: if it
  * were closed at once, the kernel would reply to further bytes with a reset, and the peer could
  * lose a response that it has not read yet. At most 64 KiB are discarded, for at most one second.
  */

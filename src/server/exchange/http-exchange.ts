@@ -64,9 +64,9 @@ export type Endpoint = {
 // Node reads past an unread body of this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
-/** In the headers of a handler: then it says by itself which origins may read the response. */
+/** A handler with this header says by itself which origins may read the response. */
 const ALLOW_ORIGIN = /^Access-Control-Allow-Origin:/im;
-// Errors with these codes are logged here. One with another 5xx status was logged where it arose.
+// Errors with these codes are logged here. Others with a 5xx status were logged where they arose.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
@@ -97,7 +97,7 @@ export class HttpExchange implements Exchange {
   ) {
     this.#context = context;
     this.startedMs = context.clock.monotonicMs();
-    // Read now: a closed connection has no address.
+    // The address is read now: a closed connection has none.
     this.#peerAddress = request.socket.remoteAddress;
     this.endpoint = endpoint;
     this.request = request;
@@ -164,7 +164,7 @@ export class HttpExchange implements Exchange {
 
   async sendStream(status: number, headers: HeaderList, pull: Pull): Promise<void> {
     const { request, response } = this;
-    // Pulled before the head is written, so that a failure can still be sent as an error.
+    // The first pieces come before the head is written: a failure can still be sent as an error.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#recordAbandoned();
     const closesConnection = this.#context.isDraining || endsConnection(request);
@@ -317,7 +317,7 @@ export class HttpExchange implements Exchange {
   /** Logs each write of a customer, and of a program by a tool, with `who`: see change-log.ts. */
   #logCall(status: number): void {
     const { request: { method = '' }, path, route, grant } = this;
-    // A door of MCP passes on calls, and each of these logs itself.
+    // A door of MCP passes on calls, each of which logs itself.
     if (method === 'GET' || method === 'HEAD' || route.refusesForeignPages === true) return;
     const isBound = grant?.binding !== undefined;
     if (!isBound && !this.#isOfTool) return;

@@ -13,7 +13,7 @@ import {
 } from './listener.ts';
 import type { Certificate, Listener, ServerLimits } from './listener.ts';
 
-// A client that sends one request after another has begun the next one by then. To cut it before
+// A client that sends one request after another has begun the next request by then. An earlier cut
 // would lose a request that is on its way, for nothing: the next process takes its connections.
 const IDLE_MS = 250;
 // The queue is the supervisor's: we must not make it shorter. The kernel lowers this to
@@ -26,10 +26,10 @@ type ActivatedListener = Listener & {
 };
 
 /**
- * Listens on a socket that a supervisor has opened. `chooseListeners` gets the address that it is
- * bound to, null for a unix socket, before a connection is accepted: where it throws, none is, and
- * all stay with the supervisor. The same holds for its close: what the kernel has queued is for the
- * next process. Throws `usage` for what is no listening socket.
+ * Listens on a socket that a supervisor has opened. `chooseListeners` gets the address of the
+ * socket, null for a unix socket, before a connection is accepted. If it throws, the kernel's queue
+ * of connections stays with the supervisor; after a close the queue is for the next process. Throws
+ * `usage` for a descriptor that is no listening socket.
  */
 export async function listenOnActivatedSocket(
   socket: ActivatedSocket,

@@ -25,7 +25,7 @@ export function cutIdleConnections(
     const nowMs = clock.monotonicMs();
     for (const socket of findIdleSockets(server)) {
       const span = idleSpans.get(socket);
-      // More bytes are another response: a request came since the last check.
+      // More bytes are a further response: a request came since the last check.
       if (span === undefined || span.bytesWritten !== socket.bytesWritten) {
         idleSpans.set(socket, { sinceMs: nowMs, bytesWritten: socket.bytesWritten });
       } else if (nowMs - span.sinceMs >= keepAliveTimeoutMs + GRACE_MS) {
@@ -39,9 +39,10 @@ export function cutIdleConnections(
 }
 
 /**
- * The connections on which every request has its response and no other has begun; none where this
- * Node has no list of them. It keeps one for `closeIdleConnections`, without a public name. New
- * connections without a request are not in it: the time limit for heads covers those.
+ * Finds the connections on which every request has its response and no other request has begun.
+ * Node keeps their list for `closeIdleConnections`, without a public name; a Node without the list
+ * has none here. New connections without a request are not in it: the time limit for heads covers
+ * them.
  */
 function findIdleSockets(server: Server): Socket[] {
   const key = Object.getOwnPropertySymbols(server)

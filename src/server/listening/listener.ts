@@ -68,7 +68,7 @@ export function createUnattendedServer(
     headersTimeout: computeHeadersTimeout(limits),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // The guard checks it, and responds with a problem document.
+    // The guard checks the header, and responds with a problem document.
     requireHostHeader: false,
   };
   // Assigned apart: the options' type wants a response class that is generic in the request.
@@ -76,7 +76,7 @@ export function createUnattendedServer(
     IncomingMessage: BufferedRequest,
     ServerResponse: createResponseClass(limits.keepAliveTimeoutMs),
   });
-  // Counted from the connection on: a client that sends a handshake bit by bit is cut as well.
+  // The limit counts from the connection on, and cuts a client that sends a handshake bit by bit.
   const handshakeTimeout = options.headersTimeout;
   const server = certificate === undefined ? http.createServer(options)
     : loadHttps().createServer({ ...options, ...certificate, handshakeTimeout });
@@ -84,13 +84,13 @@ export function createUnattendedServer(
   // has had this option since its first releases, off by default, but has no type for it.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connectionsMax;
-  // No limit: past one Node silently drops headers, perhaps the Host or a token. The limit for the
-  // size of the head bounds their number too.
+  // 0 is no limit: past a limit Node silently drops headers, perhaps the Host or a token. The limit
+  // for the size of the head bounds their number too.
   server.maxHeadersCount = 0;
   return server;
 }
 
-/** Has the requests answered from now on. */
+/** Has `listeners` answer the requests from now on. */
 export function attend(server: HttpServer, listeners: RequestListeners, clock: Clock): void {
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);
@@ -101,7 +101,7 @@ export function attend(server: HttpServer, listeners: RequestListeners, clock: C
     respondToClientError(error, socket, clock, listeners.countRejection));
 }
 
-// Node accepts no longer limit for the head than for the request; 0 is none.
+// Node accepts no longer limit for the head than for the request; 0 is no limit.
 function computeHeadersTimeout({ headersTimeoutMs, requestTimeoutMs }: ServerLimits): number {
   return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
@@ -253,7 +253,7 @@ function closeServer(
       // Node's `closeAllConnections` spares connections that are not, or no longer, HTTP.
       for (const socket of sockets.all) socket.destroy();
     });
-    // Called again and again: a connection may become idle after a response that was under way.
+    // It is called repeatedly: a connection may become idle after a response that was under way.
     const cutIdleSockets = (): void => {
       server.closeIdleConnections();
       // To Node a connection without a request is not idle.

@@ -147,7 +147,7 @@ function deferWriteErrors(socket: Duplex): void {
   };
   socket._write = (chunk, encoding, callback) =>
     write.call(socket, chunk, encoding, defer(callback));
-  // A stream of its own, such as one in memory, may have none: then it is null.
+  // A stream that is no socket, such as that in memory, may have null here.
   if (typeof writeAll !== 'function') return;
   socket._writev = (chunks, callback) => writeAll.call(socket, chunks, defer(callback));
 }
@@ -162,7 +162,7 @@ function buildHeaders(
 
 /**
  * Sends the body once the server has said `100 Continue`: when a server rejects a request and
- * closes while the body is being sent, its response can be lost. A proxy that never says it gets
+ * closes while the body is being sent, its response can be lost. A proxy that never says so gets
  * the body after a while.
  */
 function pipeAfterContinue(body: Readable, request: ClientRequest, clock: Clock): void {

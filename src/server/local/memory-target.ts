@@ -64,7 +64,7 @@ class DuplexEnd extends Duplex {
     release?.();
     const { other } = this;
     callback(error);
-    // The other end closes too, after the callbacks of this one.
+    // The other end closes too, after the callbacks of this end.
     setImmediate(() => other?.destroy());
   }
 }

@@ -21,7 +21,7 @@ export type LabelledValue<Value, Label extends string = string> = {
   readonly value: Value;
 };
 
-/** Reads a number, or one for each set of labels. */
+/** Reads a number, or a number for each set of labels. */
 type ReadNumbers<Label extends string> =
   () => number | readonly LabelledValue<number, Label>[];
 

@@ -31,7 +31,7 @@ export class Meter {
     if (durationMs !== null) durations.observe(durationMs / 1000);
   }
 
-  // Made at the first request: the figures of a method take 4 kB, and most routes are never called.
+  // The first request makes them: figures of a method take 4 kB, and most routes are never called.
   #select(method: string): RequestFigures {
     const figures = this.figures.get(method) ?? {
       byStatus: new Float64Array(STATUS_BOUND - STATUS_MIN), durations: new Histogram(BUCKETS_S),
@@ -66,7 +66,7 @@ export class Metrics {
     return `${lines.join('\n')}\n`;
   }
 
-  /** All of them, in the order in which they are rendered. Those of the event loop are read now. */
+  /** All metrics in the order of rendering. The metrics of the event loop are read now. */
   list(): readonly MetricSource[] {
     return [
       this.#requestsSource, this.#durationsSource, ...this.#sources, ...PROCESS_SOURCES,

@@ -96,7 +96,7 @@ export type RequestListeners = {
   readonly request: RequestListener;
   /** For clients that wait for `100 Continue`. */
   readonly checkContinue: RequestListener;
-  /** No event: to be called for responses to input that never became a request. */
+  /** To be called for responses to input that never became a request: no event does that. */
   readonly countRejection: CountRejection;
 };
 
@@ -120,9 +120,9 @@ export class Dispatcher {
   #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
-  /** The option; null once it has ended, and where there was none. */
+  /** The option `prepare`; null after its end, and without the option. */
   #prepare: (() => Promise<void>) | null;
-  /** The one run of `#prepare`; null until it begins. */
+  /** The only run of `#prepare`; null until that begins. */
   #preparation: Promise<void> | null = null;
 
   constructor(options: DispatcherOptions) {
@@ -235,14 +235,14 @@ export class Dispatcher {
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
     const hasRoute = endpoint !== undefined;
-    // Before the guard, which reads stored tokens: some may be missing during a reload.
+    // This comes before the guard, which reads stored tokens: a reload may lack some of them.
     this.#readConsistency?.assertNotReloading(exchange);
     const admission = this.#guard?.admit(exchange, hasRoute, table.allowedMethods);
     if (admission === 'responded') return undefined;
     if (!hasRoute) return respondUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
     if (search !== '' && endpoint.refusesQuery) parseQuery(search, []);
-    // After the guard: only who may call makes this node wait for the others.
+    // This comes after the guard: only permitted callers make this node wait for other nodes.
     const readable = this.#readConsistency?.waitUntilReadable(exchange) ?? null;
     if (endpoint.refusesBody && announcesBody(exchange.request)) {
       return exchange.checkEmptyBody().then(() => readable).then(() => route.handle(exchange));
@@ -284,10 +284,10 @@ function createTable(routes: readonly HttpRoute[], metrics: Metrics): RouteTable
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /**
- * A route of the API without parameters in the query refuses any; routes with parameters check
- * their own. A route of the API that changes something and takes no body refuses those that say
- * anything: it would do more than its caller asks for. Pages and incoming webhooks take any query:
- * others write the links to them.
+ * A route of the API without parameters in the query refuses any query; routes with parameters
+ * check theirs. A route of the API that changes something and takes no body refuses a body that
+ * says anything: the route would do more than its caller asks for. Pages and incoming webhooks take
+ * any query: other programs write the links to them.
  */
 function createEndpoint(route: HttpRoute, metrics: Metrics): Endpoint {
   const { path, method, body, parameters = [] } = route;

@@ -67,10 +67,7 @@ class CheckedRepository extends Repository {
   }
 }
 
-/**
- * Creates the hook that refuses a webhook with a configuration that does not exist (`invalid`), and
- * counts the uses of the others: a configuration in use cannot be removed.
- */
+/** Refuses a webhook whose configuration does not exist (`invalid`), and counts uses of others. */
 export function createUseCheck(
   kind: WebhookDirection, store: Store, listNames: (hook: Buffer) => readonly Reference[],
 ): ChangeHook {

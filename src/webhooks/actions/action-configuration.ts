@@ -1,7 +1,4 @@
-/**
- * The record of an action configuration: the identifier of an action and its options; and its
- * resource: the path, the masks and the columns of lists.
- */
+/** Action configurations: the record, and its resource, with path, masks and columns of lists. */
 import type { JsonObject } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { timestampMembers, type Resource } from '../../resources/resource.ts';

@@ -74,10 +74,7 @@ export type RegisteredAction = {
   readonly formatTarget?: (options: JsonObject) => string;
   /** The URL that the action sends to, if it sends; it is `/options/url`. */
   readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
-  /**
-   * Whether the action itself ends each run in time. Then the setting `incoming.actionTimeout` does
-   * not hold for it, as some runs wait or have their own limit.
-   */
+  /** The action itself ends each run in time: `incoming.actionTimeout` does not hold for it. */
   readonly limitsItsTime?: boolean;
   /** The returned or promised result, not checked yet. */
   readonly run: (call: ActionCall) => unknown;
@@ -151,9 +148,7 @@ function registerClass(
   };
 }
 
-/**
- * Parsed apart: a custom action gets numbers as JavaScript has them, and may change the payload.
- */
+/** Parsed apart: custom actions get JavaScript's numbers, and may change the payload. */
 function parsePlainPayload(json: Buffer | null): Payload {
   if (json === null) return createEmptyPayload();
   return toPayload(JSON.parse(withoutByteOrderMark(json).toString())) ?? createEmptyPayload();

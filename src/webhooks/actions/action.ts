@@ -1,7 +1,4 @@
-/**
- * The extension point: the interface of an action, its input and its result. Authors of custom
- * actions get everything that is exported here.
- */
+/** An action's interface, input and result. Custom actions get everything exported here. */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { HttpSender } from '../members/http-sender.ts';
@@ -9,10 +6,7 @@ import type { Payload } from './action-payload.ts';
 
 export type { Payload };
 
-/**
- * The request that a payload came with. For an outgoing webhook there is none: most members are
- * empty.
- */
+/** The request of a payload; empty in most members for an outgoing webhook. */
 export type ActionContext = {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -1,6 +1,4 @@
-/**
- * The built-in action `log`. It writes the request to the application log; the logger redacts it.
- */
+/** The built-in action `log`: it writes the request, redacted, to the application log. */
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, copyForLines, shorten, type LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';

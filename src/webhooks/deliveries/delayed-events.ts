@@ -47,9 +47,7 @@ import { isFannedOut, putFanOut } from './fan-out.ts';
 
 export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
 
-/**
- * Finds the webhooks that hear an event now, and says what becomes of an event that nobody hears.
- */
+/** Finds the webhooks that hear an event now, and says what becomes of one unheard. */
 export interface AudienceFinder {
   findAudience(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   readonly keepsUnheard: boolean;

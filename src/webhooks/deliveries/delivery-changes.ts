@@ -15,9 +15,7 @@ import {
 import { deleteEvent, eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
-/**
- * Reserved for each waiting delivery or event, and given back at its end: see queue-capacity.ts.
- */
+/** One is reserved for each waiting delivery or event until its end: see queue-capacity.ts. */
 export const WAITING = 'waiting deliveries';
 
 /** See fan-out.ts. */
@@ -61,9 +59,7 @@ export function stageEventWithDeliveries(
   return deliveries;
 }
 
-/**
- * The place of an ended delivery is free for the event in the same transaction that tells of it.
- */
+/** An ended delivery's place is free for the event in the same transaction that tells of it. */
 function stageChange(transaction: Transaction, delivery: Delivery, before: Delivery): void {
   if (before.status === 'pending' && delivery.status !== 'pending') {
     transaction.reserve(WAITING, -1);

@@ -26,10 +26,7 @@ export const ALL_OUTGOING: DeliveryFilter = {
   kind: isOutgoingKind, hook: null, status: null, event: null, time: null,
 };
 
-/**
- * Restricts a filter, which names a webhook by its identifier or none, to what the holder of a
- * bound token sees. `isSearch`: the filter looks into payloads as well.
- */
+/** Restricts a filter to what a bound token sees. `isSearch`: it looks into payloads as well. */
 export function restrictDeliveries(
   filter: DeliveryFilter, visibility: Visibility, isSearch: boolean,
 ): DeliveryFilter {

@@ -38,9 +38,7 @@ export const deliveryResource: ListedResource = {
   ],
 };
 
-/**
- * The last status or error; both after a 401 (see `AuthorizedResponse`), null before any attempt.
- */
+/** The last status or error, both after a 401 (`AuthorizedResponse`); null before attempts. */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
   if (!isJsonObject(last)) return null;

@@ -293,10 +293,7 @@ export function endIfPending(
   return change(before, { updatedAt, status, nextAttemptAt: null });
 }
 
-/**
- * Makes the delivery due now, with the whole schedule ahead. A waiting delivery keeps its place in
- * the queue; any other goes to the end.
- */
+/** Makes it due now, with a whole schedule; a waiting one keeps its place, another goes last. */
 export function resetForRetry(
   delivery: Delivery, nowMs: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
@@ -338,9 +335,7 @@ export function computeDeliveryDueMs(
   return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }
 
-/**
- * A delivery counts towards the queue while it is pending, or failed and may be retried by hand.
- */
+/** It counts towards the queue while it is pending, or failed and may be retried by hand. */
 export function countsAsQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }

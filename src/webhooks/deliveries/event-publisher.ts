@@ -92,9 +92,7 @@ export class EventPublisher implements AudienceFinder {
     return this.#stage(transaction, { ...options, inputs, name, payloadJson });
   }
 
-  /**
-   * Whether an event of that name triggers a webhook, or all are kept: else no payload is needed.
-   */
+  /** Whether an event of that name triggers a webhook, or all are kept: else skip its payload. */
   mayKeep(name: string, kind?: EventKind): boolean {
     return this.#webhooks.findTriggered(name, kind).length > 0 || this.keepsUnheard;
   }

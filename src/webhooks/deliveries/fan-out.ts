@@ -24,9 +24,7 @@ import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {
   readonly identifier: string;
-  /**
-   * Derives the ids of deliveries, in order; the event's own id, or another for a delayed event.
-   */
+  /** Derives the ids of deliveries, in order; the event's id, or another if it was delayed. */
   readonly seed: string;
   /** When the deliveries were accepted: later than a delayed event. */
   readonly createdAt: string;

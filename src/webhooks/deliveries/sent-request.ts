@@ -20,9 +20,7 @@ export type SentHttpRequest = SentHead & {
   readonly body: Buffer | null;
 };
 
-/**
- * The end of the stored head of a signed request. A webhook may have own headers of these names.
- */
+/** End the stored head of a signed request: a webhook may have own headers of these names. */
 export const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 
 /** null: nothing was sent, or the event is gone. */

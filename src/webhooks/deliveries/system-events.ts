@@ -89,9 +89,7 @@ export class SystemEvents {
     this.#stage(transaction, { ...inputs, hops }, 'request.failed', data);
   }
 
-  /**
-   * Two events, each with its seed: the store took no writes since `sinceMs`, and takes them again.
-   */
+  /** Two events, each with its seed: the store took no writes since `sinceMs`, and does again. */
   storeRecovered(
     transaction: Transaction, [first, second]: readonly [string, string], nowMs: number,
     { sinceMs, reason }: { readonly sinceMs: number; readonly reason: string },

@@ -188,9 +188,7 @@ function withPlaceholders(
   return document;
 }
 
-/**
- * The time in JSON becomes a number, as Linear's is, unless the sample has a text, as Mailgun's.
- */
+/** A time in JSON becomes a number, as Linear's, unless the sample has a text, as Mailgun's. */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
   const isNumber = timestamp?.unit === 's' || timestamp?.unit === 'ms';
   return !isNumber || sampleBody.includes('"{timestamp}"') ? body

@@ -1,7 +1,4 @@
-/**
- * The HTTP routes by which events come in, for all webhooks that hear them or durably for one, and
- * by which an event that has not begun is cancelled.
- */
+/** The routes by which events come in, for all or one webhook, and are cancelled. */
 import type { Clock } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { readTraceContext } from '../../base/trace-context.ts';

@@ -32,10 +32,7 @@ export type EventFilter = {
   readonly time: TimeSpan | null;
 };
 
-/**
- * Restricts a filter, which names a webhook by its identifier or none, to what the holder of a
- * bound token sees. `isSearch`: the filter looks into payloads as well.
- */
+/** Restricts a filter to what a bound token sees. `isSearch`: it looks into payloads as well. */
 export function restrictEvents(
   filter: EventFilter, visibility: Visibility, isSearch: boolean,
 ): EventFilter {

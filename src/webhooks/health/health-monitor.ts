@@ -184,10 +184,7 @@ export class HealthMonitor {
     return this.#statistics.read(webhookId, window);
   }
 
-  /**
-   * Stages the removal of the health and statistics of a removed webhook. State in memory is
-   * written before, as the removal may be taken back (resources/removed-records.ts).
-   */
+  /** Writes what is in memory first: the removal may be taken back (removed-records.ts). */
   stageRemoval(transaction: Transaction, webhookId: string): void {
     const entry = this.#entries.get(webhookId);
     if (entry !== undefined) this.#putHealth(transaction, webhookId, entry);

@@ -103,19 +103,14 @@ function extendFailurePeriod(period: FailurePeriod | null, next: FailurePeriod):
   return isSame ? period : next;
 }
 
-/**
- * A delivery or an accepted request has failed for good with the try that began at `atMs`, which
- * `addFailure` has counted. No effect after a later success.
- */
+/** After the try begun at `atMs`, counted by `addFailure`; no effect after a later success. */
 export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
   if (health.isFailing || firstFailedMs === null || (lastSuccessMs ?? atMs) > atMs) return health;
   return { ...health, isFailing: true };
 }
 
-/**
- * A person or a probe has enabled the webhook: its health begins then, unless it fails or rejects.
- */
+/** After a person or a probe has enabled it: healthy from then on, unless it fails or rejects. */
 export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }

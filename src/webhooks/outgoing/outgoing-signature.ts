@@ -1,7 +1,4 @@
-/**
- * Signs outgoing requests: with the headers of Standard Webhooks (standard-webhooks/spec, "Webhook
- * Headers"), and with `X-Signature`, which another hookshelf can check. Pure.
- */
+/** Standard Webhooks' headers (its spec, "Webhook Headers"), and our own `X-Signature`. Pure. */
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { PreviousSecret } from '../members/rotate-secret.ts';
 import { SEED_PREFIX } from '../senders/signing/signing-key.ts';

@@ -70,10 +70,7 @@ export class OutgoingWebhookIndex {
     return this.#webhooks.get(resolveKey(this.#collection, name) ?? '');
   }
 
-  /**
-   * Gets a webhook by its identifier or name. Before it throws `not_found`, this node applies all
-   * that is committed: another node may just have added the webhook.
-   */
+  /** By identifier or name. Applies what another node has committed before `not_found`. */
   async getNamed(name: string): Promise<ReadyOutgoingWebhook> {
     const webhook = this.findNamed(name);
     if (webhook !== undefined) return webhook;
@@ -84,10 +81,7 @@ export class OutgoingWebhookIndex {
     return freshWebhook;
   }
 
-  /**
-   * The sorted identifiers of the enabled or probed webhooks with a trigger for the event, whatever
-   * their conditions. A webhook with the trigger `*` gets no system events.
-   */
+  /** Sorted, enabled or probed, whatever their conditions; `*` takes no system events. */
   findTriggered(event: string, kind?: EventKind): readonly string[] {
     return this.#byTrigger.size === 0 ? []
       : collectTriggered(this.#byTrigger, event, kind?.isSystem === true);
@@ -139,9 +133,7 @@ export class OutgoingWebhookIndex {
   }
 }
 
-/**
- * Makes a test whether a trigger of the webhook, which may be disabled, fits the name of an event.
- */
+/** Makes a test whether a trigger of the webhook, even a disabled one, fits an event's name. */
 export function createTriggerTest(webhook: StoredOutgoingWebhook): (event: string) => boolean {
   const only = new Set([webhook.identifier]);
   const byTrigger = new Map(listTriggers(webhook).map((trigger) => [trigger, only]));

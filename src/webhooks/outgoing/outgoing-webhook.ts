@@ -186,10 +186,7 @@ export const outgoingSchema = describeObject({
   check: findProblems,
 });
 
-/**
- * The stored webhook: `publicKey` is computed, and `oauth2` and `clientCertificate` have narrower
- * types. A webhook that was never saved has no times (`parseUnsavedWebhook`).
- */
+/** As stored: without `publicKey`, and without times if never saved (`parseUnsavedWebhook`). */
 export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
     'createdAt' | 'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
@@ -205,10 +202,7 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
   return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
 }
 
-/**
- * Whether the webhook has the trigger `*`, which leaves out system events, and does not hear all of
- * these. `doctor` names such webhooks, as their owners may expect to hear everything.
- */
+/** Has the trigger `*` without those for all system events: `doctor` names such webhooks. */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);
   const tests = triggers.filter((trigger) => trigger !== EVERY_EVENT).map(createNameTest);

@@ -1,7 +1,4 @@
-/**
- * The member `successWhen` of an outgoing webhook: the responses that deliver, where the status
- * alone does not say it. A condition over `status` and `body`, the response's JSON, or its text.
- */
+/** The member `successWhen`: a condition over `status` and `body` of responses that deliver. */
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonValue, MemberSchema } from '../../base/schema.ts';
 import {

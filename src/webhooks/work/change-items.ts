@@ -56,9 +56,7 @@ export function writeAttempt<Item>(
   });
 }
 
-/**
- * Stages the removal of the items that exist, counts them under `removal`, and returns how many.
- */
+/** Stages the removal of items that exist, counts them as `removal`, returns how many. */
 export function removeItems(
   { noun, collection, stageRemoval }: RemovalSpec, transaction: Transaction,
   ids: readonly string[], removal: Removal,

@@ -12,9 +12,7 @@ type Wait<T extends TimedTask> = {
   readonly clockAheadMs: number;
 };
 
-/**
- * The longest timer: a timer stands still while the machine sleeps, and the time of day may be set.
- */
+/** The longest timer: timers stand still in a sleeping machine, and clocks may be set. */
 const TIMER_MS_MAX = 60_000;
 const READY_MAX = 1000;
 /** Stale waits are removed when there are more than this many, and more than half of all. */
@@ -26,9 +24,7 @@ export class DueTimes<T extends TimedTask> {
   readonly #clock: Clock;
   readonly #onDue: (task: T) => void;
   readonly #waits = new PriorityQueue<Wait<T>>(isSooner);
-  /**
-   * The time of day less the monotonic time, when last seen. It falls when the clock is set back.
-   */
+  /** The time of day less the monotonic time when last seen: falls when the clock is set back. */
   #clockAheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;

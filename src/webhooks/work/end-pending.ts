@@ -39,9 +39,7 @@ export function createRemovalListener(
   };
 }
 
-/**
- * Ends the pending items of a queue, one chunk in each transaction, as long as its webhook is gone.
- */
+/** Ends a queue's pending items, a chunk per transaction, as long as its webhook is gone. */
 export async function endPending(
   { store, clock }: RelayContext, scheduler: Scheduler, ending: Ending, key: string,
 ): Promise<void> {

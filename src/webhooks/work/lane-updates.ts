@@ -29,9 +29,7 @@ export class LaneUpdates {
     this.#onEnd = onEnd;
   }
 
-  /**
-   * Must be called for each webhook and its changes. `order` is null for a webhook without lanes.
-   */
+  /** Must be called for each webhook and its changes. `order`: null without lanes. */
   follow(queueKey: string, order: string | null): void {
     if ((this.#orderByQueue.get(queueKey) ?? null) === order) return;
     if (order === null) this.#orderByQueue.delete(queueKey);

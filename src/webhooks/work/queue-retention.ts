@@ -1,7 +1,4 @@
-/**
- * Removes ended items, finished or failed, that are too old or too many, in transactions of its
- * own. It finds them by following what is applied.
- */
+/** Removes ended items that are too old or too many; it finds them by following the store. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';

@@ -89,9 +89,7 @@ export interface Attempter<Item, Result> {
   ): MaybePromise<AttemptResult<Result> | null>;
   /** Called before the result is written; returns the sign of queue or target, null for none. */
   countAndAssess(result: Result): Responsiveness | null;
-  /**
-   * Skips a record that is gone or whose lease is over; repeats a refused write until the end.
-   */
+  /** Skips a record that is gone or whose lease is over; repeats a refused write until closed. */
   writeResult(result: Result, worker: AttemptWorker): Promise<unknown>;
   logLabels(id: string): object;
 }

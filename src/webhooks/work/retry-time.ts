@@ -2,9 +2,7 @@
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import { SET_BACK_MS_MIN } from './due-times.ts';
 
-/**
- * Jitter only lengthens a wait, so that attempts that failed together do not come back together.
- */
+/** Only lengthens a wait, so that attempts that failed together do not return together. */
 const JITTER = 0.1;
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 

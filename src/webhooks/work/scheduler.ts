@@ -57,9 +57,7 @@ export class Scheduler {
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
   readonly #dueTimes: DueTimes<Task>;
-  /**
-   * Identifiers of unsettled tasks. Such a task may have been removed, or removed and added again.
-   */
+  /** Of unsettled tasks. Such a task may have been removed, or removed and added again. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
   readonly #pacedQueues = new Map<string, PacedQueue>();
@@ -253,10 +251,7 @@ export class Scheduler {
     return true;
   }
 
-  /**
-   * Starts the next task; null: no task may start. The task is unsettled from now on: the caller
-   * must `release` it when the attempt is over, and `settle` it when the result is written.
-   */
+  /** Starts the next task, if any; `release` it after the attempt, and `settle` it once written. */
   startNext(): RunningTask | null {
     const runningTask = this.#queues.startNext(this.#clock.now());
     if (runningTask === null) return null;
@@ -286,10 +281,7 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /**
-   * Must be called when the result is written. The task is due again at `dueAtMs`, or removed for
-   * null. Ignores a task that was removed meanwhile.
-   */
+  /** Call it when the result is written: due again at `dueAtMs`, or removed for null. */
   settle(id: string, dueAtMs: number | null): void {
     this.#unsettledIds.delete(id);
     const task = this.#tasks.get(id);

@@ -251,9 +251,7 @@ export class TaskQueues {
     return this.listKeys().flatMap((key) => this.findBlockedQueue(key, nowMs) ?? []);
   }
 
-  /**
-   * Finds a queue as `listBlockedQueues` lists it. A queue behind no other queue is not blocked.
-   */
+  /** Finds a queue as `listBlockedQueues` lists it; one behind no other is not blocked. */
   findBlockedQueue(key: string, nowMs: number): BlockedQueue | null {
     const queue = this.#queues.get(key);
     if (queue === undefined || queue.targetWaitSinceMs === null) return null;

@@ -1,7 +1,4 @@
-/**
- * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
- * scheduler.ts tells what keeps a task from starting.
- */
+/** Tasks stand in queues, which send them to targets; scheduler.ts tells what keeps one back. */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../members/filters/order.ts';
@@ -60,9 +57,7 @@ export type TaskQueue = {
   lanes: Map<string, Lane> | null;
   target: TaskTarget;
   responsiveness: QueueResponsiveness;
-  /**
-   * The number of its last start among the starts of all queues: the queue with the lowest is next.
-   */
+  /** The number of its last start among all starts: the queue with the lowest is next. */
   lastStartNumber: number;
   /** When a task began to wait for a permit of the target; null: no task waits. */
   targetWaitSinceMs: number | null;

@@ -121,9 +121,7 @@ class CommandOutput {
 type OutputName = 'standard output' | 'standard error';
 
 const LINE_BYTES_MAX = 8192;
-/**
- * The limit of one run: a flood must not fill the log, nor hold up all else while it is written.
- */
+/** The limit of a run: a flood must not fill the log, nor hold up all else meanwhile. */
 const LOG_BYTES_MAX = 1 << 20;
 /** About the bytes of a line beside its text: empty lines are a flood as well. */
 const LINE_FRAME_BYTES = 256;

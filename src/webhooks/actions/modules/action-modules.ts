@@ -26,9 +26,7 @@ import type { LoadReport } from './worker-messages.ts';
 
 export type ModuleFile = {
   readonly origin: string;
-  /**
-   * The path to load. Throws `usage` for a file that is not safe. Must be called before each load.
-   */
+  /** The path to load; call it before each load. Throws `usage` for a file that is not safe. */
   readonly resolvePath: () => string;
 };
 

@@ -156,9 +156,7 @@ export class ActionWorkerThread {
     });
   }
 
-  /**
-   * Resolves with null when the worker ends first, and with `LATE`, after a ping, when it is late.
-   */
+  /** Resolves with null when the worker ends first, with `LATE`, and pings, when it is late. */
   async ask(
     createOrder: (callId: number) => WorkerOrder, timeoutMs: number,
   ): Promise<LoadReport | CheckReport | null | typeof LATE> {

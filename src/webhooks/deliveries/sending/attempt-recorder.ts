@@ -27,9 +27,7 @@ export type FinishedAttempt = {
   readonly sent: SentHead | null;
   readonly targetUrl: string | null;
   readonly isPayload: boolean;
-  /**
-   * Whether the webhook was probed when the attempt began; somebody may have switched it on since.
-   */
+  /** Whether the webhook was probed at the attempt's begin; it may have been switched on since. */
   readonly isProbe: boolean;
   readonly storedDelivery: StoredDelivery;
   readonly lease: QueueLease;

@@ -145,10 +145,7 @@ async function isCancelled({ store }: DeliveryContext, identifier: string): Prom
 // The head is the same for all deliveries of a webhook until the webhook changes.
 const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 
-/**
- * Builds the head to be stored, which shows later what was sent. Headers that follow from the
- * delivery and its attempt are not in it: see `deliveries/sent-request.ts`.
- */
+/** The head to be stored, without headers that follow from the attempt: see `sent-request.ts`. */
 function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   const cachedHead = sentHeads.get(webhook);
   if (cachedHead !== undefined) return cachedHead;

@@ -11,9 +11,7 @@ import type { DeliveryContext } from './delivery-context.ts';
 type Probe = TimedTask & { readonly webhookId: string };
 
 const EMPTY_DELAY_MS = 60_000;
-/**
- * Between two probes: each looks through all tasks, some 40 ms with a million, and many are due.
- */
+/** Between two probes: with a million tasks each takes some 40 ms, and many may be due. */
 const SPACING_MS = 100;
 
 export class WebhookProbes {

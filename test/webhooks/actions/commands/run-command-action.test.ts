@@ -103,12 +103,9 @@ const HOSTILE = [
 ];
 
 test('what the payload says arrives as one argument, whatever it is', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
   const texts = [...HOSTILE, ''];
-  await addHook(relay, {
-    command: 'print.sh', output: 'result',
-    arguments: ['first', ...texts.flatMap((_, index) =>
+  const { place, relay } = await startHook(context, PRINT_ARGUMENTS, {
+    output: 'result', arguments: ['first', ...texts.flatMap((_, index) =>
       [`{{ payload.texts.${index} }}`, `x{{ payload.texts.${index} }}y`]), 'last'],
   });
   const seen = argumentsOf(await call(relay, { texts, other: 'expanded' }));
@@ -117,11 +114,9 @@ test('what the payload says arrives as one argument, whatever it is', async (con
 });
 
 test('arguments, variables and standard input have all digits of numbers', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', `#!/bin/bash\nprintf '%s\\0' 4 "$1" "$2" "$HOOK_N" "$(cat)"\n`);
-  await addHook(relay, {
-    command: 'print.sh', output: 'result', stdin: 'payload',
-    arguments: ['{{ payload.id }}', '{{ payload }}'],
+  const script = `#!/bin/bash\nprintf '%s\\0' 4 "$1" "$2" "$HOOK_N" "$(cat)"\n`;
+  const { relay } = await startHook(context, script, {
+    output: 'result', stdin: 'payload', arguments: ['{{ payload.id }}', '{{ payload }}'],
     environment: { HOOK_N: 'is {{ payload.price }}' },
   });
   const payload = '{"id":820982911946154508,"price":10.00}';
@@ -130,22 +125,16 @@ test('arguments, variables and standard input have all digits of numbers', async
 });
 
 test('an argument may have 128 KiB with its end, as the system lets it', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('count.sh', '#!/bin/bash\necho $# ${#1}\n');
-  await addHook(relay, {
-    command: 'count.sh', output: 'result', arguments: ['{{ payload.text }}'],
-  });
+  const { relay } = await startHook(context, '#!/bin/bash\necho $# ${#1}\n',
+    { output: 'result', arguments: ['{{ payload.text }}'] });
   const answer = await call(relay, { text: 'x'.repeat(131_071) });
   assert.equal(dataOf(answer).output, '1 131071\n');
 });
 
 test('what a header, the query and the event say arrives as one argument', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', PRINT_ARGUMENTS);
   const secret = 'planted-secret';
-  await addHook(relay, {
-    command: 'print.sh', output: 'result',
-    arguments: ['{{ headers.x-text }}', '{{ query.text }}', '{{ event }}'],
+  const { relay } = await startHook(context, PRINT_ARGUMENTS, {
+    output: 'result', arguments: ['{{ headers.x-text }}', '{{ query.text }}', '{{ event }}'],
   }, { secret, verification: { preset: 'github' } });
   const body = '{}';
   const signature = createHmac('sha256', secret).update(body).digest('hex');
@@ -160,14 +149,11 @@ test('what a header, the query and the event say arrives as one argument', async
 });
 
 test('variables and files hold what came, whole', async (context) => {
-  const { place, relay, runs } = await startFor(context);
-  place.add('show.sh', '#!/bin/bash\nprintf "%s\\0" "$TEXT"\ncat "$TEXT_FILE"; printf "\\0"\n'
-    + 'cat "$BYTES_FILE"; printf "\\0"\nstat -c %a "$TEXT_FILE"\nprintf "\\0%s" "$TEXT_FILE"\n');
-  await addHook(relay, {
-    command: 'show.sh', output: 'result', environment: { TEXT: '{{ payload.text }}' },
-    files: {
-      TEXT_FILE: '{{ payload.text }}', BYTES_FILE: { base64: '{{ payload.bytes }}' },
-    },
+  const script = '#!/bin/bash\nprintf "%s\\0" "$TEXT"\ncat "$TEXT_FILE"; printf "\\0"\n'
+    + 'cat "$BYTES_FILE"; printf "\\0"\nstat -c %a "$TEXT_FILE"\nprintf "\\0%s" "$TEXT_FILE"\n';
+  const { relay, runs } = await startHook(context, script, {
+    output: 'result', environment: { TEXT: '{{ payload.text }}' },
+    files: { TEXT_FILE: '{{ payload.text }}', BYTES_FILE: { base64: '{{ payload.bytes }}' } },
   });
   for (const text of someOf(HOSTILE, 10)) {
     const bytes = Buffer.from(text).toString('base64');
@@ -227,20 +213,15 @@ test('standard input is what the option says', async (context) => {
 });
 
 test('payload is the JSON of a form', async (context) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\ncat\n');
-  await addHook(relay, { command: 'it.sh', output: 'result', stdin: 'payload' },
-    { bodyFormat: 'auto' });
+  const { relay } = await startHook(context, '#!/bin/bash\ncat\n',
+    { output: 'result', stdin: 'payload' }, { bodyFormat: 'auto' });
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   assert.deepEqual(dataOf(await call(relay, 'a=1&b=x+y', headers)).output, { a: '1', b: 'x y' });
 });
 
 test('a command has PATH, HOME, what tells of its request, and nothing else', async (context) => {
-  const { place, relay, runs } = await startFor(context);
-  place.add('environment.sh', '#!/bin/sh\nexec env\n');
-  await addHook(relay, {
-    command: 'environment.sh', output: 'result', environment: { MINE: 'x', PATH: '/bin:/usr/bin' },
-  });
+  const { relay, runs } = await startHook(context, '#!/bin/sh\nexec env\n',
+    { output: 'result', environment: { MINE: 'x', PATH: '/bin:/usr/bin' } });
   const answer = await call(relay, {}, { 'Content-Type': 'application/json; a=b' });
   const lines = String(dataOf(answer).output).split('\n').filter((line) =>
     line !== '' && !/^(PWD|OLDPWD|SHLVL|_)=/.test(line));
@@ -257,10 +238,9 @@ test('a command has PATH, HOME, what tells of its request, and nothing else', as
 test('no credential is in arguments or variables, and the first run is as its retry', async (
   context,
 ) => {
-  const { place, relay } = await startFor(context);
-  place.add('print.sh', `${PRINT_ARGUMENTS}[ "$HOOKSHELF_ATTEMPT" = 2 ] || exit 1\n`);
-  await addHook(relay, {
-    command: 'print.sh', output: 'result',
+  const script = `${PRINT_ARGUMENTS}[ "$HOOKSHELF_ATTEMPT" = 2 ] || exit 1\n`;
+  const { relay } = await startHook(context, script, {
+    output: 'result',
     arguments: ['{{ headers.authorization }}', '{{ headers.cookie }}', '{{ headers.x-place }}',
       '{{ query.token }}', '{{ query.page }}', '{{ headers.x-plain }}'],
   }, {
@@ -364,9 +344,8 @@ test('a result is told as the options want it, and is on record', async (context
 test('of a long output the first 64 KiB are told, and the last 4 KiB are on record', async (
   context,
 ) => {
-  const { place, relay } = await startFor(context);
-  place.add('it.sh', '#!/bin/bash\nprintf 1\nfor n in {1..40000}; do printf é; done\n');
-  await addHook(relay, { command: 'it.sh', output: 'result' }, { inbox: 'all' });
+  const script = '#!/bin/bash\nprintf 1\nfor n in {1..40000}; do printf é; done\n';
+  const { relay } = await startHook(context, script, { output: 'result' }, { inbox: 'all' });
   const { output, truncated } = dataOf(await call(relay));
   assert.equal(output, `1${'é'.repeat(32_767)}`);
   assert.equal(truncated, true);
@@ -390,24 +369,22 @@ test('standard error is in the log: each line at debug, its end at warning', asy
 });
 
 test('a command that takes too long is ended and has failed', async (context) => {
-  const { place, relay } = await startFor(context, { timeoutMs: 50 });
-  place.add('it.sh', '#!/bin/bash\ntrap "exit 0" TERM\nwhile :; do sleep 0.01; done\n');
-  await addHook(relay, { command: 'it.sh' });
+  const script = '#!/bin/bash\ntrap "exit 0" TERM\nwhile :; do sleep 0.01; done\n';
+  const { relay } = await startHook(context, script, {}, {}, { timeoutMs: 50 });
   const answer = await call(relay);
   assert.deepEqual([answer.status, answer.json['message'], dataOf(answer).exitCode],
     [400, 'The command failed (not done within 0.05 s)', 0]);
 });
 
 test('the timeout of the options replaces the setting', async (context) => {
-  const { relay } = await startHook(
-    context, '#!/bin/bash\nsleep 0.2\n', { timeout: 30 }, {}, { timeoutMs: 10 });
+  const script = '#!/bin/bash\nsleep 0.2\n';
+  const { relay } = await startHook(context, script, { timeout: 30 }, {}, { timeoutMs: 10 });
   assert.equal((await call(relay)).status, 200);
 });
 
 test('a command is looked at again at each run, and the caller told no path', async (context) => {
-  const { place, relay } = await startFor(context);
-  const path = place.add('it.sh');
-  await addHook(relay, { command: 'it.sh' });
+  const { place, relay } = await startHook(context);
+  const path = join(place.path, 'it.sh');
   assert.equal((await call(relay)).status, 200);
   chmodSync(path, 0o777);
   const answer = await call(relay);

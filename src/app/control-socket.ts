@@ -19,8 +19,8 @@ export function makeControlSocketPath(data: string): string {
 }
 
 /**
- * A folder that we alone can use. All users may write in its parent, so another one may have made a
- * folder of this name before: then ours gets a random name.
+ * Makes a folder that we alone can use. All users may write in its parent, so another user may have
+ * made a folder of this name before: then ours gets a random name.
  */
 function makeSocketFolder(data: string): string {
   const digest = loadCrypto().createHash('sha256').update(data).digest('hex').slice(0, 16);
@@ -40,8 +40,8 @@ function makeSocketFolder(data: string): string {
 }
 
 /**
- * Makes the folder; true too where a killed server of ours has left it. False when others could use
- * the one that is there.
+ * Makes the folder. Returns true, too, if a killed server of ours has left it; false when others
+ * could use the folder that is there.
  */
 function makeOwnFolder(folder: string): boolean {
   try {

@@ -1,4 +1,4 @@
-/** Makes the data directory, and refuses one that root must not use. */
+/** Makes the data directory, and refuses a directory that root must not use. */
 import { statSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import { explainFileError } from '../base/file-error.ts';

@@ -1,6 +1,6 @@
 /**
- * Puts together what runs hook commands. Loaded only where the settings name a folder of commands,
- * or an earlier process may have left some running.
+ * Puts together the parts that run hook commands. Loaded only if the settings name a folder of
+ * commands, or an earlier process may have left some running.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -22,9 +22,9 @@ const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG'];
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * To be called by the holder of the data directory's lock, before anything runs. A server ends what
- * commands an earlier one has left, and checks the folder: throws `usage`, with what to do, for one
- * that is missing or that others may change.
+ * To be called by the holder of the data directory's lock, before anything runs. A server ends
+ * commands that an earlier server has left, and checks the folder: throws `usage`, with a remedy,
+ * for a folder that is missing or that others may change.
  */
 export async function openHookCommands(deps: {
   readonly settings: Settings; readonly runsFolder: string; readonly isServer: boolean;

@@ -127,7 +127,7 @@ export class Listening {
     return listener;
   }
 
-  /** All of them, or none: what was opened before one that fails is closed with the app. */
+  /** Listens on all sockets, or none: the app closes sockets that were open before a failure. */
   async #listenOnActivatedSockets(
     sockets: readonly ActivatedSocket[], certificate: Certificate | null,
   ): Promise<Listener[]> {
@@ -149,7 +149,7 @@ export class Listening {
     });
   }
 
-  /** Closes it again where we have been closed meanwhile. */
+  /** Keeps the listener; closes it again if this has been closed meanwhile. */
   async #keep(listener: Listener): Promise<void> {
     if (this.#closing !== null) {
       await listener.close(0);

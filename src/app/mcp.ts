@@ -1,6 +1,6 @@
 /**
  * The doors of the Model Context Protocol, connected to tokens, routes and the manual. `POST /mcp`
- * is for programs that speak HTTP, if the setting is on; for the other see mcp/doors.ts.
+ * is for programs that speak HTTP, if the setting is on; mcp/doors.ts tells of the other door.
  */
 import { includesScope, permitsCall } from '../access/scope.ts';
 import { lazyImport } from '../base/lazy-import.ts';

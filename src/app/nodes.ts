@@ -106,8 +106,8 @@ const ORDERED_COLLECTIONS = [
 /**
  * Keeps new ids of events, deliveries and requests after all existing ones. They are worked off in
  * order of their ids, which must be the order in which they were committed. An id begins with the
- * time of the machine that drew it, so with several nodes whose clocks differ a later one could
- * sort before an earlier. Therefore a node draws ids past all that it has applied.
+ * time of the machine that drew it, so with several nodes whose clocks differ a later id could sort
+ * before an earlier one. Therefore a node draws ids past all that it has applied.
  */
 function keepIdsInOrder(makeId: AdvancingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED_COLLECTIONS) {

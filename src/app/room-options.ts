@@ -1,6 +1,6 @@
 /**
  * Turns settings, in the units that a person writes, into the options of client and server, and the
- * memory budget. Those of the relay are made in relay.ts.
+ * memory budget. relay.ts makes the options of the relay.
  */
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
@@ -53,8 +53,8 @@ export function createMemoryBudget({ server }: Settings, maxMemoryBytes: number)
   );
 }
 
-// Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998. A limit of 0
-// would be none.
+// Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998. 0 would be no
+// limit.
 function toWholeMs(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1000));
 }

@@ -94,7 +94,7 @@ function createDeliveryTopic(
   };
 }
 
-/** An event is told when it is created: it never changes, and that it is too old is not told. */
+/** An event is told when it is created: it never changes, and its removal for age is not told. */
 const eventTopic: StreamTopic = {
   name: EVENTS, event: 'event', collection: eventCollection, hasWebhooks: false,
   isOptional: true,

@@ -1,7 +1,7 @@
 /**
  * Certificates that the client shows to targets over TLS (RFC 8446 §4.4.2). A connection shows the
- * certificate that it was opened with to the end, so those of one certificate are never used for
- * requests with another, or with none: each certificate has pools of its own.
+ * certificate that it was opened with to the end, so connections of one certificate are never used
+ * for requests with another certificate, or without: each certificate has pools of its own.
  */
 import type { SecureContext } from 'node:tls';
 import { loadCrypto, loadTls } from '../base/node-modules.ts';
@@ -13,7 +13,7 @@ export type ClientCertificate = {
   readonly privateKey: string;
 };
 
-/** How connections that show one certificate are opened. */
+/** The context of connections that show one certificate. */
 type CertificateContext = {
   /** A key that only equal certificates with equal keys share. */
   readonly poolKey: string;

@@ -194,7 +194,7 @@ export class HttpAttempt implements PoolWaiter {
   #fail(error: NetworkError): void {
     if (this.#isDone) return;
     this.#connection?.discard();
-    // Set here, as whoever made the error does not know it. No other attempt has this error.
+    // It is set here, as the maker of the error does not know it. No other attempt has this error.
     if (this.#request !== null) error.wasConnected = true;
     this.#finish(error);
   }

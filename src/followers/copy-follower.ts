@@ -22,7 +22,7 @@ import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './fol
 
 type FollowResponse = AsyncIterable<string | Uint8Array> & { destroy(error?: Error): unknown };
 
-/** How the server is asked; each call throws the error that the server answers. */
+/** Calls to the server, which throw the errors that it answers. */
 interface FollowClient {
   request(call: ApiCall): Promise<unknown>;
   stream(call: ApiCall): Promise<FollowResponse>;
@@ -39,13 +39,13 @@ type CopyFollowerDeps = {
 };
 
 const RETRY_MS = 1000;
-/** After an error that does not pass so soon, as a full disk. */
+/** The wait after an error that lasts longer, such as a full disk. */
 const LONG_RETRY_MS = 10_000;
 /** Three heartbeats of the server (followed-log.ts): the connection is lost, and nobody says so. */
 const SILENCE_MS_MAX = 15_000;
 const PROGRESS_MS = 1000;
 const PROGRESS_MS_MAX = 10_000;
-/** How often it begins anew in one try to become level. */
+/** The limit of new beginnings in one try to become level. */
 const BEGINNINGS_MAX = 3;
 const LINE_FEED = 0x0a;
 /** Errors of a server that failed once: they may pass, as an unavailable disk or server may. */
@@ -287,7 +287,7 @@ function parseLines(
   return lines;
 }
 
-/** The checksum of the line is right, so what cannot be decoded is as the server has written it. */
+/** Decodes a line with a right checksum: an undecodable line is as the server has written it. */
 function decode(...line: Parameters<typeof decodeTransaction>): LoggedTransaction {
   try {
     return decodeTransaction(...line);
@@ -308,7 +308,7 @@ function mayPass(thrown: unknown): thrown is AppError {
   return isTemporary(thrown) || (thrown instanceof AppError && PASSING_CODES.includes(thrown.code));
 }
 
-/** Asking again would fill the disk with old states. */
+/** The error of two servers in turn: asking again would fill the disk with old states. */
 function createTwoServersError(cause: unknown): AppError {
   return new AppError('conflict', 'the server has another history than the backup that it has just '
     + 'sent: are there two servers behind its address? Name one of them, or end the other', {},

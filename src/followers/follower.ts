@@ -52,14 +52,14 @@ export class Follower {
   /** The last transaction that is on its disk. */
   get sequence(): number { return this.#sequence; }
 
-  /** A transaction was committed. */
+  /** Called when a transaction was committed. */
   recordCommit(sequence: number, nowMs: number): void {
     const last = this.#unconfirmed.at(-1);
     if (last !== undefined && nowMs - last.ms < MARK_EVERY_MS) return;
     if (this.#unconfirmed.length < MARKS_MAX) this.#unconfirmed.push({ sequence, ms: nowMs });
   }
 
-  /** All up to `sequence` is on its disk; `headSequence` is the last that is committed here. */
+  /** Called when all up to `sequence` is on its disk; `headSequence` is the last committed here. */
   confirm(sequence: number, headSequence: number, nowMs: number, timeMs: number): void {
     const lastSeenMs = this.seenMs;
     this.seenMs = nowMs;
@@ -70,7 +70,7 @@ export class Follower {
       : this.#unconfirmed[firstLater - 1];
     this.#unconfirmed = firstLater === -1 ? [] : this.#unconfirmed.slice(firstLater);
     const isBehind = sequence < headSequence && this.#unconfirmed[0]?.sequence !== sequence + 1;
-    // What it lacks came after that mark, and before the next; without one, while it was away.
+    // The missing transactions came after that mark; without a mark, while the follower was away.
     if (!isBehind) return;
     this.#unconfirmed.unshift({ sequence: sequence + 1, ms: lastBefore?.ms ?? lastSeenMs });
   }

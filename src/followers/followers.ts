@@ -1,7 +1,7 @@
 /**
  * The followers of this server's log: processes elsewhere that keep a copy of it (`data:follow`,
- * store/copy/copy.ts). Each is sent the log from where its copy ends, and tells how far that is on
- * its disk. Those that have gone are remembered until this process ends.
+ * store/copy/copy.ts). Each follower gets the log from where its copy ends, and tells how much is
+ * on its disk. The server remembers followers that have gone until this process ends.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -45,7 +45,7 @@ type ConnectedFollower = {
   readonly follower: Follower;
   readonly log: FollowedLog;
   readonly cut: () => void;
-  /** When it, and those before it, took the place of another connection of the same copy. */
+  /** The times at which connections took the place of another connection of the same copy. */
   readonly takeoversMs: readonly number[];
 };
 
@@ -123,7 +123,7 @@ export class Followers {
     this.#wakeTimer = null;
   }
 
-  /** The copy has everything up to `sequence` on its disk. Throws `not_found`. */
+  /** Called when the copy has everything up to `sequence` on its disk. Throws `not_found`. */
   confirm(copy: string, sequence: number): void {
     const { store, clock } = this.#deps;
     const follower = this.#connections.get(copy)?.follower;
@@ -214,7 +214,7 @@ export class Followers {
     return (this.#connections.get(copy)?.takeoversMs ?? []).filter((ms) => ms > sinceMs);
   }
 
-  /** Returns whether there was one. */
+  /** Returns whether there was a connection. */
   #cutConnection(copy: string): boolean {
     const connection = this.#connections.get(copy);
     if (connection === undefined) return false;
@@ -227,7 +227,7 @@ export class Followers {
   #findFollower(place: FollowerPlace, sequence: number): Follower {
     const { clock } = this.#deps;
     const follower = this.#followers.get(place.copy);
-    // A copy that has less than it had was set back.
+    // A copy that has less than before was set back.
     if (follower === undefined || follower.sequence > sequence) {
       return new Follower(place, sequence, clock.monotonicMs(), clock.now());
     }

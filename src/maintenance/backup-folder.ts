@@ -2,7 +2,7 @@
  * The folder that a server keeps its backups in, and which of the files there are such backups:
  *
  *   hookshelf-20261127T090000Z.tar                      a verified backup, made at that time (UTC)
- *   hookshelf-20261127T090000Z.tar.1795770000000.part   one that is being written, or was cut off
+ *   hookshelf-20261127T090000Z.tar.1795770000000.part   a backup being written, or cut off
  *
  * All other files are somebody else's. A name whose time has not come yet was made while the clock
  * was wrong: it counts for nothing until then, and is never deleted.
@@ -40,7 +40,7 @@ function parseTime(name: string): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** Removes what was cut off while it was written, unless it has changed after `untilMs`. */
+/** Removes backups that were cut off while they were written, and not changed after `untilMs`. */
 export function removeParts(files: Files, folder: string, untilMs: number): void {
   for (const name of files.listSync(folder).filter((entry) => PART_NAME.test(entry))) {
     const path = join(folder, name);
@@ -50,8 +50,8 @@ export function removeParts(files: Files, folder: string, untilMs: number): void
 }
 
 /**
- * Throws `usage` where the folder is the data directory or below it, by whatever links: what takes
- * the data would take the backups with it.
+ * Throws `usage` if the folder is the data directory or below it, through any links: the loss of
+ * the data would be the loss of the backups.
  */
 export function checkOutsideData(folder: string, data: string): void {
   const dataStatus = statSync(data, { throwIfNoEntry: false });
@@ -81,7 +81,7 @@ function findExisting(folder: string): string {
   }
 }
 
-/** Makes the folder, but none above it: where a disk is not mounted, it must not hide that. */
+/** Makes the folder, but none above it, which would hide that a disk is not mounted. */
 export function makeBackupFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -92,7 +92,7 @@ export function makeBackupFolder(folder: string): void {
   }
 }
 
-/** Throws `storage_full` where less is free than the bytes of a backup. */
+/** Throws `storage_full` if less is free than the bytes of a backup. */
 export async function checkRoom(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= bytes) return;

@@ -24,11 +24,11 @@ import type { NodeRecord } from './node-records.ts';
 const BEATS_MAX = 6;
 /** Beats that are needed to say that a clock is ahead. */
 const BEATS_MIN = 3;
-/** A beat that is applied sooner after the one before came together with it. */
+/** A beat that is applied sooner after the beat before came together with that. */
 const BEAT_GAP_MS_MIN = 2000;
 /** A larger offset is reported. */
 const OFFSET_MS_MAX = 1000;
-/** A clock that was reported counts as right again from here, and may be reported once more. */
+/** Below this offset a reported clock counts as right again, and may be reported once more. */
 const RECOVERED_OFFSET_MS = 500;
 
 type ObservedNode = {

@@ -30,7 +30,7 @@ export type LeaseLengths = {
 
 /** `renewedMs`: monotonic time at which we applied the last beat of its holder. */
 type TimedLease = { readonly lease: Lease; renewedMs: number };
-/** `heardMs`: monotonic time at which we applied its last beat. */
+/** `heardMs`: monotonic time at which we applied the node's last beat. */
 type TimedNode = { readonly record: NodeRecord; readonly heardMs: number };
 
 /** Beats whose sending time is remembered: several may be under way before one is applied. */

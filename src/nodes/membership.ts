@@ -94,7 +94,7 @@ export class Membership {
     this.#unfollow = [
       followRecords(store.collection(NODES.name), (change) => this.#applyNode(change)),
       followRecords(store.collection(LEASES.name), (change) => this.#applyLease(change)),
-      // While writes fail, beats are tried more often (`#mustRetry`): one that is taken ends that.
+      // While writes fail, beats are tried more often (`#mustRetry`), until one is taken.
       store.onFailure(() => this.ownership.isActive && this.#scheduleBeat()),
     ];
   }

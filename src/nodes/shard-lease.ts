@@ -23,7 +23,7 @@ export class Shard {
   attemptCount = 0;
   /** Monotonic time since which the shard is given up; null while it is not. */
   givenUpMs: number | null = null;
-  /** The lease of the last term that attempts began in; null before, and once that was cut off. */
+  /** The lease of the last term that attempts began in; null before, and after its cut-off. */
   #lease: ShardLease | null = null;
 
   constructor(number: number, deps: ShardDeps) {

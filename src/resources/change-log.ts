@@ -20,7 +20,7 @@ export async function logWrite<T>(
   request: ChangeRequest, kind: string, write: (options: WriteOptions) => Promise<T>,
   isRestored = false,
 ): Promise<T> {
-  // Described inside the transaction: later the bytes may be others.
+  // The change is described inside the transaction: later the bytes may be others.
   const lastChange: { value: DescribedChange | null } = { value: null };
   const result = await write({
     onStaged(change) {

@@ -9,7 +9,7 @@ type ComparedVersion = {
   readonly etag: string;
   /** When the record was last written. */
   readonly updatedAtMs: number;
-  /** When its representation changed last: members that it does not store may change later. */
+  /** When the representation changed last: members that are not stored may change later. */
   readonly changedAtMs: number;
   /** Whether tags have the form `"<record>-<observation>"`, see representation.ts. */
   readonly isObserved: boolean;

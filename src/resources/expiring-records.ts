@@ -1,7 +1,7 @@
 /**
- * Removes the expired records of a collection, and those that expire next where there are too many,
- * in transactions of its own. A sweep finds them by a walk over all records. Between sweeps nothing
- * is kept in memory for a record.
+ * Removes the expired records of a collection in transactions of its own; if there are too many
+ * records, those that expire next go, too. A sweep finds them by a walk over all records. Between
+ * sweeps nothing is kept in memory for a record.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
@@ -24,7 +24,7 @@ type ExpiringRecordsDeps = {
   /** Reads the expiry, in milliseconds since the epoch, without parsing the record. */
   readonly readExpiryMs: (bytes: Buffer) => number;
   readonly limits: ExpiryLimits;
-  /** Whether this node may remove records: of several nodes one does. Absent: it may. */
+  /** Whether this node may remove records: one of several nodes does. Absent: it may. */
   readonly mayRemove?: () => boolean;
 };
 
@@ -136,7 +136,7 @@ export class ExpiringRecords {
   }
 }
 
-/** How much must go of an amount beyond its limit, with some slack; nothing when it is within. */
+/** Counts how much of an amount beyond its limit must go, with some slack; 0 within the limit. */
 function countSurplus(amount: number, limit: number): number {
   return amount <= limit ? 0 : amount - limit + Math.floor(limit * SLACK_RATIO);
 }

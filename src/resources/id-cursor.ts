@@ -1,6 +1,6 @@
 /**
- * Cursors of lists, in base64url: the last key of a page. In a list with parameters their checksum
- * and the text that placed that record, if it is sorted, follow, a space before each.
+ * Cursors of lists, in base64url: the last key of a page. In a list with parameters a space and
+ * their checksum follow; in a sorted list a space and the text that placed the record follow, too.
  */
 import { crc32 } from 'node:zlib';
 import { AppError } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import { foreignQueryError } from '../server/query.ts';
 /** The parameters that all pages of a list have: names and values, as they came. */
 export type PageParameters = readonly (readonly [string, string])[];
 
-/** The place of a record in a list: '' in one in key order. */
+/** The place of a record in a list; `sortText` is '' in a list in key order. */
 export type SortPosition = { readonly id: string; readonly sortText: string };
 
 export function encodeIdCursor(

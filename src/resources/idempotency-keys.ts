@@ -1,8 +1,9 @@
 /**
- * Requests with an `Idempotency-Key`. The response to the first one is stored in the transaction of
- * its effect, and a request that repeats it within a day gets the stored response. A key belongs to
- * its caller and route: another token, or another route, may use the same one. Only committed
- * effects are stored, so that a request that failed may be corrected and sent again with its key.
+ * Requests with an `Idempotency-Key`. The response to the first request is stored in the
+ * transaction of its effect, and a request that repeats it within a day gets the stored response. A
+ * key belongs to its caller and route: another token, or route, may use the same key. Only
+ * committed effects are stored, so that a request that failed may be corrected and sent again with
+ * its key.
  *
  * A stored response is a record of the collection `idempotency-keys`: `{"identifier": <SHA-256 of
  * caller, route and key>, "createdAt", "request": <SHA-256 of the body>, "status", "headers",
@@ -69,9 +70,9 @@ type StoredResponse = {
 /**
  * Serves a write with a JSON body whose client may repeat it. With an `Idempotency-Key` the effect
  * happens once; a request without a key is handled each time that it comes. Throws what `handle`
- * throws, what `Exchange.readJsonBytes` throws, and with a key: `malformed` for a bad one,
- * `conflict` while another request with it is being served, `invalid` when it came with another
- * body before.
+ * throws, what `Exchange.readJsonBytes` throws, and with a key: `malformed` for a bad key,
+ * `conflict` while another request with the key is being served, `invalid` when the key came with
+ * another body before.
  */
 export async function serveOnce(
   keys: IdempotencyKeys | null, exchange: Exchange, handle: IdempotentHandler,

@@ -12,9 +12,9 @@ const START = Buffer.from('[');
 const COMPACT: ArrayPunctuation = { separator: Buffer.from(','), end: Buffer.from(']') };
 
 /**
- * A function that adds brackets and separators to the pieces of an array, each one or more records
- * with separators between them, and null at the end. It returns the buffers to send, and null once
- * all are sent.
+ * Makes a function that takes the pieces of an array (one or more records with separators between
+ * them, and null at the end), and adds brackets and separators. It returns the buffers to send, and
+ * null once all are sent.
  */
 export function frameArray(
   { separator, end }: ArrayPunctuation = COMPACT,
@@ -31,7 +31,7 @@ export function frameArray(
 
 /**
  * Streams the records that `next` returns until it returns null. Making them may be work: after
- * each piece the event loop serves others.
+ * each piece the event loop serves other requests.
  */
 export function streamRecords(next: () => Buffer | null | Promise<Buffer | null>): Pull {
   const frame = frameArray();

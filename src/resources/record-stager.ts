@@ -1,7 +1,7 @@
 /**
- * Stages the writes of a resource in a transaction of the caller's: the repository has one for each
- * write, an apply (webhooks/configuration/) one for many. The format of a stored record is
- * record.ts's.
+ * Stages the writes of a resource in a transaction of the caller's: the repository has a
+ * transaction for each write, an apply (webhooks/configuration/) has one for many writes. record.ts
+ * has the format of a stored record.
  */
 import type { Clock } from '../base/clock.ts';
 import type { FieldError } from '../base/errors.ts';
@@ -33,8 +33,8 @@ export type StagerOptions = {
   readonly makeId: () => string;
   readonly stageWithChange?: ChangeHook;
   /**
-   * Called once all changes of the transaction are staged; throws to make it fail. For what a later
-   * change of the same transaction may put right.
+   * Called once all changes of the transaction are staged; throws to make it fail. It is for rules
+   * that a later change of the same transaction may satisfy.
    */
   readonly checkStaged?: ChangeHook;
 };
@@ -42,7 +42,7 @@ export type StagerOptions = {
 /** The stored record that a write replaces or removes. */
 export type RecordBefore = { readonly id: string; readonly bytes: Buffer };
 
-/** A record as it is to be stored: a new one, or the next version of one. */
+/** A record as it is to be stored: a new record, or the next version of a record. */
 export type RecordVersion = {
   readonly id: string;
   readonly before: Buffer | null;

@@ -42,8 +42,8 @@ export function decodeRecord(bytes: Buffer): JsonObject {
 }
 
 /**
- * A stored record as the type that `isValid` checks. Throws TypeError when it does not hold.
- * `JSON.parse` parses one that holds no numbers of users in half the time.
+ * A stored record as the type that `isValid` checks. Throws TypeError when the record is invalid.
+ * `JSON.parse` parses a record that holds no numbers of users in half the time.
  */
 export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,

@@ -6,7 +6,7 @@
  * - What the removal deleted comes back: the record itself, and what was deleted beside it, such as
  *   the health and statistics of a webhook, or the body and the routes of a request.
  * - What it changed stays changed: deliveries and runs that were pending for a webhook have ended.
- *   A book that has taken in the removed one is as before, unless somebody has changed it since.
+ *   A book that has taken in the removed book is as before, unless somebody has changed it since.
  * - Nothing comes back once another record has its key or one of its unique values.
  *
  * Removed records are in the memory of this process alone, and no response has them. A restart
@@ -20,7 +20,7 @@ import type { Operation, StoredRecord, Transaction } from '../store/store-port.t
 
 type RemovedRecord = {
   readonly collection: string; readonly id: string; readonly bytes: Buffer;
-  /** The version that took its place, of a record that the removal has changed. */
+  /** The version that took the place of a record that the removal has changed. */
   readonly replacedBy?: Buffer;
 };
 
@@ -37,7 +37,7 @@ const BYTES_MAX = 2 << 20;
 export class RemovedRecords {
   readonly #noun: string;
   readonly #clock: Pick<Clock, 'now'>;
-  /** The oldest comes first. */
+  /** The oldest removal comes first. */
   readonly #removals = new Map<string, RemovedRecordSet>();
   #bytes = 0;
 
@@ -49,7 +49,7 @@ export class RemovedRecords {
   /** Holds a record and what was removed with it, once that is on disk. */
   add(id: string, records: readonly RemovedRecord[]): void {
     this.forget(id);
-    // Copied, so that no more memory stays than these bytes.
+    // The bytes are copied, so that no more memory stays than they take.
     const copies = records.map(({ replacedBy, ...record }) => ({
       ...record, bytes: Buffer.from(record.bytes),
       ...replacedBy === undefined ? {} : { replacedBy: Buffer.from(replacedBy) },

@@ -114,7 +114,7 @@ export class Repository {
     const { store, resource: { noun, collection }, makeId } = this.#options;
     const inputs = this.stager.createInputs(hops);
     const { fields, key } = this.stager.parse(body, null, 'add', inputs.nowMs);
-    // Encoded before the transaction, which may run again where other nodes write too.
+    // The record is encoded before the transaction, which may run again if other nodes write, too.
     const version = this.stager.encode(key ?? makeId(), fields, null, inputs.nowMs);
     const { id } = version;
     return store.transact((transaction) => {
@@ -160,9 +160,9 @@ export class Repository {
   }
 
   /**
-   * Stores what `change` makes of the stored record, for members that the service writes. Writes
-   * nothing if that is the record itself. Throws `not_found`, and what `change` throws. `change`
-   * may run again.
+   * Stores the result of `change` for a stored record, for members that the service writes. Writes
+   * nothing if the result is the record itself. Throws `not_found`, and what `change` throws.
+   * `change` may run again.
    */
   async change(
     idOrName: string, change: ChangeMembers, { onStaged }: WriteOptions = {},
@@ -201,9 +201,9 @@ export class Repository {
   }
 
   /**
-   * Puts a record back that `remove` has removed here lately, as it was, with what went with it
-   * (removed-records.ts). Throws `not_found`, `conflict` when something has taken its place or what
-   * took it in has been changed, and `invalid` when a record that it names is gone.
+   * Puts a record back that `remove` has removed here lately, as it was, with the records that went
+   * with it (removed-records.ts). Throws `not_found`, `conflict` when a record has taken its place
+   * or the record that took it in has changed, and `invalid` when a record that it names is gone.
    */
   async restore(id: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
     const { store, resource: { noun, collection: { name, key } } } = this.#options;
@@ -240,15 +240,15 @@ export class Repository {
   }
 
   /**
-   * Holds for `restore` what the stager has removed, and the record that took it in as it was
-   * before: `replacedBy` is its version on disk.
+   * Holds for `restore` a record that the stager has removed, and the former version of the record
+   * that took it in: `replacedBy` is the version on disk.
    */
   holdMerged(removed: RecordBefore, target: RecordBefore & { readonly replacedBy: Buffer }): void {
     const { name: collection } = this.#options.resource.collection;
     this.#removedRecords.add(removed.id, [{ collection, ...removed }, { collection, ...target }]);
   }
 
-  /** Has to be awaited once a removal that the stager has staged is on disk. */
+  /** Must be awaited once a removal that the stager has staged is on disk. */
   async afterRemoved(id: string): Promise<void> {
     await this.#options.afterRemoved?.(id);
   }

@@ -52,17 +52,17 @@ export class Representation implements PublicRecord {
     return this.#etag;
   }
 
-  /** Media type, tag and date. All are our own text, so nothing need be checked. */
+  /** Media type, tag and date, which are our own text and need no check. */
   get headerText(): HeaderText {
-    // Without Cache-Control a cache may use it for a tenth of its age (RFC 9111 §4.2.2).
+    // Without Cache-Control a cache may use the record for a tenth of its age (RFC 9111 §4.2.2).
     this.#headerText ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
       + `Last-Modified: ${formatHttpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
     return this.#headerText;
   }
 
   /**
-   * The version as a caller sees it who does not see all of what is observed: `show` makes the JSON
-   * for him, and the tag follows from that.
+   * The version for a caller who does not see all observed members: `show` makes the JSON for him,
+   * from which the tag follows.
    */
   view(show: (bytes: Buffer) => Buffer): Representation {
     const bytes = show(this.bytes);
@@ -89,8 +89,9 @@ export class Representation implements PublicRecord {
 type ShownResource = Pick<Resource, 'collection' | 'toPublic' | 'observe'>;
 
 /**
- * The representation of a stored record. One that is the stored bytes is cached beside them, as to
- * make it costs more than to find the record; one with bytes of its own would take too much memory.
+ * Gets the representation of a stored record. A representation by the stored bytes is cached beside
+ * them, as making it costs more than finding the record; with bytes of its own it would take too
+ * much memory.
  */
 export function getRepresentation(
   resource: ShownResource, id: string, storedRecord: StoredRecord,

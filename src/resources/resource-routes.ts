@@ -29,9 +29,9 @@ import type { EncodedRecord } from './send-representation.ts';
 /** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,
   'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'> & {
-    /** How a caller may ask for some members of a record alone. */
+    /** The way in which a caller may ask for some members of a record alone. */
     readonly selection?: MemberSelection;
-    /** In which other media types than JSON a caller may have a record. */
+    /** The media types besides JSON in which a caller may have a record. */
     readonly formats?: RecordFormats;
   };
 
@@ -54,11 +54,11 @@ type MemberSelection = {
 export type RecordFormats = {
   readonly parameter: ParameterSpec;
   readonly otherTypes: readonly OtherMediaType[];
-  /** Whether the caller takes JSON, as far as a look at the request tells: others are slower. */
+  /** Whether a quick look at the request tells that the caller takes JSON. */
   readonly isPlainlyJson: (exchange: Exchange) => boolean;
   /**
-   * How the caller wants a record; null: as JSON. Throws `malformed` for a format that there is
-   * not, and `not_acceptable`.
+   * Selects the format that the caller wants; null: JSON. Throws `malformed` for an unknown format,
+   * and `not_acceptable`.
    */
   readonly select: (exchange: Exchange) => Promise<RecordEncoder | null>;
 };
@@ -279,7 +279,7 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
   return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
 
-/** Runs a write. Who changes the configuration is logged: that is what admins alone may change. */
+/** Runs a write, and logs who changes the configuration: records that only admins may change. */
 export function runWrite<T>(
   exchange: Exchange, { noun, access }: RoutedResource, run: (options: WriteOptions) => Promise<T>,
   isRestored = false,

@@ -30,8 +30,8 @@ export type Resource = ListedResource & {
     body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
   ) => JsonObject;
   /**
-   * The members of the next version of a stored record, with those in it that the service has
-   * written and no body says; default: those of the body.
+   * The members of the next version of a stored record, with the members that the service has
+   * written and no body has; default: the members of the body.
    */
   readonly keepStored?: (members: JsonObject, stored: Buffer) => JsonObject;
   /** Converts the stored record to the target of a merge patch; default: the record itself. */
@@ -45,7 +45,7 @@ export type Observation = {
   readonly changedAtMs: number;
 };
 
-/** A resource that a terminal can list. Deliveries and tokens are no more than that. */
+/** A resource that a terminal can list; deliveries and tokens are only listed. */
 export type ListedResource = {
   /** `/api/books` */
   readonly path: string;
@@ -59,7 +59,7 @@ export type ListedResource = {
 /** A schema with a name, which operation ids such as `getBook` are made of. */
 export type NamedSchema = ObjectSchema & { readonly name: string };
 
-/** `apply`: the body says a record whole, also one that is stored. */
+/** `apply`: the body is a whole record, which may be stored already. */
 export type WriteCause = 'add' | 'replace' | 'patch' | 'apply';
 
 /** A column of a list on a terminal. */

@@ -14,7 +14,7 @@ export const COUNT = {
 
 export const FLAG = { kind: 'boolean' } as const satisfies Schema;
 
-/** Only the limit of bodies bounds it: measuring it again would cost as much as storing it. */
+/** Only the limit of bodies bounds the value: measuring it again costs as much as storing it. */
 export const ANY_JSON = {
   kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX,
 } as const satisfies Schema;
@@ -38,8 +38,8 @@ export const HISTORY_WINDOWS = ['1h', '24h', '7d'] as const;
 export type HistorySpan = typeof HISTORY_WINDOWS[number];
 
 /**
- * The milliseconds of a time series, one element for each interval; null where nothing was counted,
- * which our schemas cannot say.
+ * The milliseconds of a time series, one element for each interval. An element is null if nothing
+ * was counted, which our schemas cannot say.
  */
 export const NULLABLE_DURATIONS: SchemaOf<readonly (number | null)[], ArraySchema> =
   arraySchema(ANY_JSON);

@@ -48,7 +48,7 @@ export type EncodedRecord = {
   readonly headers: HeaderList;
 };
 
-/** Sends a record in another media type, whose tag is that of its own bytes. Throws the same. */
+/** Sends a record in another media type, with the tag of these bytes. Throws the same error. */
 export function sendEncoded(
   exchange: Exchange, noun: string, { id, updatedAtMs }: Representation,
   { bytes, headers }: EncodedRecord,

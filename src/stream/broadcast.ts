@@ -16,7 +16,7 @@ import type { StreamTopic } from './stream-topic.ts';
 export type BroadcastOptions = {
   readonly topics: readonly StreamTopic[];
   readonly changes: ChangeLog;
-  /** The collection of the callers' tokens: after a change of it, readers may be none any more. */
+  /** The collection of the callers' tokens: its change may end the rights of readers. */
   readonly tokenCollection: string;
   readonly find: FindRecord;
   /** The last sequence applied. */
@@ -28,13 +28,13 @@ export type BroadcastOptions = {
 };
 
 const READERS_MAX = 256;
-/** A token that is bound to webhooks has so many: one customer must not take the places of all. */
+/** The readers of a token that is bound to webhooks: a customer must not take all places. */
 const BOUND_READERS_MAX = 16;
 const HEARTBEAT_MS = 15_000;
 const FLUSH_INTERVAL_MS = 20;
 /** The delay of clients that reconnect by themselves. */
 const RECONNECT_MS = 1000;
-/** How long a reader that has seen more at another node waits for this one to catch up. */
+/** The longest wait of a reader that has seen more at another node, until this node catches up. */
 const CATCH_UP_MS_MAX = 2000;
 
 type Channel = { readonly filter: StreamFilter; readonly readers: Set<StreamReader> };

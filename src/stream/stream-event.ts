@@ -55,7 +55,7 @@ export type ChangeEvent = {
    * topic has, selected or not, so that a number means the same to every reader.
    */
   readonly number: number;
-  /** null: the record belongs to no webhook. Undefined: to which is not known any more. */
+  /** null: the record belongs to no webhook. Undefined: its webhook is not known any more. */
   readonly webhookId: string | null | undefined;
   /** The record after the change; null: it was deleted, or is on no disk. */
   readonly record: Buffer | null;
@@ -123,7 +123,7 @@ function readAfter(change: Change | Operation): Buffer | null {
   return 'bytes' in change ? change.bytes : change.after;
 }
 
-/** Returns null if the owner was changed by the same transaction, and so is told by itself. */
+/** Returns null if the same transaction has changed the owner, which so has its own event. */
 function createOwnerEvent(
   { topic, id }: { readonly topic: StreamTopic; readonly id: string },
   changes: readonly (Change | Operation)[], number: number, find: FindRecord,

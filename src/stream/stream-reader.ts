@@ -1,7 +1,7 @@
 /**
- * One reader of the stream. It first gets the events that it missed, read from the log as fast as
- * it takes them, then those that the broadcast pushes to all. The bytes that wait for a reader are
- * bounded: a slower reader is cut, and may resume later.
+ * A reader of the stream. It first gets the events that it missed, read from the log as fast as it
+ * takes them, then the events that the broadcast pushes to all. The bytes that wait for a reader
+ * are bounded: a slower reader is cut, and may resume later.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';

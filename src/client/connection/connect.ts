@@ -1,7 +1,7 @@
 /**
  * Opens one connection that can carry requests: DNS, TCP, TLS to the proxy, CONNECT, TLS to the
- * target, whichever of them the destination needs, all under one deadline. It reports success or
- * failure exactly once, and nothing after `cancel`; after a failure or `cancel` no socket and no
+ * target, as far as the destination needs these steps, all under one deadline. It reports success
+ * or failure exactly once, and nothing after `cancel`; after a failure or `cancel` no socket and no
  * timer is left.
  */
 import type { Socket } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The sockets and timers of a connection that is being opened. Giving it up ends all of them, so
- * that nothing is left behind, whichever step it was at.
+ * The sockets and timers of a connection that is being opened. Giving up ends all of them at any
+ * step, so that nothing is left behind.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -46,13 +46,13 @@ export class PendingConnection {
     if (timer !== null && this.#timers.delete(timer)) timer.cancel();
   }
 
-  /** Ends it and leaves the sockets open: from now on they are the caller's. */
+  /** Ends the opening and leaves the sockets open: from now on they are the caller's. */
   complete(): void {
     this.#end();
     this.#sockets.clear();
   }
 
-  /** Ends it and destroys its sockets. */
+  /** Ends the opening and destroys the sockets. */
   giveUp(): void {
     this.#end();
     for (const socket of this.#sockets) socket.destroy();

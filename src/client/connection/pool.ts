@@ -30,7 +30,7 @@ export interface PoolWaiter extends SocketUser {
 
 export type PoolStatistics = {
   readonly host: string;
-  /** Calls under way, those that wait for anything included. */
+  /** Calls under way, also those that wait for something. */
   readonly inFlight: number;
   /** Open connections, idle ones included. */
   readonly sockets: number;
@@ -129,7 +129,7 @@ export class Pool {
   async close(): Promise<void> {
     const closings = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
-    // The queue first: each connection that ends would be replaced for the next waiter in it.
+    // The queue comes first: its next waiter would open a connection for each one that ends.
     for (const waiter of [...this.#queue, ...this.#connecting.keys(), ...users]) {
       waiter.abandon(closedError());
     }

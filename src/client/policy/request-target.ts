@@ -1,6 +1,6 @@
 /**
- * A cache of parsed URLs: to parse a URL and find its proxy for every request costs more than to
- * send the request. Entries are found by the URL's text, so none may depend on a single request.
+ * A cache of parsed URLs: parsing a URL and finding its proxy for every request costs more than
+ * sending the request. Entries are found by the URL's text: no entry may depend on one request.
  */
 import { basicAuthorization } from './authorization.ts';
 import type { DenyList } from './deny-list.ts';

@@ -1,4 +1,4 @@
-/** When to try again, and after how long. Pure: time comes in as a parameter. */
+/** Decides when to try again. Pure: time comes in as a parameter. */
 import { PROXY_AUTHENTICATION_REQUIRED } from '../network-error.ts';
 import type { NetworkError, NetworkErrorKind } from '../network-error.ts';
 

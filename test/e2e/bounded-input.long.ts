@@ -42,17 +42,6 @@ for (const [words, says] of someOf(ENDLESS, 4)) {
   }));
 }
 
-test('standard input is read up to the same limits, which settings change', () =>
-  inFolder(async (data) => {
-    const words = ['event:emit', '--name', 'a', '--payload', '-', '--data', data];
-    const input = JSON.stringify('x'.repeat(2 << 20));
-    const refused = await hookshelf(words, { input });
-    assert.equal(refused.stderr, `hookshelf: --payload: ${BODY_LIMIT}\n`);
-    const environment = { HOOKSHELF_SERVER_MAX_BODY_BYTES: String(4 << 20) };
-    const taken = await hookshelf(words, { input, environment });
-    assert.equal(taken.code, 0, taken.stderr);
-  }));
-
 test('a settings file, a token and a certificate are read up to a limit as well', () =>
   inFolder(async (folder) => {
     const data = join(folder, 'data');

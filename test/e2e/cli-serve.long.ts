@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { get, request } from 'node:http';
-import { connect } from 'node:net';
+import { get } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf } from '../support/children.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { hookshelf, start, startServer } from './processes.ts';
 
 function statusOf(url: string): Promise<number> {
@@ -30,15 +28,6 @@ test('bare hookshelf serves the data folder here, and stops on SIGTERM with exit
     assert.equal((await ended).code, 0);
   }));
 
-test('a second server on a directory fails at once and names the owner', () =>
-  inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
-    const second = await hookshelf(['serve', '--port', '0', '--data', data]);
-    assert.equal(second.code, 1);
-    assert.match(second.stderr, new RegExp(`^hookshelf: .*\\b${server.child.pid}\\b[^\\n]*\\n$`));
-    assert.equal((await server.stop('SIGINT')).code, 0);
-  }));
-
 test('commands work while the server runs, after kill -9, and without it', () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
@@ -53,38 +42,6 @@ test('commands work while the server runs, after kill -9, and without it', () =>
     const again = await startServer(['--data', data]);
     assert.equal(await statusOf(`${again.url}/api/books/${id}`), 200);
     await again.stop();
-  }));
-
-test('a stop answers what is in flight, a second signal does not wait', () =>
-  inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
-    const posting = request(`${server.url}/api/books`, {
-      method: 'POST', headers: { 'content-type': 'application/json', 'content-length': '16' },
-    });
-    const answered = once(posting, 'response');
-    posting.write('{"title":');
-    await statusOf(`${server.url}/healthz`);
-    server.child.kill('SIGTERM');
-    await until('it is stopping', () => server.stderr().includes('"stopping"'));
-    posting.end('"Emma"}');
-    const [response] = await answered;
-    assert.equal(response.statusCode, 201);
-    response.resume();
-    assert.equal((await server.stop('SIGTERM')).signal, null);
-
-    const stuck = await startServer(['--data', data]);
-    const { port } = new URL(stuck.url);
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.on('error', () => {});
-    socket.write('POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n'
-      + 'Content-Type: application/json\r\n\r\n{');
-    await statusOf(`${stuck.url}/healthz`);
-    stuck.child.kill('SIGTERM');
-    await until('it is stopping', () => stuck.stderr().includes('"stopping"'));
-    const before = performance.now();
-    assert.notEqual((await stuck.stop('SIGTERM')).code, 0);
-    assert.ok(performance.now() - before < 5000);
-    socket.destroy();
   }));
 
 test('a host that is not loopback needs a token or --allow-anonymous', () =>
@@ -119,15 +76,6 @@ test('wrong settings stop the start with exit code 2 and name their file', () =>
     assert.equal(code, 2);
     assert.match(stderr, /`http\.timeot` in \S+settings\.json: did you mean `http\.timeout`\?/);
   }));
-
-test('a port that is taken is told in one line', () => inFolder(async (folder) => {
-  const server = await startServer(['--data', join(folder, 'a')]);
-  const { port } = new URL(server.url);
-  const second = await hookshelf(['serve', '--port', port, '--data', join(folder, 'b')]);
-  assert.equal(second.code, 1);
-  assert.match(second.stderr, /^hookshelf: .*in use.*--port[^\n]*\n$/);
-  await server.stop();
-}));
 
 test('what a custom action left running does not keep the server from ending', () =>
   inFolder(async (data) => {

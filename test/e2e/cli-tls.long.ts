@@ -17,18 +17,6 @@ test('SIGHUP without a certificate says that there is nothing to read', () =>
     assert.equal((await server.stop()).code, 0);
   }));
 
-test('a certificate that cannot be read stops the start and names the setting', () =>
-  inFolder(async (folder) => {
-    const { code, stderr } = await hookshelf(['serve', '--data', join(folder, 'data')], {
-      environment: {
-        HOOKSHELF_SERVER_TLS_CERT: join(folder, 'none.pem'),
-        HOOKSHELF_SERVER_TLS_KEY: join(folder, 'none.pem'),
-      },
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /^hookshelf: [^\n]*server\.tlsCert[^\n]*none\.pem[^\n]*\n$/);
-  }));
-
 const lastDayOf = (certificate: string): string =>
   new Date(new X509Certificate(certificate).validTo).toISOString().slice(0, 10);
 

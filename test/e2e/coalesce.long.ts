@@ -112,33 +112,6 @@ test('of fifty pushes that are accepted two are deployed, through kill -9 as wel
   assert.equal(await deploys.count('status=coalesced'), PUSHES - 2);
 });
 
-test('one deploy at a time, each of them, where nothing is coalesced', async (t) => {
-  const deploys = await openDeploys(t);
-  deploys.letGo();
-  await deploys.hook('deploy', { ...OPTIONS, coalesce: false });
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => deploys.push(index)));
-  assert.deepEqual(answers.map(({ data }) => data['exitCode']), Array(10).fill(0));
-  assert.equal(deploys.notes.filter((note) => note.startsWith('end')).length, 10);
-});
-
-test('deploys that wait keep no other hook from running', async (t) => {
-  const deploys = await openDeploys(t);
-  await deploys.hook('deploy', { ...OPTIONS, coalesce: false },
-    { inbox: 'all', answer: 'accepted' });
-  deploys.add('other', 'exit 0');
-  await deploys.hook('other', { command: 'other' }, { inbox: 'all', answer: 'accepted' });
-  for (let number = 1; number <= PUSHES; number += 1) await deploys.push(number);
-  await deploys.begun(1);
-  assert.equal((await deploys.call('other')).status, 200);
-  await until('the other has run', async () => await deploys.count('status=delivered') === 1);
-  assert.deepEqual(deploys.notes, ['begin 1']);
-  deploys.letGo();
-  await until('all have run', async () =>
-    await deploys.count('status=delivered') === PUSHES + 1);
-  assert.deepEqual(deploys.notes, Array.from({ length: PUSHES }, (_, index) =>
-    [`begin ${index + 1}`, `end ${index + 1}`]).flat());
-});
-
 test('a server that stops begins no deploy that waits, and runs those at its next start',
   async (t) => {
     const deploys = await openDeploys(t);

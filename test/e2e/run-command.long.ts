@@ -117,22 +117,6 @@ test('a server that has waited ends its commands, and runs what was accepted lat
   await hooks.server.stop();
 });
 
-test('a stopping server lets none begin that waits', async () => {
-  const hooks = new CommandHooks({
-    HOOKSHELF_SERVER_SHUTDOWN_TIMEOUT: '0.2', HOOKSHELF_ACTIONS_MAX_COMMANDS: '1',
-  });
-  const started = join(hooks.folder, 'started');
-  hooks.add('long.sh', `echo $$ >> ${started}; exec sleep 60`);
-  await hooks.start();
-  await hooks.hook('long', { command: 'long.sh' });
-  const answers = [1, 2, 3].map(() => hooks.call('long').catch(() => null));
-  await readPid(started);
-  const { code } = await hooks.server.stop();
-  assert.equal(code, 0);
-  await Promise.all(answers);
-  assert.equal(readFileSync(started, 'utf8').trim().split('\n').length, 1);
-});
-
 test('a start is refused by a folder that is missing or that others may change', async () => {
   await inFolder(async (folder) => {
     const open = join(folder, 'open');

@@ -14,7 +14,6 @@ const ADJECTIVE = ['Silent', 'Invisible', 'Broken', 'Distant', 'Hollow', 'Burnin
 const KEYWORDS = ['fiction', 'essay', 'history', 'poetry', 'science', 'crime', 'travel'];
 const LINES_PER_WRITE = 5000;
 
-/** A request body for book number `n`. */
 export function makeBook(n: number): object {
   const hash = Math.imul(n + 1, 2654435761) >>> 0;
   const pick = (list: readonly string[], shift: number): string =>
@@ -47,7 +46,6 @@ export function removeTemporaryFolders(): void {
 
 type MakeBook = (n: number) => object;
 
-/** Writes `count` books as JSON Lines and returns the path. */
 export function writeJsonLines(folder: string, count: number, make: MakeBook = makeBook): string {
   const path = join(folder, `books-${count}.jsonl`);
   const descriptor = openSync(path, 'w');

@@ -61,7 +61,6 @@ const SHELVES = makeWords(80, 2).map((word) => word.toLowerCase());
 const SERIES = makeWords(5000, 3).map((word) => `${word} Cycle`);
 const ALL_KEYWORDS = [...KEYWORDS, ...makeWords(600, 3).map((word) => word.toLowerCase())];
 
-/** A shelf of many books. */
 export const COMMON_SHELF = SHELVES[1] ?? '';
 /** Words of titles, those of most books first. */
 export const WORDS_BY_FREQUENCY: readonly string[] = TITLE_WORDS;

@@ -76,22 +76,6 @@ test('named members become as the other book has them, absent ones too; others s
     [['books', id], ['books', from]], 'one transaction');
 });
 
-test('without members all stay, and the whole reading may be named', async () => {
-  const reading = { status: 'read', rating: 3 };
-  const id = await add({ title: 'A', reading, description: 'x' });
-  const first = await add({ title: 'B', reading: { owned: true }, url: 'https://a.example/' });
-  const kept = parse(await merge(id, { from: first }));
-  assert.deepEqual([kept['title'], kept['reading'], kept['url']], ['A', reading, undefined]);
-  const second = await add({ title: 'C', reading: { review: 'good' } });
-  const named = ['reading', 'reading.rating', 'title', 'title'];
-  const taken = parse(await merge(id, { from: second, members: named }));
-  assert.deepEqual([taken['title'], taken['reading'], taken['mergedIds']],
-    ['C', { review: 'good' }, [first, second]]);
-  const third = await add({ title: 'D' });
-  const last = parse(await merge(id, { from: third, members: ['reading'] }));
-  assert.equal('reading' in last, false);
-});
-
 test('what is wrong is said with its place, and nothing has changed then', async () => {
   const id = await add({ title: 'A', reading: { startedOn: '2024-05' } });
   const from = await add({ title: 'B', reading: { finishedOn: '2024-04' } });

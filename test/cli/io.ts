@@ -24,7 +24,6 @@ export type RunOptions = {
   readonly onStart?: (closeOutput: () => void) => void;
 };
 
-/** Runs a command in this process. */
 export async function runCommand(
   words: readonly string[], options: RunOptions = {},
 ): Promise<Ran> {

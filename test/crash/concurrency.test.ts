@@ -50,7 +50,6 @@ async function openWithBook(): Promise<Awaited<ReturnType<typeof openOn>>> {
   return opened;
 }
 
-/** Fails the first call of a kind. */
 function failOnce(kind: Call['kind'], fault: Fault): (call: Call) => Fault | null {
   let isDone = false;
   return (call) => {

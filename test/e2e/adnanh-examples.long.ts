@@ -26,7 +26,6 @@ type Example = {
   readonly record: string;
   /** Requests for which nothing may run, each with the status of its answer. */
   readonly others: readonly (readonly [Call, number])[];
-  /** Its message. */
   readonly message?: string;
   /** Whether it is listed, and disabled. */
   readonly isListed?: boolean;

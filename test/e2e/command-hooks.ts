@@ -49,7 +49,6 @@ export class CommandHooks {
     });
   }
 
-  /** Writes a script of bash. */
   add(name: string, script: string): string {
     const path = join(this.path, name);
     writeFileSync(path, `#!/bin/bash\n${script}\n`);

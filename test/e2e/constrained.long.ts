@@ -203,7 +203,6 @@ test('no network is needed but its own port', {
   assert.equal((await server.stop()).code, 0);
 }));
 
-/** A data directory that `owner` owns. */
 function dataOf(folder: string, owner: number): string {
   chmodSync(folder, 0o755);
   const data = join(folder, 'data');

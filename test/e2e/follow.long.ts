@@ -157,7 +157,6 @@ test('what a copy has is a beginning of what was acknowledged, whoever is killed
       isWriting = false;
       await server.stop('SIGKILL');
     }
-    // After the loss of the server a server starts on the copy.
     const successor = await startServer(['--data', place.copy]);
     assert.ok(await addBook(place, successor, 'after'));
     await successor.stop();

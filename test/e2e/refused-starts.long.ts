@@ -58,7 +58,6 @@ function refusals(folder: string, takenPort: number): readonly Refusal[] {
   ];
 }
 
-/** Digest of every file of the directory. */
 function digestFiles(directory: string): Readonly<Record<string, string>> {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
   return Object.fromEntries(names.filter((name) => statSync(join(directory, name)).isFile())

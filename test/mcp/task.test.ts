@@ -24,7 +24,6 @@ async function sendPush(url: string, secret: string): Promise<number> {
   return status;
 }
 
-/** The tool whose description or name has the words. */
 async function findTool(speaker: Speaker, pattern: RegExp): Promise<string> {
   const tool = (await listTools(speaker)).find(({ name, description }) =>
     pattern.test(`${name}: ${description}`));

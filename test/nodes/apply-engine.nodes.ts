@@ -24,7 +24,6 @@ const PADDING = 'x'.repeat(400);
 
 type Place = {
   readonly folder: string;
-  /** Starts a node with a data directory of that name. */
   start(node: string): Promise<Running>;
   /** Runs `apply` of records in a data directory of that name. */
   apply(node: string, records: object, ...words: string[]): Promise<Ended>;

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reply } from '../e2e/ask.ts';
-import {
-  NUMBERED_CHANGES, NUMBERED_RECORDS, numberedDocument, readNumber,
-} from '../support/numbered-document.ts';
+import { numberedDocument, readNumber } from '../support/numbered-document.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';
@@ -29,39 +27,6 @@ async function readSettled(nodes: readonly Node[]): Promise<number> {
   for (const other of others) assert.equal(other, number);
   return number;
 }
-
-test('what one node has applied is there at the other, and the same there changes nothing', () =>
-  withNodes(2, async ([first, second]) => {
-    assert.ok(first !== undefined && second !== undefined);
-    const answer = await apply(first, numberedDocument(1));
-    assert.equal(answer.status, 200, answer.text);
-    const again = await apply(second, numberedDocument(1));
-    assert.deepEqual(JSON.parse(again.text), { changes: [], unchanged: NUMBERED_RECORDS });
-    assert.equal(again.headers['etag'], answer.headers['etag']);
-    const plan = await apply(second, { ...numberedDocument(2), dryRun: true });
-    assert.equal(JSON.parse(plan.text).changes.length, NUMBERED_CHANGES);
-    assert.equal(await readSettled([first, second]), 1);
-  }));
-
-test('applies of two nodes at once leave the document of one of them, whole', () =>
-  withNodes(2, async (nodes) => {
-    const [first, second] = nodes;
-    assert.ok(first !== undefined && second !== undefined);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const numbers = [2 * round, 2 * round + 1] as const;
-      const answers: readonly Reply[] = await Promise.all([
-        apply(first, numberedDocument(numbers[0])), apply(second, numberedDocument(numbers[1])),
-      ]);
-      for (const { status, text } of answers) assert.equal(status, 200, text);
-      assert.ok(numbers.includes(await readSettled(nodes) as never));
-    }
-    const { headers: { etag } } = await first.ask(PATH);
-    const exact = await Promise.all([first, second].map((node, index) =>
-      apply(node, numberedDocument(100 + index), { 'If-Match': String(etag) })));
-    assert.deepEqual(exact.map(({ status }) => status).sort(), [200, 412]);
-    const winner = exact.findIndex(({ status }) => status === 200);
-    assert.equal(await readSettled(nodes), 100 + winner);
-  }));
 
 test('an engine that refuses or is lost has an apply done whole or not at all', () =>
   withNodes(2, async (nodes, { engine }) => {

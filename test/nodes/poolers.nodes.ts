@@ -29,7 +29,6 @@ async function startPooler(
   return cluster.primary.url(pooler.port, '?sslmode=disable');
 }
 
-/** What `doctor` finds of the store. */
 async function examine(url: string): Promise<string> {
   const { stdout } = await hookshelf(['doctor', '--json', '--data', join(folder, 'none')],
     { environment: { HOOKSHELF_STORE_URL: url } });

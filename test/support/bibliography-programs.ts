@@ -21,7 +21,6 @@ export function runProgram(name: string, words: readonly string[], input: string
   return stdout;
 }
 
-/** The books of CSL-JSON. */
 export function readCsl(items: unknown): readonly Edition[] {
   return (items as readonly JsonObject[]).map((item) => {
     const authors = Array.isArray(item['author']) ? item['author'] : [];

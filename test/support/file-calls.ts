@@ -47,7 +47,6 @@ export function parseTrace(text: string): FileCall[] {
 export type Checked = {
   /** Of answers that say that something was stored. */
   readonly answers: number;
-  /** Which threads synced a journal. */
   readonly syncThreads: number;
   readonly renames: number;
   readonly unlinks: number;

@@ -27,7 +27,6 @@ export async function openServer(files: SimulatedFiles, clock = new ManualClock(
   return { store, followers, clock };
 }
 
-/** A disk with the directory of a copy. */
 export function createCopyDisk(): SimulatedFiles {
   const files = new SimulatedFiles(new Disk());
   files.makeDirectorySync(COPY);

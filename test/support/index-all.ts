@@ -18,7 +18,6 @@ export function createOftenCompleteIndexes(options: HostOptions): IndexHost {
   return new OftenCompleteIndexes(withDefaults(options));
 }
 
-/** Has every book indexed by its words. */
 export function indexAll(indexes: IndexHost): void {
   indexes.openWords(parseBookQuery('q=nothing').filter);
   // Corrections come from the complete index alone.

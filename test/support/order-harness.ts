@@ -69,7 +69,6 @@ export class OrderHarness {
     }
   }
 
-  /** The books as `sort` orders them. */
   sorted(sort: string): readonly NaiveBook[] {
     return naiveList([...this.books.values()], { sort });
   }

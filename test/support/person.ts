@@ -30,7 +30,6 @@ export class Person {
     this.#browser = browser;
   }
 
-  /** Waits until there is something of that role and name. */
   async find(role: string, name: string | RegExp): Promise<Named> {
     let seen: readonly Named[] = [];
     const found = await waitFor(async () => {

@@ -22,7 +22,6 @@ export type ProxyPlan = {
 export class TestProxy extends TrackedServer {
   /** What was asked for, `CONNECT host:port` or `POST http://…`, in order. */
   readonly asked: string[] = [];
-  /** Headers of each. */
   readonly headers: IncomingMessage['headers'][] = [];
   /** The name in the certificate that the client of each has shown; null: it has shown none. */
   readonly clientNames: (string | null)[] = [];

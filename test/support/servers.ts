@@ -159,7 +159,6 @@ export async function closedPort(): Promise<number> {
   throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }
 
-/** An answer with its length. */
 export function answer(statusCode = 200, body = 'ok', headers: readonly string[] = []): string {
   const lines = [
     `HTTP/1.1 ${statusCode} Whatever`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers,

@@ -286,7 +286,6 @@ function measureAuthorBytes(): number {
   return shelf.indexes.bytes;
 }
 
-/** A shelf with its order by title. */
 function createMadeShelf(count: number): EngineHarness {
   const shelf = createShelf(count);
   useOrder(shelf, 'title');

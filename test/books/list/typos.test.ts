@@ -246,7 +246,6 @@ function change(
   }
 }
 
-/** The word with so many mistakes. */
 function mistype(random: Random, word: string, mistakes: number): string {
   const letters = [...word];
   for (let count = 0; count < mistakes; count += 1) {

@@ -158,7 +158,6 @@ function plainEdition(edition: Edition, habits: Habits): Edition {
 }
 
 /** Our file as the program's file, which we read. */
-/** Gives the books that are read. */
 async function assertRead(
   format: string, file: string, habits: Habits = {},
 ): Promise<readonly Book[]> {

@@ -17,7 +17,6 @@ import { PostgresCluster } from '../support/postgres-cluster.ts';
 import type { PostgresServer } from '../support/postgres-cluster.ts';
 
 export interface EngineRig {
-  /** Settings of the node of that number. */
   environment(node: number): Readonly<Record<string, string>>;
   /** All links of that node. */
   proxies(node: number): readonly FaultProxy[];

@@ -26,7 +26,6 @@ function read(text: string | Buffer, random?: Random): Records {
   return [...records, ...splitter.end()].filter((record) => record !== null);
 }
 
-/** The fields of the one record of a text. */
 function fieldsOf(text: string): Record<string, unknown> {
   const records = read(text);
   assert.equal(records.length, 1, JSON.stringify(records));

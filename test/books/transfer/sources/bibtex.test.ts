@@ -7,7 +7,6 @@ import {
   bodyOf, comparable, importBook, readText, withoutSpace, writeText,
 } from '../../../support/format-round-trip.ts';
 
-/** The book of one entry of type `book` with these fields. */
 function readFields(fields: string): JsonObject {
   const records = readText(bibtexCodec, `@book{k,\n${fields}\n}`);
   assert.equal(records.length, 1);

@@ -62,7 +62,6 @@ test('a reading log of before 2022 has no titles: its records are bad, and named
   ]);
 });
 
-/** The members of the book of that number. */
 function expectBook({ format, base, baseKept, cases }: ReadingExport, number: number): JsonObject {
   const { fields = {}, series, reading, kept = [] } = cases[number] ?? {};
   const source = Object.fromEntries(Object.entries({ ...base(number), ...fields })

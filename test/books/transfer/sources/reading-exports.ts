@@ -334,7 +334,6 @@ const openlibrary: ReadingExport = {
 export const READING_EXPORTS: readonly ReadingExport[] =
   [goodreads, storygraph, librarythingText, librarythingJson, calibre, bookwyrm, openlibrary];
 
-/** The file of all books of an export. */
 export function makeFile({ headings, separator, base, cases }: ReadingExport): string {
   const records = cases.map(({ fields }, number) => ({ ...base(number), ...fields }));
   if (separator === 'json') {

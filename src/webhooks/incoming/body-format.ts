@@ -65,7 +65,7 @@ export function resolveBodyKind(
 export function readPayload(
   body: Buffer, contentType: string | undefined, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
-  if (kind === 'form') return decodeFields(parseForm(body, contentType)?.fields, reading);
+  if (kind === 'form') return decodeFields(parseForm(body, contentType), reading);
   if (kind === 'multipart') return decodeFields(parseMultipart(body, contentType), reading);
   const text = toUtf8(body, contentType);
   if (text === null) return null;
@@ -79,7 +79,7 @@ export function readParsedPayload(
 ): Payload | null {
   const { 'content-type': contentType } = reader.request.headers;
   const isMultipart = isMultipartType(contentType);
-  if (kind === 'form' && reader.isForm()) return decodeFields(reader.form()?.fields, reading);
+  if (kind === 'form' && reader.isForm()) return decodeFields(reader.form(), reading);
   if (kind === 'multipart' && isMultipart) return decodeFields(reader.multipart(), reading);
   if (kind === 'json' && !reader.isForm() && !isMultipart) return toPayload(reader.json());
   return readPayload(plainBody, contentType, kind, reading);
@@ -173,10 +173,10 @@ type FieldReading = Pick<BodyReading, 'formField' | 'jsonFields'>;
 
 /** Makes the payload of fields by name. A name that is repeated has an array. */
 function decodeFields(
-  fields: ReadonlyMap<string, readonly JsonValue[]> | null | undefined,
+  fields: ReadonlyMap<string, readonly JsonValue[]> | null,
   { formField, jsonFields }: FieldReading,
 ): Payload | null {
-  if (fields === null || fields === undefined) return null;
+  if (fields === null) return null;
   const json = formField === null ? undefined : fields.get(formField)?.[0];
   if (typeof json === 'string') return decodePayload(Buffer.from(json, 'utf8'));
   const payload: Record<string, JsonValue> = {};

@@ -1,6 +1,6 @@
 /**
- * The routes of the API as types, for a program that embeds us: what each takes and answers. All of
- * it follows from the schemas of the OpenAPI document. A test reads the table of routes as text,
+ * The routes of the API as types, for a program that embeds us: their bodies and answers. All types
+ * follow from the schemas of the OpenAPI document. A test reads the table of routes as text,
  * and compares its methods and paths with the document's.
  */
 import type { IncomingHttpHeaders } from 'node:http';

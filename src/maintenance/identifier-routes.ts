@@ -83,9 +83,9 @@ function identifierRoute(
 const TURN_KEYS = 5000;
 
 /**
- * The identifier that equals `part` or has it as a name; else at most `matchesMax` that begin or
- * end with it, or have a name that does; of records that are listed. Other requests run while it
- * looks at all keys.
+ * Finds the identifier that equals `part` or has it as a name; else at most `matchesMax`
+ * identifiers that begin or end with it, or have a name that does; of records that are listed.
+ * Other requests run while it looks at all keys.
  */
 export async function findIdentifiers(
   collection: Collection, part: string, matchesMax: number, isListed: IsListed = () => true,

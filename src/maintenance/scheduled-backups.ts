@@ -1,8 +1,8 @@
 /**
- * Backups that a server makes by itself, beside traffic. What is due counts from the newest backup
- * that is in the folder, so that restarts neither skip one nor make one more. A backup is verified
- * under a temporary name: what has the name of a backup is whole. Old ones are deleted after that
- * alone. Of several nodes over an engine one makes them.
+ * Backups that a server makes by itself, beside traffic. The next time counts from the newest
+ * backup in the folder, so that restarts neither skip a backup nor make one more. A backup is
+ * verified under a temporary name: a file with the name of a backup is whole. Old backups are
+ * deleted only after that. One of several nodes over an engine makes the backups.
  */
 import { join } from 'node:path';
 import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
@@ -23,9 +23,9 @@ export type BackupFailure = { readonly at: string; readonly to: string; readonly
 type BackupsStatus = {
   readonly to: string;
   readonly everyHours: number;
-  /** When the newest verified one was made; null: there is none, or another node makes them. */
+  /** When the newest verified backup was made; null: there is none, or another node makes them. */
   readonly newestAt: string | null;
-  /** Why the last one failed, and when; null once one was made. */
+  /** Why the last backup failed, and when; null once one was made. */
   readonly failure: { readonly at: string; readonly reason: string } | null;
 };
 
@@ -35,7 +35,7 @@ type ScheduledBackupsDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly plan: { readonly to: string; readonly everyHours: number; readonly keep: number };
-  /** Whether this node makes them: of several nodes one does. */
+  /** Whether this node makes the backups: one of several nodes does. */
   readonly isMaker: () => boolean;
   /** Tells of a failure; must not throw. */
   readonly onFailure: (failure: BackupFailure) => Promise<void>;
@@ -44,7 +44,7 @@ type ScheduledBackupsDeps = {
 const HOUR_MS = 3_600_000;
 const CHECK_MS = 60_000;
 const CHECK_MS_MIN = 100;
-/** How often a node looks whether it makes them now: which one does is not settled at its start. */
+/** How often a node looks whether it makes the backups: that is not settled at its start. */
 const MAKER_CHECK_MS = 5000;
 const RETRY_MS_MAX = HOUR_MS;
 /** Another node may still write a younger part; an older part was cut off. */
@@ -134,7 +134,7 @@ export class ScheduledBackups {
     return Math.min(Math.max(delayMs, CHECK_MS_MIN), CHECK_MS);
   }
 
-  /** Milliseconds until the next one is due; 0 or less: it is. */
+  /** Milliseconds until the next backup is due; 0 or less: it is. */
   #findDueMs(): number {
     const { clock, plan, store } = this.#deps;
     const nowMs = clock.now();

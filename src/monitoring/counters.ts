@@ -62,7 +62,7 @@ export class Counters {
       bucket += 1;
       count += durations[bucket] ?? 0;
     }
-    // Durations beyond the last bound count as that.
+    // Durations beyond the last bound count as that bound.
     return BOUNDS_MS[bucket] ?? BOUNDS_MS.at(-1) ?? null;
   }
 

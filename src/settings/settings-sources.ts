@@ -32,7 +32,7 @@ export type SettingsFile = {
   readonly isReadByAll?: boolean;
 };
 
-/** One value as its source has it; a relative path in it starts from `directory`. */
+/** A value as its source has it; a relative path in it starts from `directory`. */
 type SourceValue = {
   readonly name: string; readonly value: unknown; readonly origin: string;
   readonly directory: string;

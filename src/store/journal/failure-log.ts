@@ -1,7 +1,7 @@
 /**
  * Reports to the log, and to listeners, when writing stops, with the reason, and when it resumes.
  * Near the edge of a full disk both can happen many times a second. At most one report a second is
- * made, and the last one is true. A permanent failure is reported at once.
+ * made, and the last report is true. A permanent failure is reported at once.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -23,14 +23,14 @@ export class FailureLog {
   #stoppedMs = 0;
   #timer: Timer | null = null;
 
-  /** `storageName`: what must take writes again before they resume. */
+  /** `storageName`: the storage that must take writes again before writing resumes. */
   constructor(clock: Clock, logger: Logger, storageName: 'the disk' | 'the engine') {
     this.#clock = clock;
     this.#logger = logger;
     this.#storageName = storageName;
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that ends the reports. */
   onReport(listener: FailureListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

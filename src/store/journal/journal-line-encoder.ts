@@ -28,7 +28,7 @@ export class JournalLineEncoder {
     if (this.#buffer.length > RETAINED_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
   }
 
-  /** Makes room for transactions at once: to make it line by line copies each line again. */
+  /** Makes room for transactions at once: room made line by line copies each line again. */
   reserve(transactions: readonly (readonly Operation[])[]): void {
     let bytesTotal = 0;
     for (const operations of transactions) {

@@ -1,7 +1,7 @@
 /**
  * The lines of a journal, `journal-<generation, 6 digits or more>.jsonl`, in UTF-8. Each line is
  * one JSON object without white space, ended by a line feed, in exactly one of these forms. A
- * capital letter stands for a value, and `,…` for any number of further ones of the same form:
+ * capital letter stands for a value, and `,…` for any number of further values of the same form:
  *
  *   {"crc":"C","seq":N,"durable":D,"ops":[O,…]}          a transaction, all or nothing
  *   {"crc":"C","seq":N,"durable":N,"mark":true}          writing paused, or stopped
@@ -33,7 +33,7 @@
  * written. Operations apply in order, so those that come later in the line may change what is
  * implied. A reader that does not know the collection skips both.
  *
- * This is the one format that is read: a directory with another is refused as a whole.
+ * No other format is read: a directory with another format is refused as a whole.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
@@ -141,8 +141,8 @@ export type DecodedCollections = ReadonlyMap<string, { readonly spec: Collection
 
 /**
  * Decodes the transaction in a line that `parseLine` has parsed, with the operations that others
- * imply; the records of those that stand there are slices of `buffer`. Throws when the line is not
- * of the format.
+ * imply. Records that stand in the line are slices of `buffer`. Throws when the line is not of the
+ * format.
  */
 export function decodeTransaction(
   buffer: Buffer, { sequence, operationsAt }: JournalLine, end: number,
@@ -158,7 +158,7 @@ export function decodeTransaction(
   return { sequence, operations };
 }
 
-/** Adds the next operation of a line, and what it implies. */
+/** Adds the next operation of a line, and the operations that it implies. */
 function decodeOperation(
   reader: JournalLineReader, buffer: Buffer, collections: DecodedCollections,
   operations: Operation[],

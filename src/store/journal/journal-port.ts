@@ -21,7 +21,7 @@ export interface AppendRequest {
    * - `unknown_outcome`: they may be committed or not;
    * - any other error: they are refused, and nothing of them is written.
    *
-   * Whether later transactions are refused as well, `Journal.failure` says.
+   * `Journal.failure` says whether later transactions are refused as well.
    */
   onEnded(error: AppError | null): void;
 }
@@ -31,18 +31,18 @@ export interface Journal {
   readonly sequence: number;
   /**
    * The error with which appends are refused now; null: they are taken. Transactions still run, and
-   * those that only read succeed. `unknown_outcome` is permanent, other errors pass.
+   * transactions that only read succeed. `unknown_outcome` is permanent, other errors pass.
    */
   readonly failure: AppError | null;
   /** Set while the records are being loaded anew: no transaction may run, not even to read. */
   readonly reloadError: AppError | null;
-  /** Whether other nodes write to it as well. */
+  /** Whether other nodes write to the journal as well. */
   readonly isShared: boolean;
   /** Other nodes will probably commit before the next append, and transactions run twice then. */
   readonly isContended: boolean;
-  /** The most that one append may have, in bytes of lines: a larger transaction is refused. */
+  /** The limit of one append, in bytes of lines: a larger transaction is refused. */
   readonly batchBytesMax: number;
-  /** The most that all records may have together; then transactions that add some are refused. */
+  /** The limit of all records together, at which transactions that add records are refused. */
   readonly recordBytesMax: number;
   /** Resolves when everything that any node had committed before the call is applied. */
   catchUp(): Promise<void>;
@@ -60,8 +60,8 @@ export interface Journal {
 
 export interface Snapshots {
   readonly isRunning: boolean;
-  /** When this process last wrote one, in milliseconds since the epoch; null before. */
+  /** When this process last wrote a snapshot, in milliseconds since the epoch; null before. */
   readonly writtenMs: number | null;
-  /** Writes one. Resolves when it is durable; it holds all that was committed before the call. */
+  /** Writes a snapshot of all that was committed before the call. Resolves when it is durable. */
   write(): Promise<void>;
 }

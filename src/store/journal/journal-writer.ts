@@ -2,9 +2,9 @@
  * Writes the lines of the journal into the file in use (journal-file.ts), one write after the
  * other: batches of transactions, and notes between them.
  *
- * A write ends in one of three ways. Committed. Refused: it was cut off again, so it is surely not
- * on disk, and service goes on. Unknown: a sync failed; it is never tried again, and this process
- * acknowledges nothing any more.
+ * A write ends in one of three ways. Committed. Refused: the write was cut off again, so it is
+ * surely not on disk, and service goes on. Unknown: a sync failed; it is never tried again, and
+ * this process acknowledges nothing any more.
  */
 import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ import type { Operation } from '../store-port.ts';
 import type { AppendRequest } from './journal-port.ts';
 
 const MARK_DELAY_MS = 100;
-/** To encode 20 MB in one turn took 0.4 s. */
+/** Encoding 20 MB in one turn took 0.4 s. */
 const TURN_BYTES_MAX = 1 << 20;
 
 type JournalWriterOptions = {
@@ -38,7 +38,7 @@ export class JournalWriter {
   sequence: number;
   /** See `Journal.failure`. */
   failure: AppError | null = null;
-  /** Until then, on the monotonic clock, the disk has other work: no sync blocks the loop. */
+  /** The end of other work of the disk, on the monotonic clock: no sync blocks the loop before. */
   diskBusyUntilMs = -Infinity;
   readonly #options: JournalWriterOptions;
   readonly #blockingPolicy = new BlockingPolicy();

@@ -78,7 +78,7 @@ export async function acquireLock(
 /** A lock file and the owner that it names. */
 type LockHolder = { readonly owner: LockOwner; readonly path: string };
 
-/** Computes how long to try in all. A holder that has ended is soon replaced, or its lock free. */
+/** Computes how long to try in all. The lock of a holder that has ended is soon taken or free. */
 async function computeWaitMs(
   files: Files, holder: LockHolder | null, waitMs: number,
 ): Promise<number> {
@@ -150,7 +150,7 @@ async function tryLock(
   }
 }
 
-/** Null when a process holds the directory, which it has mounted otherwise. */
+/** Null when another process, which has mounted the directory otherwise, holds it. */
 async function tryWithoutLock(
   directory: string, files: Files, refusal: AppError,
 ): Promise<DirectoryLock | null> {

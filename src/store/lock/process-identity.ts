@@ -1,5 +1,5 @@
 /**
- * Which process a pid meant when it was written down. Pids are reused, in a container within
+ * Tells which process a pid meant when it was written down. Pids are reused, in a container within
  * seconds and often by the same program, so the start time belongs to it; and a pid means nothing
  * after a reboot, or in another container.
  */

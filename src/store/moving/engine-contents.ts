@@ -88,8 +88,8 @@ export async function loadContents(connection: EngineConnection): Promise<Replic
 
 /**
  * Reads every snapshot, and every entry of the log after it. Throws `damaged` when a start would be
- * refused, and when two of them lead to different records; a snapshot that cannot be read while
- * another one can is a note.
+ * refused, and when two snapshots lead to different records. An unreadable snapshot beside a
+ * readable one is a note.
  */
 export async function verifyEngine(connection: EngineConnection): Promise<EngineReport> {
   const head = getHead(connection);

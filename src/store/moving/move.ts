@@ -4,7 +4,7 @@
  * An engine must hold no log. The move reserves a log first: its `floor` is one past its head, so
  * no node starts on it, and nobody else can create one. Then it writes a snapshot of the records at
  * the floor, and reads it back. Last it appends an entry without lines at the floor: with that the
- * log begins. A move that was cut off is finished by another one of the same records: the chain of
+ * log begins. A move that was cut off is finished by another move of the same records: the chain of
  * the reserved head is their checksum.
  *
  * Each reply of the engine is awaited through `link.ask`, which fails when the session is lost.

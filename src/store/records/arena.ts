@@ -9,7 +9,7 @@ import { assert } from '../../base/assert.ts';
 /** The separator of two records: adjacent records are a piece of a JSON array. */
 export const SEPARATOR = Buffer.from(',\n');
 
-// A mebibyte with the allocator's header included; else each chunk would take one more page.
+// A mebibyte includes the allocator's header; else each chunk would take one more page.
 export const CHUNK_BYTES = (1 << 20) - 64;
 // A collection of a few records must not cost a mebibyte.
 const FIRST_CHUNK_BYTES = 1 << 16;
@@ -21,7 +21,7 @@ const LINE_FEED = 0x0a;
  * Allocates a chunk for records that are read from a snapshot. It is shared memory: V8 takes the
  * growth of other buffers as a reason to collect garbage, and marked the whole heap twelve times
  * while a million books were read, a sixth of the time. Chunks for later writes are normal buffers,
- * so that V8 does count them and frees the dropped ones.
+ * so that V8 counts them and frees dropped chunks.
  */
 export function allocateSharedChunk(bytes: number): Buffer {
   return Buffer.from(new SharedArrayBuffer(bytes));

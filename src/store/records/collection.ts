@@ -24,7 +24,7 @@ export type FrozenCollection = FrozenArena & {
 
 /**
  * An operation whose record lies in the arena already, at `span`, or is to be copied there.
- * `record` is that record for the cache, where it was made.
+ * `record` is the record for the cache, if it was made.
  */
 export type AppliedOperation = Pick<Operation, 'collection' | 'id' | 'bytes'> & {
   readonly span?: RecordSpan | null;
@@ -215,11 +215,11 @@ export function freezeAll(
 /**
  * An LRU cache of records by id: a record that is read often costs one look-up, and keeps what a
  * reader has derived from it. Without it a GET takes 15 % more CPU time (bench `get-one`). It is
- * two maps; when the younger one is full it replaces the older one. So it evicts the least recently
- * used half, and no step costs more than one insertion.
+ * two maps; a full younger map replaces the older map. So the cache evicts the least recently used
+ * half, and no step costs more than one insertion.
  */
 export class LruCache {
-  // Bounds the memory of the cache and the chunks of the arena that it keeps alive.
+  // It bounds the memory of the cache and the chunks of the arena that the cache keeps alive.
   readonly #recordsPerMap: number;
   #young = new Map<string, StoredRecord>();
   #old = new Map<string, StoredRecord>();
@@ -265,7 +265,7 @@ export class LruCache {
   }
 }
 
-// Garbage below either of these does not matter.
+// Garbage below either limit does not matter.
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;
 

@@ -11,13 +11,13 @@ import type { RecordTable } from './record-table.ts';
 
 const BLOCK_SLOTS = 1024;
 const SPARSE_SLOTS = 256;
-// Leaves room in a merged block, so that it is not split again at once.
+// A merged block has room left, so that it is not split again at once.
 const MERGED_SLOTS_MAX = 768;
 
 export type SlotBlock = {
   readonly slots: Uint32Array;
   count: number;
-  /** The number of freezes before it was made: a block of an earlier one is shared. */
+  /** The number of freezes before the block was made: a block of an earlier freeze is shared. */
   readonly epoch: number;
 };
 

@@ -22,7 +22,7 @@ export const KEY_LENGTH_MAX = 128;
 
 export type SlotPage = {
   readonly words: Uint32Array;
-  /** The number of freezes before it was made: a page of an earlier one is shared. */
+  /** The number of freezes before the page was made: a page of an earlier freeze is shared. */
   readonly epoch: number;
 };
 
@@ -48,7 +48,7 @@ export class RecordTable {
     return this.#bound;
   }
 
-  /** A slot for a record that the arena already counts as live. */
+  /** Adds a slot for a record that the arena already counts as live. */
   add(span: RecordSpan): number {
     assert(span.length > 0, 'a record has bytes: length 0 marks an empty slot');
     let slot = this.#firstEmpty - 1;

@@ -1,8 +1,8 @@
 /**
- * The index of the unique values of a collection: no two records may share one (staging refuses
- * such a record; this index only follows what was committed). All unique members
- * share one namespace: a record may have a value in two of its own members, but two records may not
- * have it, even in different members.
+ * The index of the unique values of a collection: no two records may share a value (staging refuses
+ * such a record; this index only follows committed records). All unique members share one
+ * namespace: a record may have a value in two of its own members, but two records may not have the
+ * value, even in different members.
  */
 import { isJsonObject } from '../../base/fields.ts';
 

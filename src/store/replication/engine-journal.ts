@@ -33,7 +33,7 @@ import { PauseDetector } from './pause-detector.ts';
 
 /** 15 s: after this an append is given up, and the engine counts as away. */
 const REPORT_TICKS = 15_000 / TICK_MS;
-/** 2 s: the same while the store closes, and where waiting does not help (`isUnreadable`). */
+/** 2 s: the limit while the store closes, and where waiting does not help (`isUnreadable`). */
 const HASTY_REPORT_TICKS = 2000 / TICK_MS;
 /** Entries that are read at a time. */
 const ENTRIES_MAX = 64;
@@ -43,7 +43,7 @@ type EngineJournalOptions = {
   readonly link: EngineLink;
   readonly snapshots: SnapshotKeeper;
   readonly engine: Engine;
-  /** Of the engine, in words. */
+  /** The durability of the engine, in words. */
   readonly durability: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -177,7 +177,7 @@ export class EngineJournal implements Journal, Replica {
     this.snapshots.mayWriteToEngine = mayWrite;
   }
 
-  /** The store closes: appends are given up sooner. */
+  /** Called when the store closes: appends are given up sooner. */
   hasten(): void { this.#reportTicks = HASTY_REPORT_TICKS; }
 
   async close(): Promise<void> {
@@ -224,7 +224,7 @@ export class EngineJournal implements Journal, Replica {
     }
   }
 
-  /** The engine has done what it was asked to. */
+  /** Called when the engine has done what it was asked to. */
   #onProgress(): void {
     this.#awayTicks = 0;
     this.#awayError = null;
@@ -283,7 +283,7 @@ export class EngineJournal implements Journal, Replica {
 
   /** Applies the next entries of the log, or checks that it ends where the records do. */
   async #follow(session: EngineSession): Promise<void> {
-    // Set again by a notification that comes while this reads.
+    // A notification that comes while this reads sets it again.
     this.#isBehind = false;
     const { records } = this;
     const { sequence } = records.position;

@@ -15,8 +15,8 @@ export const TICK_MS = 250;
 /** 5 s: the longest wait for the reply to a call. */
 const REPLY_TICKS = 20;
 /**
- * 320 s. A barrier waits at the engine while the quorum is away, even after we have given it up. So
- * that not many gather during an outage, we wait twice as long for each one, up to this.
+ * 320 s. A barrier waits at the engine while the quorum is away, even after we have given it up. We
+ * wait twice as long for each next barrier, up to this, so that few gather during an outage.
  */
 const BARRIER_TICKS_MAX = 1280;
 /** Attempts of the first connect: the first may lead to a primary that others have replaced. */
@@ -192,7 +192,7 @@ export class ReconnectBackoff {
     return this.#leftTicks === 0;
   }
 
-  /** No session was lost since the last progress (`reset`). */
+  /** Whether no session was lost since the last progress (`reset`). */
   get hasNoLosses(): boolean {
     return this.#losses === 0;
   }
@@ -202,12 +202,12 @@ export class ReconnectBackoff {
     this.#sessionAgeTicks += 1;
   }
 
-  /** A session has begun. */
+  /** Called when a session has begun. */
   onConnected(): void {
     this.#sessionAgeTicks = 0;
   }
 
-  /** A session, or an attempt to begin one, has failed. */
+  /** Called when a session, or an attempt to begin one, has failed. */
   onLost(): void {
     const isSteady = this.hasNoLosses && this.#sessionAgeTicks >= STEADY_TICKS;
     this.#leftTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);

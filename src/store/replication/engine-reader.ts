@@ -1,4 +1,4 @@
-/** Reads committed transactions back from the engine's log, for who follows the changes. */
+/** Reads committed transactions back from the engine's log, for followers of the changes. */
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
 import type { DecodedCollections } from '../journal/journal-line.ts';

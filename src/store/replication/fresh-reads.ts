@@ -33,7 +33,8 @@ export class FreshReads {
 
   /**
    * Runs a proof for the callers that wait now. They resolve if it returns true, else they go on
-   * waiting: the proof has failed, and nothing is known. Those who come meanwhile need another one.
+   * waiting: the proof has failed, and nothing is known. Callers who come meanwhile need another
+   * proof.
    */
   async prove(run: () => Promise<boolean>): Promise<boolean> {
     const readers = this.#waiting;

@@ -38,7 +38,7 @@ export class ReplicatedRecords {
   closing: LogClosing | null = null;
   /** This node's transactions; null until the records are loaded: nobody uses them before. */
   commit: GroupCommit | null = null;
-  /** A set, since any client may add one: each must be removed in constant time. */
+  /** A set, since any client may add a waiter, which must be removed in constant time. */
   readonly #waiters = new Set<SequenceWaiter>();
 
   constructor(
@@ -52,8 +52,8 @@ export class ReplicatedRecords {
 
   /**
    * Applies other nodes' entries, but for those that are applied already. Returns false if they do
-   * not continue the records (`divergence`): nothing is applied then. Throws `misconfigured` if one
-   * of them closes the log, once those before it are applied.
+   * not continue the records (`divergence`): nothing is applied then. Throws `misconfigured` if an
+   * entry closes the log, once the entries before it are applied.
    */
   accept(entriesRead: readonly LogEntry[]): boolean {
     let { position } = this;
@@ -144,9 +144,9 @@ export class ReplicatedRecords {
   }
 
   /**
-   * Throws `not_found` where there is no log, and `misconfigured` for another one or another
-   * format. The records here may be all that is left of the log then, so
-   * they stay, and are read, until somebody mends the engine.
+   * Throws `not_found` if there is no log, and `misconfigured` for another log or another format.
+   * The records here may be all that is left of the log then, so they stay, and are read, until
+   * somebody mends the engine.
    */
   checkLog(head: LogHead | null): asserts head is LogHead {
     if (head === null) {

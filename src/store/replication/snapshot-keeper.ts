@@ -126,7 +126,7 @@ export class SnapshotKeeper implements Snapshots {
     }
   }
 
-  /** Runs one thing at a time: all of them use the same local files. */
+  /** Runs one call at a time: all calls use the same local files. */
   async #runExclusively<T>(run: () => Promise<T>): Promise<T> {
     while (this.#running !== null) await this.#running;
     let end = (): void => {};

@@ -11,7 +11,7 @@ import type { LocalSnapshot, WrittenSnapshot } from './local-snapshot.ts';
 import { ReplicatedRecords } from './replicated-records.ts';
 
 const PART_BYTES = 1 << 20;
-/** Snapshots kept in the engine: the newest, and the one before in case that is damaged. */
+/** Snapshots kept in the engine: the newest, and a second in case the newest is damaged. */
 const SNAPSHOTS_RETAINED = 2;
 /** 5 min: trimming may take many steps. */
 const TRIM_TICKS = 1200;

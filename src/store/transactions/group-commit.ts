@@ -108,7 +108,7 @@ export class GroupCommit implements AppendRequest {
 
   async #waitUntilIdle(): Promise<void> {
     if (!this.#isBusy) return;
-    // In a turn of its own, so that the code that has completed the last batch goes on first.
+    // It resolves in a turn of its own: the code that has completed the last batch goes on first.
     await new Promise<void>((resolve) => {
       this.#onIdle = () => void setImmediate(resolve);
     });

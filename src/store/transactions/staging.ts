@@ -38,7 +38,7 @@ export interface Submission {
 
 /** Transactions that go to disk together. */
 export type Batch = {
-  /** Rises from batch to batch. */
+  /** The number rises from batch to batch. */
   readonly number: number;
   /** Its transactions that are not on disk yet. */
   transactions: StagedTransaction[];
@@ -123,8 +123,8 @@ export class StagedTransaction implements Transaction {
   readonly #staging: Staging;
   /**
    * The staged holders of unique values, for a transaction of many records: to look for each of
-   * 10,000 names among all that is staged took 18 s. Others stage nothing while it runs. Null until
-   * it has that many.
+   * 10,000 names among all that is staged took 18 s. Others stage nothing while the transaction
+   * runs. Null until it has that many operations.
    */
   #holders: Map<StagingArea, Map<string, StagedOperation>> | null = null;
   /** By resource, what this transaction reserves; null: nothing. */

@@ -1,8 +1,8 @@
 /**
  * Remembers why the engine refuses appends. A refusal that lasts is a state of the journal, which
- * the log, /readyz and callers hear of. Each append is still tried. The first one that the engine
- * accepts ends the state, but only if it is as large as the one that was refused: a smaller one may
- * fit where that one does not.
+ * the log, /readyz and callers hear of. Each append is still tried. The first accepted append ends
+ * the state, but only if it is as large as the refused append: a smaller append may fit where that
+ * one does not.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
@@ -29,7 +29,7 @@ export class AppendRefusals {
   onLasting: () => void = () => {};
   readonly #clock: Clock;
   #lasting: { readonly error: AppError; readonly bytes: number } | null = null;
-  /** Start of the first append that was refused since one was accepted; null: none was. */
+  /** Start of the first refused append since the last accepted one; null: none was refused. */
   #sinceMs: number | null = null;
 
   constructor(clock: Clock) {
@@ -52,14 +52,14 @@ export class AppendRefusals {
     return callerError;
   }
 
-  /** The engine has committed an append of so many bytes. */
+  /** Called when the engine has committed an append of so many bytes. */
   onAccepted(bytes: number): void {
     this.#sinceMs = null;
     if (this.#lasting !== null && bytes >= this.#lasting.bytes) this.#lasting = null;
   }
 }
 
-/** Turns the engine's error into one for callers: nothing was written, and they cannot mend it. */
+/** Makes the error for callers: nothing was written, and they cannot mend the engine. */
 function convertForCaller(error: AppError): AppError {
   switch (error.code) {
     case 'misconfigured':

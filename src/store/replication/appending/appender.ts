@@ -46,7 +46,7 @@ type PendingAppend = {
   readonly startedMs: number;
   /** Ticks of engine-link.ts since it began. */
   waitedTicks: number;
-  /** The batch that may be in the log; null while nothing of the append can be there. */
+  /** The batch that may be in the log; null while nothing of the append can be in it. */
   sent: LogEntry | null;
   /** The session in which `sent` was sent is lost: it may be written or not. */
   isDoubtful: boolean;
@@ -278,7 +278,7 @@ export class Appender {
   }
 
   #finish(pending: PendingAppend, error: AppError | null): void {
-    // Cleared first: the caller may begin the next append within `onEnded`.
+    // It is cleared first: the caller may begin the next append within `onEnded`.
     this.#pending = null;
     pending.request.onEnded(error);
   }

@@ -15,7 +15,7 @@ const LOCK_FIRST_APPENDS = 8;
 // the engine 137 µs, with 15 ms 125. With 15 ms here and in appender.ts, p99 until others saw a
 // write was 16 and 20 ms.
 const EXPECT_MS = 12;
-/** Appends follow one another if each begins within this time after the one before. */
+/** Appends follow one another if each begins within this time after the append before. */
 const PAUSE_MS_MAX = 100;
 /** After this many in a row, a second of a busy node, the engine need not notify the node. */
 const STEADY_APPENDS = 64;
@@ -37,13 +37,13 @@ export class Contention {
     this.#clock = clock;
   }
 
-  /** Another node has committed before one of the last few appends, and may do so again. */
+  /** Whether another node has committed before one of the last few appends, and may again. */
   get isContended(): boolean { return this.#lockFirstAppends > 0; }
 
-  /** Appends follow one another, and each brings the entries that were missed. */
+  /** Whether appends follow one another, each of which brings the missed entries. */
   get isSteady(): boolean { return this.#consecutiveAppends >= STEADY_APPENDS; }
 
-  /** An append begins. */
+  /** Called when an append begins. */
   onBegin(): void {
     this.#clearExpectation();
     this.#consecutiveAppends = this.#isPaused() ? 0 : this.#consecutiveAppends + 1;
@@ -61,7 +61,7 @@ export class Contention {
     this.#lockFirstAppends = LOCK_FIRST_APPENDS;
   }
 
-  /** An append is committed. */
+  /** Called when an append is committed. */
   onCommit(): void {
     this.#committedMs = this.#clock.monotonicMs();
     if (!this.isContended) return this.reset();
@@ -70,7 +70,7 @@ export class Contention {
     this.#scheduleCheck();
   }
 
-  /** No append is expected any more. */
+  /** Called when no append is expected any more. */
   reset(): void {
     this.#clearExpectation();
     this.#consecutiveAppends = 0;

@@ -1,9 +1,9 @@
 /** Every preset against requests that are signed by independent code, without a server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
+import { listCoveredParts, type Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
 import { PRESETS, findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
-import { RequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
+import { createRequestReader } from '../../../src/webhooks/senders/request/request-reader.ts';
 import { createVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
 import { casesOf, type Case } from '../../support/senders/cases.ts';
 import { CUSTOM_SENDERS } from '../../support/senders/custom.ts';
@@ -12,6 +12,18 @@ import { SENDERS } from '../../support/senders/table.ts';
 
 const NOW_S = 1_770_000_000;
 const ALL = [...SENDERS, ...CUSTOM_SENDERS];
+
+test('a signature covers what its content names, and a token covers nothing', () => {
+  for (const [preset, covers] of [
+    ['github', ['body']], ['stripe', ['body', 'time', 'id']], ['discord', ['body', 'time', 'id']],
+    ['paypal', ['time']], ['linear', ['body', 'time']], ['mailgun', ['time', 'id']],
+    ['gitlab-token', []], ['microsoft-graph', []],
+  ] as const) {
+    const scheme = findPreset(preset)?.scheme ?? null;
+    assert.ok(scheme);
+    assert.deepEqual(listCoveredParts(scheme), covers, preset);
+  }
+});
 
 test('there is a signer of every preset', () => {
   const signed = new Set(ALL.map(({ verification: { preset } }) => preset));
@@ -78,12 +90,11 @@ function judge(sender: Sender, { sent, secret, previous }: Case): {
       }],
     ],
   });
-  const formField = typeof scheme.payload === 'object' ? scheme.payload.formField : null;
-  const parts = new RequestReader({
+  const parts = createRequestReader(scheme, {
     method: 'POST', search: sent.query, body: sent.body, rawHeaders: sent.rawHeaders,
     headers: Object.fromEntries(Object.entries(sent.headers).map(([header, value]) =>
       [header.toLowerCase(), value])),
-  }, formField);
+  });
   const verdict = verify(verifier, parts, NOW_S * 1000);
   return verdict.isGenuine ? { outcome: verdict.secret, finding: '' }
     : { outcome: verdict.check, finding: verdict.finding };

@@ -175,28 +175,6 @@ test('elsewhere a token of scope admin applies a file, and another one may not',
     await server.stop();
   }));
 
-test('of two applies at once each does its whole plan, or says that it was overtaken', () =>
-  inFolder(async (folder) => {
-    const data = join(folder, 'data');
-    const server = await startServer(['--data', data]);
-    const paths = ['one', 'two', 'three'].map((name) => {
-      const path = join(folder, `${name}.json`);
-      put(path, hook(`${name}-a`), hook(`${name}-b`));
-      return path;
-    });
-    const ends = await Promise.all(paths.map((path) =>
-      hookshelf(['apply', '--file', path, '--data', data])));
-    const segments = await segmentsOf(server);
-    for (const [index, { code, stderr }] of ends.entries()) {
-      const name = ['one', 'two', 'three'][index];
-      assert.equal(segments.filter((segment) => segment.startsWith(`${name}-`)).length,
-        code === 0 ? 2 : 0);
-      if (code !== 0) assert.match(stderr, /was changed after the plan was made: nothing was done/);
-    }
-    assert.ok(ends.some(({ code }) => code === 0));
-    await server.stop();
-  }));
-
 test('root applies files that it alone may read in a directory of another user', {
   skip: needsRoot,
 }, () => inPlace(async ({ vault, data }) => {

@@ -1,10 +1,7 @@
 /** Import and export by real processes: what comes back, what is refused, what a crash leaves. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf, owned } from '../support/children.ts';
@@ -46,23 +43,6 @@ test('an export says what it leaves out, and for a spreadsheet that it guards fo
     assert.match(wrong.stderr, /--spreadsheet is for csv/);
   }));
 
-test('kill -9 in the middle of an import loses nothing that its answer had told of', () =>
-  inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
-    const told = await importUntilKilled(server.url, () => server.child.kill('SIGKILL'));
-    await server.stop();
-    assert.ok(told.length > 100, `${told.length} were told of`);
-    const again = await startServer(['--data', data]);
-    try {
-      const { text } = await ask(`${again.url}/api/books`);
-      const stored = new Set((JSON.parse(text) as { id: string }[]).map(({ id }) => id));
-      assert.deepEqual(told.filter((id) => !stored.has(id)), []);
-      assert.ok(stored.size < 30_000, 'it was in the middle');
-    } finally {
-      await again.stop();
-    }
-  }));
-
 test('an import whose server goes away ends, though its producer has more to give', () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
@@ -81,29 +61,6 @@ test('an import whose server goes away ends, though its producer has more to giv
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /^hookshelf: the connection to the server broke[^\n]*may or may not/m);
   }));
-
-/** Ids that the answer told of before the connection broke. */
-async function importUntilKilled(url: string, kill: () => void): Promise<readonly string[]> {
-  const line = `${JSON.stringify({ title: 'Middle', description: 'd'.repeat(200) })}\n`;
-  const sent = request(`${url}/api/books/import`, {
-    method: 'POST', headers: { 'content-type': 'application/jsonl' },
-  });
-  sent.on('error', () => {});
-  sent.end(line.repeat(30_000));
-  const [response] = await once(sent, 'response') as [IncomingMessage];
-  let text = '';
-  response.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-    if (text.length > 100_000) kill();
-  });
-  await new Promise((done) => {
-    response.on('error', done).on('end', done);
-  });
-  return text.split('\n').slice(0, -1).flatMap((result) => {
-    const { status, id } = JSON.parse(result) as { status: string; id: string };
-    return status === 'imported' ? [id] : [];
-  });
-}
 
 test('an export that a signal ends leaves nothing behind', () => inFolder(async (folder) => {
   const server = await startServer(['--data', join(folder, 'data')]);

@@ -1,10 +1,9 @@
-/** What the runs in `.ci` say and install, tried on small cases. */
+/** What the runs in `.ci` say, tried on small cases. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../support/shell.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -89,33 +88,6 @@ test('a seed chooses mistakes in a source, and its tests find them', () => {
   assert.ok(places.every((place) => again.includes(place)), again);
 });
 
-test('missing programs are installed by root, one by one, and what cannot be is told', () =>
-  inFolder((folder) => {
-    // The system has no fish; all else installs.
-    const apt = 'case "$*" in *fish) exit 100;; esac';
-    const { stdout, calls } = installTools(folder, 0, apt);
-    assert.match(stdout, /^installed curl$/m);
-    assert.match(stdout, /^cannot install fish$/m);
-    assert.match(stdout, /^installed chromium$/m);
-    assert.match(calls[0] ?? '', /^update /);
-    // pgbouncer is also looked for where this system may have it.
-    const packages = calls.slice(1).map((call) => call.split(' ').at(-1));
-    assert.deepEqual(packages.filter((name) => name !== 'pgbouncer'), [
-      'curl', 'jq', 'openssl', 'strace', 'php-cli', 'php-curl', 'zsh', 'fish', 'chromium',
-      'pandoc', 'bibutils', 'prometheus', 'etcd-server',
-    ]);
-  }));
-
-test('without root, apt-get or a network the run goes on without them', () => inFolder((folder) => {
-  const asNobody = installTools(folder, 65534, 'exit 0');
-  assert.match(asNobody.stdout, /^missing: curl jq .*; install them as root/);
-  assert.deepEqual(asNobody.calls, []);
-  assert.match(installTools(folder, 0, null).stdout, /^missing: curl jq .*; install them as root/);
-  const offline = installTools(folder, 0, 'exit 100');
-  assert.match(offline.stdout, /; apt-get cannot be reached/);
-  assert.equal(offline.calls.length, 1);
-}));
-
 function runTests(...files: readonly string[]) {
   return spawnSync(process.execPath, ['.ci/test.mjs', ...files], {
     cwd: ROOT, encoding: 'utf8', env: environment(), timeout: 120_000,
@@ -126,24 +98,4 @@ function runTests(...files: readonly string[]) {
 function environment() {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return env;
-}
-
-/** On a machine that has nothing but an `apt-get` that does `apt`, or not even that. */
-function installTools(folder: string, uid: number, apt: string | null) {
-  const bin = join(folder, `bin-${uid}-${apt === null}-${apt?.length}`);
-  const log = join(bin, 'calls');
-  mkdirSync(bin);
-  writeFileSync(log, '');
-  const stub = (name: string, line: string): void =>
-    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-  stub('id', `echo ${uid}`);
-  stub('timeout', 'shift; exec "$@"');
-  if (apt !== null) stub('apt-get', `echo "$*" >> ${log}\n${apt}`);
-  const bash = findProgram('bash') ?? '';
-  const ended = spawnSync(bash, [join(ROOT, '.ci/install-tools')], {
-    encoding: 'utf8', env: { PATH: bin }, timeout: 120_000,
-  });
-  assert.equal(ended.status, 0, ended.stderr);
-  const calls = readFileSync(log, 'utf8').split('\n').filter((line) => line !== '');
-  return { stdout: ended.stdout, calls };
 }

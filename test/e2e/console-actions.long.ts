@@ -8,7 +8,6 @@ import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
-import { readLook } from './console-look.ts';
 
 const skip = lacksBrowser;
 const commands = createTemporaryFolder();
@@ -29,16 +28,6 @@ function addCommand(name: string, script: string): void {
 
 function readOptions(identifier: string): Promise<unknown> {
   return at.call('GET', `/api/action-configurations/${identifier}`).then(({ options }) => options);
-}
-
-/** Nothing of the screen is cut off, pale or too small, on a narrow page and on a wide one. */
-async function looksGood(): Promise<void> {
-  for (const [width, scheme] of [[320, 'dark'], [1280, 'light']] as const) {
-    await at.browser.look(width, 900, scheme);
-    const { overflow, small, broken, pale, failures } = await readLook(at.browser);
-    assert.deepEqual([overflow, small, broken, pale, failures], [0, [], [], [], []],
-      `${width} ${scheme}`);
-  }
 }
 
 test('an action is added, found, changed and deleted, unless a webhook uses it', {
@@ -97,7 +86,7 @@ test('a command is set up by a form alone, and a run tells its output, exit code
   const { person } = at;
   await at.open('#/actions/new?action=run-command');
   await person.find('combobox', /^Command/);
-  await looksGood();
+  await at.looksGood();
   await person.choose(/^Command/, 'show');
   for (const text of ['{{ payload.ref }}; rm -rf /', '', '-n']) {
     await person.click('button', 'Add argument');
@@ -121,7 +110,7 @@ test('a command is set up by a form alone, and a run tells its output, exit code
   await person.fill('textbox', 'Content', '{{ payload.key }}');
   await person.click('button', 'Add exit code');
   await at.browser.command('Input.insertText', { text: '0' });
-  await looksGood();
+  await at.looksGood();
   await person.fill('textbox', 'Name', 'show');
   await person.click('button', 'Add the action');
   await person.find('heading', 'show');
@@ -146,7 +135,7 @@ test('a command is set up by a form alone, and a run tells its output, exit code
   await person.sees(/done in .* \(exit code 0, ran for /);
   await person.click('DisclosureTriangle', 'Output');
   await person.sees('$(id); rm -rf /||-n|test|a key');
-  await looksGood();
+  await at.looksGood();
   await at.open(`#/deliveries/${await call(3)}.0`);
   await person.sees(/The command failed \(exit 3\).* \(exit code 3, ran for /);
   await at.isClean();
@@ -209,7 +198,7 @@ test('a request that a newer one has run for is shown as coalesced', { skip }, a
   await at.open('#/deliveries?kind=route&status=coalesced');
   await person.click('link', /^now$| ago$/);
   await person.sees('coalesced: a newer request ran for it');
-  await looksGood();
+  await at.looksGood();
   await person.click('link', 'To its request');
   await person.sees(/default\s+coalesced/);
   writeFileSync(file, '');

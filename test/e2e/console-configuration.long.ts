@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
-import { readLook } from './console-look.ts';
 
 const skip = lacksBrowser;
 const SCREEN = '#/settings/configuration';
@@ -33,15 +32,6 @@ async function apply(): Promise<void> {
     + "one.innerText === 'Apply it').click();");
 }
 
-async function looksGood(): Promise<void> {
-  for (const [width, scheme] of [[320, 'dark'], [1280, 'light']] as const) {
-    await at.browser.look(width, 900, scheme);
-    const { overflow, small, broken, pale, failures } = await readLook(at.browser);
-    assert.deepEqual([overflow, small, broken, pale, failures], [0, [], [], [], []],
-      `${width} ${scheme}`);
-  }
-}
-
 async function listPaths(): Promise<unknown[]> {
   return Object.values(await at.call('GET', '/api/incoming-webhooks'))
     .map((hook) => Object(hook).pathSegment).sort();
@@ -65,7 +55,7 @@ test('a document is applied once its plan was seen, with what it leaves open', {
   await person.fill('textbox', /^old\.txt/, 'another\n');
   await person.click('button', 'Show the plan');
   await person.sees(/\+ add action configuration note-it\s+\+ add incoming webhook gh/);
-  await looksGood();
+  await at.looksGood();
   assert.deepEqual(await listPaths(), []);
   await apply();
   await person.sees('What was changed');
@@ -91,7 +81,7 @@ test('what is lost is told before it is, and goes only on a yes', { skip }, asyn
     + 'The secret of incoming webhook gh is removed.');
   await person.click('DisclosureTriangle', 'As a command');
   await person.sees('hookshelf apply --file shelf.json --prune');
-  await looksGood();
+  await at.looksGood();
   await person.press('Escape');
   assert.deepEqual(await listPaths(), ['gh', 'old']);
   await person.click('checkbox', 'Remove what is gone from it');
@@ -124,7 +114,7 @@ test('what is wrong is told with its line, and its place is selected', { skip },
   await showPlan('{\n  "incomingWebhooks": [\n    {},\n  ]\n}');
   await person.sees(/This is no JSON\.\s+Line 4: column 3: a comma may not stand before the end/);
   await person.gives(SELECTED, [4, ']']);
-  await looksGood();
+  await at.looksGood();
   await showPlan('[]');
   await person.sees('The document must be an object.');
   const routes = [{ name: 'main', actionConfiguration: 'note-it', order: 'nobody' }];

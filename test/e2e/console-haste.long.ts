@@ -234,18 +234,3 @@ test('a dialog goes with its screen', { skip }, async () => {
   await person.gives(DIALOGS, 0);
   await at.call('GET', `/api/books/${id}`);
 });
-
-test('a book that somebody has changed is shown before it is deleted', { skip }, async () => {
-  const { person } = at;
-  const id = await makeBook('As it was');
-  await at.open(`#/books/${id}`);
-  await person.find('heading', 'As it was');
-  await at.call('PUT', `/api/books/${id}`, { title: 'As it is' });
-  await person.click('button', 'Delete');
-  await person.click('button', 'Delete it');
-  await person.sees('Somebody else has changed it.');
-  await person.find('heading', 'As it is');
-  await person.click('button', 'Delete');
-  await person.click('button', 'Delete it');
-  await person.find('heading', 'Books');
-});

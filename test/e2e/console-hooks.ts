@@ -6,6 +6,7 @@ import { makeToken } from '../support/make-token.ts';
 import { Person } from '../support/person.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { addRecord, ask } from './ask.ts';
+import { readLook } from './console-look.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
@@ -80,6 +81,16 @@ export class ConsoleAtWork {
     // That a request was refused is what the page itself tells of.
     assert.deepEqual(complaints.filter((one) =>
       one.includes('"level":"error"') && !one.includes('"source":"network"')), []);
+  }
+
+  /** Nothing of the screen is cut off, pale or too small, on a narrow page and on a wide one. */
+  async looksGood(): Promise<void> {
+    for (const [width, scheme] of [[320, 'dark'], [1280, 'light']] as const) {
+      await this.browser.look(width, 900, scheme);
+      const { overflow, small, broken, pale, failures } = await readLook(this.browser);
+      assert.deepEqual([overflow, small, broken, pale, failures], [0, [], [], [], []],
+        `${width} ${scheme}`);
+    }
   }
 
   async call(method: string, path: string, body?: unknown): Promise<Answer> {

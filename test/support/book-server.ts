@@ -3,7 +3,6 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createCatalog } from '../../src/books/catalog.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
@@ -13,14 +12,13 @@ import { createTurns } from '../../src/base/turns.ts';
 import { bookRoutes } from '../../src/books/book-routes.ts';
 import { createAggregates } from './aggregate-harness.ts';
 import { createIndexes } from './index-all.ts';
-import { Dispatcher, type Entrance } from '../../src/server/routing/dispatcher.ts';
-import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
-import { Metrics } from '../../src/server/metrics/metrics.ts';
+import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import type { IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
 import type { ChangeHook } from '../../src/resources/record-stager.ts';
 import { createMemoryStore } from './memory-store.ts';
+import { startServer } from './test-server.ts';
 
 export type BookServer = {
   readonly url: string;
@@ -57,21 +55,14 @@ export async function startBookServer(options: {
     catalog, list: createBookList(deps), aggregates: createAggregates(deps),
     ...options.keys === undefined ? {} : { keys: options.keys },
   });
-  const dispatcher = new Dispatcher({
-    routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
-    bodyBytesMax: 1_048_576, accessLog: 'off', trustProxy: false,
-    ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
+  const { requestTimeoutMs = 60_000, stallMs, entrance } = options;
+  const { port, close } = await startServer(routes, {
+    limits: { requestTimeoutMs }, ...stallMs === undefined ? {} : { stallMs },
+    ...entrance === undefined ? {} : { entrance },
   });
-  const { requestTimeoutMs = 60_000 } = options;
-  const server = createHttpServer(dispatcher.listeners(options.entrance ?? 'loopback'), {
-    requestTimeoutMs, headersTimeoutMs: 60_000, keepAliveTimeoutMs: 1_000, connectionsMax: 100,
-  }, systemClock);
-  const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
-  const port = listener.port ?? 0;
   return {
-    url: listener.url, port, store, catalog, routes,
+    url: `http://127.0.0.1:${port}`, port, store, catalog, routes, close,
     ask: (method, path, body = '', headers = {}) => ask(port, method, path, body, headers),
-    close: () => listener.close(1_000),
   };
 }
 

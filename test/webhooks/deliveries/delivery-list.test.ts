@@ -43,8 +43,7 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
 
 test('a list by status has what has become of a delivery since the last list', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('a', { kind: 'answer', status: 500 });
-  await simulation.addHook('a');
+  await simulation.addHook('a', {}, { kind: 'answer', status: 500 });
   const { deliveries } = simulation.webhooks;
   const [own = ''] = await simulation.emit();
   const list = async (status: DeliveryStatus): Promise<unknown> =>
@@ -87,8 +86,7 @@ test('the books balance also where deliveries arrive while the messages are look
   async () => {
     const simulation = new Simulation();
     for (const host of ['a', 'b']) {
-      simulation.targets.set(host, { kind: 'answer', status: 500 });
-      await simulation.addHook(host);
+      await simulation.addHook(host, {}, { kind: 'answer', status: 500 });
     }
     const { deliveries } = simulation.webhooks;
     for (let count = 0; count < 10; count += 1) await simulation.emit('x'.repeat(1 << 20));

@@ -139,8 +139,7 @@ for (const isRemovedFirst of [false, true]) {
   test(`deliveries of a webhook that is removed ${order} are cancelled`, async () => {
     const simulation = await crowd();
     const { webhooks } = simulation;
-    const hook = await simulation.addHook('removed', { triggerEvent: 'thing.happened' });
-    simulation.targets.set('removed', UP);
+    const hook = await simulation.addHook('removed', { triggerEvent: 'thing.happened' }, UP);
     const emitting = webhooks.emit('thing.happened', {});
     // An event is staged at the end of its turn of the loop.
     if (!isRemovedFirst) await new Promise(setImmediate);

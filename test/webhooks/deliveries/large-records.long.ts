@@ -18,8 +18,8 @@ async function withDeliveries(laterSchedule: readonly number[]): Promise<{
 }> {
   const retrySchedule = [...Array<number>(ATTEMPTS - 1).fill(1), ...laterSchedule];
   const simulation = new Simulation({ outgoing: { retrySchedule } });
-  simulation.targets.set('target', { kind: 'answer', status: 500, body: RESPONSE });
-  const hook = await simulation.addHook('target');
+  const hook = await simulation.addHook('target',
+    {}, { kind: 'answer', status: 500, body: RESPONSE });
   for (let count = 0; count < COUNT; count += 1) await simulation.emit();
   await simulation.clock.advance(60_000);
   const before = simulation.store.lines.length;

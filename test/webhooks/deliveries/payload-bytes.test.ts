@@ -96,8 +96,7 @@ test('a forwarding action sends the bytes of the event, and a template fills the
 
 test('the bytes outlast a crash, and are the same in every attempt', async () => {
   const simulation = new Simulation();
-  await simulation.addHook('target');
-  simulation.targets.set('target', { kind: 'refuse' });
+  await simulation.addHook('target', {}, { kind: 'refuse' });
   const payloads = ['{"a":\n1.0}', '{"a":\r1.0}', '1e2'];
   for (const payload of payloads) {
     await simulation.run(simulation.webhooks.events.emitJson(

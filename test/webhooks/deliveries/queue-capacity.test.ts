@@ -28,8 +28,7 @@ function keptBytes(simulation: Simulation): number {
 test('beyond its bytes the queue takes nothing, and changes nothing', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
   const { webhooks } = simulation;
-  simulation.targets.set('there', DOWN);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, DOWN);
   await simulation.emit(PAYLOAD);
   await simulation.run(webhooks.events.queueForward(FORWARD));
   await simulation.emit(PAYLOAD);
@@ -65,8 +64,7 @@ test('the bytes of a payload count, not its characters', async () => {
 
 test('what is refused of one event of a turn is not of the others', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 2 } });
-  simulation.targets.set('there', DOWN);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, DOWN);
   const { webhooks } = simulation;
   const names = ['thing.a', '', 'unheard', 'thing.b', 'thing.c'];
   const results = await simulation.run(
@@ -78,8 +76,7 @@ test('what is refused of one event of a turn is not of the others', async () => 
 
 test('callers at the same time do not all find the same room', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 55_000 } });
-  simulation.targets.set('there', DOWN);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, DOWN);
   const works = Array.from({ length: 20 }, (_, index) => index % 2 === 0
     ? simulation.webhooks.emit('thing.x', PAYLOAD)
     : simulation.webhooks.events.queueForward(FORWARD));
@@ -109,8 +106,7 @@ test('transactions at the same time do not all find the same place', async () =>
 
 test('a delivery that ends gives its place to the event that tells of it', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 1, retrySchedule: [] } });
-  simulation.targets.set('there', DOWN);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, DOWN);
   await simulation.addHook('listener', { triggerEvent: 'delivery.failed' });
   await simulation.emit();
   await simulation.clock.advance(1000);
@@ -119,8 +115,7 @@ test('a delivery that ends gives its place to the event that tells of it', async
 
 test('events of one transaction do not all find the same bytes', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
-  simulation.targets.set('there', DOWN);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, DOWN);
   const { store, clock, webhooks: { events } } = simulation;
   const stages = [0, 1, 2, 3, 4].map((digit) => ({
     nowMs: clock.now(), hops: 0, seed: `019b76da-a800-7e30-b965-6d04b800000${digit}`,
@@ -137,8 +132,7 @@ test('events of one transaction do not all find the same bytes', async () => {
 test('an event that begins takes its places before it is on disk', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 7 } });
   for (const host of ['a', 'b', 'c']) {
-    simulation.targets.set(host, DOWN);
-    await simulation.addHook(host);
+    await simulation.addHook(host, {}, DOWN);
   }
   const { clock, store, webhooks } = simulation;
   const deliverAt = formatTimestamp(clock.now() + HOUR_MS);
@@ -157,8 +151,7 @@ test('an event that begins takes its places before it is on disk', async () => {
 test('what failed and is kept counts, after a restart too; the delivered does not', async () => {
   const outgoing = { maxPendingBytes: 35_000, retrySchedule: [] };
   const simulation = new Simulation({ outgoing });
-  simulation.targets.set('there', UP);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, UP);
   for (let count = 0; count < 10; count += 1) {
     await simulation.emit(PAYLOAD);
     await simulation.clock.advance(1000);
@@ -201,10 +194,9 @@ test('a payload that all of its hooks have got counts no longer', async () => {
 
 test('bodies that templates make of little are bounded as well', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 40_000 } });
-  simulation.targets.set('there', DOWN);
   await simulation.addHook('there', {
     payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(1000) }),
-  });
+  }, DOWN);
   // All at once: none of the bodies is made before the last is accepted.
   const works = Array.from({ length: 30 }, () => simulation.webhooks.emit('thing.x', '0123456789'));
   const ids = (await simulation.run(Promise.all(works))).flat();
@@ -224,10 +216,9 @@ test('bodies that templates make of little are bounded as well', async () => {
 
 test('a body that can never have room fails its attempt and says so', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 40_000, retrySchedule: [] } });
-  simulation.targets.set('there', UP);
   await simulation.addHook('there', {
     payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(7000) }),
-  });
+  }, UP);
   const [id = ''] = await simulation.emit('0123456789');
   await simulation.clock.advance(1000);
   assert.match(String(simulation.delivery(id)?.attempts[0]?.error), /no room to keep its body/);
@@ -238,8 +229,7 @@ async function withDelivered(
   count: number, options: Readonly<Record<string, unknown>> = {},
 ): Promise<{ readonly simulation: Simulation; readonly ids: readonly string[] }> {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
-  simulation.targets.set('there', UP);
-  await simulation.addHook('there', options);
+  await simulation.addHook('there', options, UP);
   const ids: string[] = [];
   for (let emitted = 0; emitted < count; emitted += 1) {
     ids.push(...await simulation.emit(PAYLOAD));
@@ -285,8 +275,7 @@ test('an event that waits for another webhook does not count again for a resend'
 test('failed deliveries of removed webhooks need no room when the others are retried', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 4, retrySchedule: [] } });
   for (const host of ['gone', 'there']) {
-    simulation.targets.set(host, DOWN);
-    const hook = await simulation.addHook(host);
+    const hook = await simulation.addHook(host, {}, DOWN);
     for (let count = 0; count < 3; count += 1) {
       await simulation.emit('small');
       await simulation.clock.advance(1000);
@@ -299,8 +288,7 @@ test('failed deliveries of removed webhooks need no room when the others are ret
 
 test('an event that several resends of one transaction share is reserved once', async () => {
   const simulation = new Simulation({ outgoing: { maxPendingBytes: 15_000 } });
-  simulation.targets.set('there', UP);
-  await simulation.addHook('there');
+  await simulation.addHook('there', {}, UP);
   await simulation.addHook('there');
   const ids = await simulation.emit(PAYLOAD);
   await simulation.clock.advance(1000);

@@ -59,8 +59,7 @@ test('a signature that a webhook has as a header of its own is not taken for our
 test('what has not been sent, and what has no body, is not made up', async () => {
   const simulation = new Simulation();
   await simulation.addHook('target', { httpMethod: 'GET' });
-  await simulation.addHook('waits', { triggerEvent: 'waits', enabled: true });
-  simulation.targets.set('waits', { kind: 'proxy' });
+  await simulation.addHook('waits', { triggerEvent: 'waits', enabled: true }, { kind: 'proxy' });
   const [id = ''] = await simulation.emit();
   const [waiting = ''] = await simulation.emit({}, 'waits');
   await simulation.clock.advance(1000);

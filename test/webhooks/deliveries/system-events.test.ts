@@ -63,8 +63,7 @@ test('a delivery that fails for good is told in the line of its result', async (
 
 test('an attempt that is to be repeated is not told', async () => {
   const simulation = new Simulation({ outgoing: { retrySchedule: [5] } });
-  simulation.targets.set('failing', DOWN);
-  await simulation.addHook('failing');
+  await simulation.addHook('failing', {}, DOWN);
   await simulation.addHook('listening', { triggerEvent: 'delivery.failed' });
   await simulation.emit();
   await simulation.clock.advance(1000);
@@ -113,8 +112,7 @@ test('a failure at the end of a chain is logged, and written all the same', asyn
 
 test('a full queue keeps no result from disk', async () => {
   const simulation = new Simulation({ outgoing: { retrySchedule: [], maxPending: 1 } });
-  simulation.targets.set('failing', DOWN);
-  await simulation.addHook('failing');
+  await simulation.addHook('failing', {}, DOWN);
   for (let count = 0; count < 3; count += 1) {
     await simulation.addHook('listening', { triggerEvent: 'delivery.failed' });
   }
@@ -127,8 +125,7 @@ test('a full queue keeps no result from disk', async () => {
 
 test('a webhook on all events hears none about hookshelf, and a shop\'s own', async () => {
   const { simulation, told } = await withListener('*');
-  await simulation.addHook('named', { triggerEvent: 'delivery.*' });
-  simulation.targets.set('named', UP);
+  await simulation.addHook('named', { triggerEvent: 'delivery.*' }, UP);
   await simulation.emit();
   await simulation.run(simulation.webhooks.events.emitJson(
     'delivery.shipped', '{}', { source: 'api', hops: 0 }));

@@ -37,8 +37,7 @@ test('an event is a record beside its deliveries, and says which webhooks they a
 
 test('an attempt writes the delivery alone, and a made body is written once before', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', DOWN);
-  await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+  await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' }, DOWN);
   const from = simulation.store.lines.length;
   const [id = ''] = await simulation.emit({ n: 1 });
   await simulation.clock.advance(6000);
@@ -56,8 +55,7 @@ test('an attempt writes the delivery alone, and a made body is written once befo
 
 test('a body that is the payload is written with no attempt, and stays what it was', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', DOWN);
-  const hook = await simulation.addHook('target');
+  const hook = await simulation.addHook('target', {}, DOWN);
   const from = simulation.store.lines.length;
   const [id = ''] = await simulation.emit({ n: 1 });
   await simulation.clock.advance(1000);
@@ -74,8 +72,8 @@ test('a body that is the payload is written with no attempt, and stays what it w
 
 test('a body goes with its delivery', async () => {
   const simulation = new Simulation({ outgoing: { retentionCount: 0 } });
-  simulation.targets.set('target', { kind: 'slow', ms: 100 });
-  await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
+  await simulation.addHook('target',
+    { payloadTemplate: '{"made": "{{ n }}"}' }, { kind: 'slow', ms: 100 });
   await simulation.emit({ n: 1 });
   assert.equal(simulation.store.collection('delivery-bodies').size, 1);
   await simulation.clock.advance(1000);

@@ -221,8 +221,7 @@ test('a change of health changes the second part of the tag, and refuses no edit
 test('a target that is down is failing since its first attempt, through crashes, until it is up',
   async () => {
     const simulation = new Simulation();
-    simulation.targets.set('target', DOWN);
-    const hook = await simulation.addHook('target');
+    const hook = await simulation.addHook('target', {}, DOWN);
     const read = (): Shown => JSON.parse(
       simulation.webhooks.resources.outgoing.find(hook)?.bytes.toString() ?? '').health;
     const [id = ''] = await simulation.emit();
@@ -251,8 +250,7 @@ test('a target that is down is failing since its first attempt, through crashes,
 test('a crash right after any attempt leaves the state that its result has made', async () => {
   for (let attempts = 1; attempts <= 4; attempts += 1) {
     const simulation = new Simulation();
-    simulation.targets.set('target', DOWN);
-    const hook = await simulation.addHook('target', { retrySchedule: [1, 1, 1, 1, 1, 1] });
+    const hook = await simulation.addHook('target', { retrySchedule: [1, 1, 1, 1, 1, 1] }, DOWN);
     const [id = ''] = await simulation.emit();
     for (let count = 0; count < 1000; count += 1) {
       if ((simulation.delivery(id)?.attempts.length ?? 0) >= attempts) break;
@@ -267,8 +265,7 @@ test('a crash right after any attempt leaves the state that its result has made'
 
 test('a delivery that fails for good makes it failing, a proxy that fails does not', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', { kind: 'proxy' });
-  const hook = await simulation.addHook('target', { retrySchedule: [] });
+  const hook = await simulation.addHook('target', { retrySchedule: [] }, { kind: 'proxy' });
   const isIn = (state: 'healthy' | 'failing'): boolean =>
     simulation.webhooks.health.outgoing.isListedAs(hook, state);
   await simulation.emit();

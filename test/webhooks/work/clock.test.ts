@@ -7,8 +7,7 @@ const secret = 's';
 
 async function downOnce(): Promise<{ readonly simulation: Simulation; readonly id: string }> {
   const simulation = new Simulation();
-  await simulation.addHook('target', { secret });
-  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target', { secret }, DOWN);
   const [id = ''] = await simulation.emit();
   await simulation.clock.advance(1000);
   simulation.targets.set('target', UP);
@@ -38,8 +37,8 @@ test('a clock that is set back does not shorten the waits that begin then', asyn
 test('a clock that goes ahead and is put right moves no wait', async () => {
   const HOUR_MS = 3_600_000;
   const simulation = new Simulation();
-  await simulation.addHook('target', { secret });
-  simulation.targets.set('target', { kind: 'answer', status: 503, retryAfter: '36000' });
+  await simulation.addHook('target',
+    { secret }, { kind: 'answer', status: 503, retryAfter: '36000' });
   const [id = ''] = await simulation.emit();
   const counts: number[] = [];
   for (const [setBackMs, durationMs] of [
@@ -64,8 +63,7 @@ test('a start with the clock set back waits as long as was to be waited', async 
 
 test('a start with the clock set back tries at once what was never tried', async () => {
   const simulation = new Simulation();
-  await simulation.addHook('target', { secret });
-  simulation.targets.set('target', { kind: 'hang' });
+  await simulation.addHook('target', { secret }, { kind: 'hang' });
   const [id = ''] = await simulation.emit();
   simulation.clock.setBack(DAY_MS);
   simulation.targets.set('target', UP);

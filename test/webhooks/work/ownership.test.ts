@@ -124,8 +124,8 @@ test('a body that is ready when its lease has ended replaces none, so that retri
     const simulation = new Simulation({ ownership, actions: [Slow] });
     const { configurations } = simulation.webhooks.resources;
     await simulation.run(configurations.add({ identifier: 'slow', actionType: 'slow' }));
-    const hook = await simulation.addHook('target', { actionConfiguration: 'slow' });
-    simulation.targets.set('target', { kind: 'answer', status: 500 });
+    const hook = await simulation.addHook('target',
+      { actionConfiguration: 'slow' }, { kind: 'answer', status: 500 });
     const lease = ownership.gain(hook);
     await simulation.emit();
     ownership.gain(hook);

@@ -77,8 +77,7 @@ test('of an answer the first kibibyte is kept, cut between characters',
 test('what arrives after a cancel is recorded: the target has it', async () => {
   for (const [status, after] of [[200, 'delivered'], [500, 'cancelled']] as const) {
     const simulation = new Simulation();
-    simulation.targets.set('target', { kind: 'answer', status });
-    await simulation.addHook('target');
+    await simulation.addHook('target', {}, { kind: 'answer', status });
     const [id = ''] = await simulation.emit();
     await simulation.clock.advance(10);
     assert.equal(simulation.underWay.length, 1);

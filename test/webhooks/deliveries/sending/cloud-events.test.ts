@@ -30,8 +30,7 @@ async function emitBook(simulation: Simulation): Promise<void> {
 test('a book has its attributes in headers, the same in each attempt, and its body is the data',
   async () => {
     const simulation = new Simulation();
-    await simulation.addHook('target', { ...CLOUD, triggerEvent: 'book.*' });
-    simulation.targets.set('target', DOWN);
+    await simulation.addHook('target', { ...CLOUD, triggerEvent: 'book.*' }, DOWN);
     await emitBook(simulation);
     await simulation.clock.advance(1000);
     simulation.targets.set('target', UP);

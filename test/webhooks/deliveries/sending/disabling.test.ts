@@ -22,10 +22,9 @@ async function place(
   behaviour: Behaviour, members: object = {}, ownership: Ownership = ALL_OWNED,
 ): Promise<{ simulation: Simulation; hook: string; id: string }> {
   const simulation = new Simulation({ ownership });
-  simulation.targets.set('target', behaviour);
   const hook = await simulation.addHook('target', {
     secret: 'a secret', retrySchedule: ENDLESS, disableAfterHours: 1, ...members,
-  });
+  }, behaviour);
   const [id = ''] = await simulation.emit();
   await simulation.clock.advance(0);
   return { simulation, hook, id };

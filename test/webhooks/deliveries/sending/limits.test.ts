@@ -105,8 +105,7 @@ test('a webhook whose action is slow leaves places to the others', async () => {
 test('a stop waits for what is under way, and cuts it off as not made', async () => {
   for (const kind of ['slow', 'hang'] as const) {
     const simulation = new Simulation();
-    simulation.targets.set('target', kind === 'hang' ? { kind } : { kind, ms: 3000 });
-    await simulation.addHook('target', { secret });
+    await simulation.addHook('target', { secret }, kind === 'hang' ? { kind } : { kind, ms: 3000 });
     const [id = ''] = await simulation.emit();
     assert.equal(simulation.underWay.length, 1);
     const closed = simulation.webhooks.close(10_000);
@@ -120,8 +119,7 @@ test('a stop waits for what is under way, and cuts it off as not made', async ()
 
 test('a result that cannot be written now is written later, not sent again', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', { kind: 'slow', ms: 100 });
-  await simulation.addHook('target', { secret });
+  await simulation.addHook('target', { secret }, { kind: 'slow', ms: 100 });
   const [id = ''] = await simulation.emit();
   for (let count = 0; count < 3; count += 1) {
     simulation.store.failNextBatch(new AppError('storage_full', 'full'));
@@ -188,8 +186,7 @@ for (const size of [1000, 50_000]) {
 
 test('what was lost or made up is named by the reconciliation', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', DOWN);
-  await simulation.addHook('target');
+  await simulation.addHook('target', {}, DOWN);
   await simulation.emit();
   // A second one that hears it: now they share a message.
   await simulation.addHook('target', { triggerEvent: 'thing.happened' });
@@ -212,8 +209,7 @@ test('what was lost or made up is named by the reconciliation', async () => {
 
 test('a target that is gone is asked no more while all that waits for it fails', async () => {
   const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
-  simulation.targets.set('target', DOWN);
-  const hook = await simulation.addHook('target');
+  const hook = await simulation.addHook('target', {}, DOWN);
   for (let count = 0; count < 1100; count += 1) await simulation.emit();
   await simulation.clock.advance(60_000);
   simulation.targets.set('target', { kind: 'answer', status: 410 });
@@ -230,8 +226,7 @@ test('a target that is gone is asked no more while all that waits for it fails',
 
 test('what is asked for again while its attempt is under way waits for its end', async () => {
   const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
-  const hook = await simulation.addHook('target', { secret });
-  simulation.targets.set('target', { kind: 'slow', ms: 5000 });
+  const hook = await simulation.addHook('target', { secret }, { kind: 'slow', ms: 5000 });
   const [slow = ''] = await simulation.emit();
   simulation.targets.set('target', { kind: 'answer', status: 410 });
   await simulation.emit();

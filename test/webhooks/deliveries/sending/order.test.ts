@@ -17,8 +17,7 @@ async function withWaiting(
   members: object, first: unknown = 1, options: SimulationOptions = {},
 ): Promise<{ simulation: Simulation; hook: string; waiting: string }> {
   const simulation = new Simulation(options);
-  const hook = await simulation.addHook('target', { secret, ...members });
-  simulation.targets.set('target', FAILING);
+  const hook = await simulation.addHook('target', { secret, ...members }, FAILING);
   const waiting = await emit(simulation, first);
   await simulation.clock.advance(100);
   simulation.targets.set('target', UP);

@@ -48,8 +48,7 @@ test('a webhook has as many attempts under way as it says, also after a crash', 
 test('a webhook becomes strict while its deliveries wait, and stays so through a crash',
   async () => {
     const simulation = new Simulation();
-    const hook = await simulation.addHook('target', { secret });
-    simulation.targets.set('target', DOWN);
+    const hook = await simulation.addHook('target', { secret }, DOWN);
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
     await simulation.clock.advance(1000);

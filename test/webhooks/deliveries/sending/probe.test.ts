@@ -32,10 +32,9 @@ function createGate(): { readonly opened: Promise<void>; open(): void } {
 /** A webhook that is off, as its target was down for an hour, and is probed. */
 async function placeProbed(members: object = {}, ownership: Ownership = ALL_OWNED): Promise<Place> {
   const simulation = new Simulation({ ownership });
-  simulation.targets.set('target', DOWN);
   const hook = await simulation.addHook('target', {
     secret: 'a secret', retrySchedule: SCHEDULE, disableAfterHours: 1, probe: true, ...members,
-  });
+  }, DOWN);
   if (ownership instanceof ScriptedOwnership) ownership.gain(hook);
   const shown = (): Shown => {
     const record = simulation.webhooks.resources.outgoing.find(hook);
@@ -256,10 +255,9 @@ test('a probe whose webhook is enabled meanwhile uses up nothing of the schedule
 
 test('a delivery that arrives as another disables the webhook switches it on again', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', { kind: 'answer', status: 500 });
   const hook = await simulation.addHook('target', {
     secret: 'a secret', retrySchedule: SCHEDULE, disableAfterHours: 1, probe: true,
-  });
+  }, { kind: 'answer', status: 500 });
   await simulation.emit();
   await simulation.clock.advance(55 * MINUTE_MS);
   simulation.targets.set('target', { kind: 'slow', ms: 10 * MINUTE_MS, status: 500 });
@@ -309,10 +307,9 @@ test('probes that are due at once begin apart, as each looks through all deliver
   const { simulation } = await placeProbed();
   for (let count = 0; count < 20; count += 1) {
     // A target that is down is tried alone: each webhook has its own.
-    simulation.targets.set(`target${count}`, DOWN);
     await simulation.addHook(`target${count}`, {
       secret: 'a secret', retrySchedule: SCHEDULE, disableAfterHours: 1, probe: true,
-    });
+    }, DOWN);
   }
   await simulation.emit();
   await simulation.clock.advance(2 * HOUR_MS);

@@ -36,8 +36,7 @@ test('attempts start evenly spread and in order; another webhook does not wait',
 
 test('each key keeps its order, and all of them together the rate', async () => {
   const simulation = new Simulation();
-  await simulation.addHook('slow', { ...TWO_A_SECOND, order: { key: 'payload.key' } });
-  simulation.targets.set('slow', DOWN);
+  await simulation.addHook('slow', { ...TWO_A_SECOND, order: { key: 'payload.key' } }, DOWN);
   const ids = await emitMany(simulation, 9);
   await simulation.clock.advance(3000);
   simulation.targets.set('slow', UP);
@@ -54,8 +53,7 @@ test('each key keeps its order, and all of them together the rate', async () => 
 test('a strict order waits for retries of its first, which keep the rate', async () => {
   const simulation = new Simulation();
   await simulation.addHook('slow',
-    { ...TWO_A_SECOND, order: 'strict', retrySchedule: [0.1, 0.1, 0.1, 0.1] });
-  simulation.targets.set('slow', DOWN);
+    { ...TWO_A_SECOND, order: 'strict', retrySchedule: [0.1, 0.1, 0.1, 0.1] }, DOWN);
   const ids = await emitMany(simulation, 4);
   await simulation.clock.advance(1200);
   simulation.targets.set('slow', UP);
@@ -67,8 +65,7 @@ test('a strict order waits for retries of its first, which keep the rate', async
 
 test('retries count, too', async () => {
   const simulation = new Simulation();
-  await simulation.addHook('slow', { ...TWO_A_SECOND, retrySchedule: [0, 0, 0] });
-  simulation.targets.set('slow', DOWN);
+  await simulation.addHook('slow', { ...TWO_A_SECOND, retrySchedule: [0, 0, 0] }, DOWN);
   await emitMany(simulation, 3);
   await simulation.clock.advance(60_000);
   assert.equal(gapsOf(simulation, 'slow').length, 11);

@@ -11,8 +11,7 @@ async function place(
   behaviour: Behaviour, members: object = { retryOn: RETRY_ON },
 ): Promise<{ simulation: Simulation; hook: string; id: string }> {
   const simulation = new Simulation();
-  simulation.targets.set('target', behaviour);
-  const hook = await simulation.addHook('target', { secret: 'a secret', ...members });
+  const hook = await simulation.addHook('target', { secret: 'a secret', ...members }, behaviour);
   const [id = ''] = await simulation.emit();
   await simulation.clock.advance(1000);
   return { simulation, hook, id };

@@ -117,7 +117,8 @@ export class Simulation {
     return this.requests.slice(-1000).filter(({ result }) => result === undefined);
   }
 
-  async addHook(host: string, members: object = {}): Promise<string> {
+  async addHook(host: string, members: object = {}, target?: Behaviour): Promise<string> {
+    if (target !== undefined) this.targets.set(host, target);
     const added = this.webhooks.resources.outgoing.add({
       targetUrl: `http://${host}/`, triggerEvent: 'thing.*', ...members,
     });

@@ -23,8 +23,7 @@ test('a result that breaks on a bug of ours is not sent again at once', async ()
 
 test('what is left of a removed webhook is cancelled once the store takes writes', async () => {
   const simulation = new Simulation();
-  simulation.targets.set('target', DOWN);
-  const hook = await simulation.addHook('target');
+  const hook = await simulation.addHook('target', {}, DOWN);
   const { store, webhooks } = simulation;
   const before = store.lines.length;
   const emitting = webhooks.emit('thing.happened', {});

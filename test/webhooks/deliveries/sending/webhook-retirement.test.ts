@@ -47,8 +47,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
 
 test('a 410 from the former URL of a webhook fails the asked delivery alone', async () => {
   const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
-  simulation.targets.set('former', GONE);
-  const webhookId = await simulation.addHook('former');
+  const webhookId = await simulation.addHook('former', {}, GONE);
   const ids = [...await simulation.emit(), ...await simulation.emit()];
   await simulation.clock.advance(0);
   assert.equal(simulation.underWay.length, 1);
@@ -62,8 +61,7 @@ test('a 410 from the former URL of a webhook fails the asked delivery alone', as
 
 test('a URL that changes while the deliveries fail saves those that have not', async () => {
   const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
-  simulation.targets.set('former', DOWN);
-  const webhookId = await simulation.addHook('former');
+  const webhookId = await simulation.addHook('former', {}, DOWN);
   for (let count = 0; count < 1100; count += 1) await simulation.emit();
   simulation.targets.set('former', GONE);
   const { deliveries, resources } = simulation.webhooks;

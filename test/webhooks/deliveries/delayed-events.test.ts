@@ -79,40 +79,38 @@ for (const delayMs of [1, 1000, HOUR_MS, 365 * DAY_MS]) {
   });
 }
 
-test('who hears it is decided when it begins: triggers, conditions and switches as they are then',
-  async () => {
-    const simulation = await open();
-    const { outgoing } = simulation.webhooks.resources;
-    const addHook = (host: string, members: object = {}): Promise<string> =>
-      simulation.addHook(host, members);
-    const changed = await addHook('changed', { triggerEvent: 'other' });
-    const disabled = await addHook('disabled');
-    const removed = await addHook('removed');
-    const picky = await addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 2 } });
-    await addHook('refusing', { when: { path: 'payload.n', op: 'eq', value: 2 } });
-    await delay(simulation, HOUR_MS, { n: 1 });
-    await addHook('late');
-    const patch = (id: string, members: object): Promise<unknown> =>
-      simulation.run(outgoing.patch(id, members));
-    await patch(changed, { triggerEvent: 'thing.*' });
-    await patch(disabled, { enabled: false });
-    await patch(picky, { when: { path: 'payload.n', op: 'eq', value: 1 } });
-    await simulation.run(outgoing.remove(removed));
-    await simulation.clock.advance(HOUR_MS + 1000);
-    assert.deepEqual(simulation.requests.map(({ host }) => host).sort(),
-      ['changed', 'late', 'picky', 'there']);
-    await assertReconciled(simulation);
-  });
+test('who hears it is decided when it begins, by triggers, conditions and switches', async () => {
+  const simulation = await open();
+  const { outgoing } = simulation.webhooks.resources;
+  const addHook = (host: string, members: object = {}): Promise<string> =>
+    simulation.addHook(host, members);
+  const changed = await addHook('changed', { triggerEvent: 'other' });
+  const disabled = await addHook('disabled');
+  const removed = await addHook('removed');
+  const picky = await addHook('picky', { when: { path: 'payload.n', op: 'eq', value: 2 } });
+  await addHook('refusing', { when: { path: 'payload.n', op: 'eq', value: 2 } });
+  await delay(simulation, HOUR_MS, { n: 1 });
+  await addHook('late');
+  const patch = (id: string, members: object): Promise<unknown> =>
+    simulation.run(outgoing.patch(id, members));
+  await patch(changed, { triggerEvent: 'thing.*' });
+  await patch(disabled, { enabled: false });
+  await patch(picky, { when: { path: 'payload.n', op: 'eq', value: 1 } });
+  await simulation.run(outgoing.remove(removed));
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.deepEqual(simulation.requests.map(({ host }) => host).sort(),
+    ['changed', 'late', 'picky', 'there']);
+  await assertReconciled(simulation);
+});
 
 for (const [keep, left] of [['heard', 0], ['all', 1]] as const) {
-  test(`one that nobody hears ${left === 0 ? 'goes' : 'stays'} with events.keep: ${keep}`,
-    async () => {
-      const simulation = new Simulation({ events: { keep } });
-      await delay(simulation, HOUR_MS);
-      assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
-      await simulation.clock.advance(HOUR_MS);
-      assert.deepEqual(countRecords(simulation), [left, 0, 0, 0, 0]);
-    });
+  test(`unheard, it ${left === 0 ? 'goes' : 'stays'} with events.keep: ${keep}`, async () => {
+    const simulation = new Simulation({ events: { keep } });
+    await delay(simulation, HOUR_MS);
+    assert.deepEqual(countRecords(simulation), [1, 1, 0, 0, 0]);
+    await simulation.clock.advance(HOUR_MS);
+    assert.deepEqual(countRecords(simulation), [left, 0, 0, 0, 0]);
+  });
 }
 
 test('it is kept until it begins, however old it gets and whatever the limits are', async () => {
@@ -158,21 +156,20 @@ test('one whose time passes while no process is there begins at the next start',
   await assertReconciled(simulation);
 });
 
-test('a clock that is set back does not lengthen the wait, and one that is set on ends it',
-  async () => {
-    const simulation = await open();
-    const { clock } = simulation;
-    await delay(simulation, HOUR_MS);
-    clock.setBack(DAY_MS);
-    await clock.advance(HOUR_MS - 1000);
-    assert.equal(simulation.requests.length, 0);
-    await clock.advance(62_000);
-    assert.equal(simulation.requests.length, 1);
-    await delay(simulation, 10 * HOUR_MS);
-    clock.setBack(-11 * HOUR_MS);
-    await clock.advance(62_000);
-    assert.equal(simulation.requests.length, 2);
-  });
+test('a clock that is set back lengthens no wait, and one that is set on ends it', async () => {
+  const simulation = await open();
+  const { clock } = simulation;
+  await delay(simulation, HOUR_MS);
+  clock.setBack(DAY_MS);
+  await clock.advance(HOUR_MS - 1000);
+  assert.equal(simulation.requests.length, 0);
+  await clock.advance(62_000);
+  assert.equal(simulation.requests.length, 1);
+  await delay(simulation, 10 * HOUR_MS);
+  clock.setBack(-11 * HOUR_MS);
+  await clock.advance(62_000);
+  assert.equal(simulation.requests.length, 2);
+});
 
 test('a clock that was set back before a start does not lengthen the wait', async () => {
   const simulation = await open();
@@ -195,30 +192,29 @@ test('a cancelled one leaves nothing, and is not sent', async () => {
 });
 
 for (const isBeginFirst of [true, false]) {
-  test(`of begin and cancel, ${isBeginFirst ? 'begin' : 'cancel'} comes first and wins`,
-    async () => {
-      const simulation = await open();
-      const id = await delay(simulation, HOUR_MS);
-      const { store } = simulation;
-      const { transact } = store;
-      let cancelling: Promise<unknown> | null = null;
-      const cancel = (): void => {
-        cancelling = simulation.webhooks.deliveries.cancelEvent(id).then(() => 'gone',
-          (thrown: unknown) => thrown instanceof AppError ? thrown.code : thrown);
-      };
-      // In one batch: neither is applied when the other is staged.
-      store.transact = (run) => {
-        store.transact = transact;
-        if (!isBeginFirst) cancel();
-        const beginning = transact.call(store, run);
-        if (isBeginFirst) cancel();
-        return beginning as never;
-      };
-      await simulation.clock.advance(HOUR_MS + 1000);
-      assert.equal(await cancelling, isBeginFirst ? 'conflict' : 'gone');
-      assert.equal(simulation.requests.length, isBeginFirst ? 1 : 0);
-      assert.deepEqual(countRecords(simulation), isBeginFirst ? [1, 0, 1, 1, 0] : [0, 0, 0, 0, 0]);
-    });
+  test(`of begin and cancel the first wins: ${isBeginFirst ? 'begin' : 'cancel'}`, async () => {
+    const simulation = await open();
+    const id = await delay(simulation, HOUR_MS);
+    const { store } = simulation;
+    const { transact } = store;
+    let cancelling: Promise<unknown> | null = null;
+    const cancel = (): void => {
+      cancelling = simulation.webhooks.deliveries.cancelEvent(id).then(() => 'gone',
+        (thrown: unknown) => thrown instanceof AppError ? thrown.code : thrown);
+    };
+    // In one batch: neither is applied when the other is staged.
+    store.transact = (run) => {
+      store.transact = transact;
+      if (!isBeginFirst) cancel();
+      const beginning = transact.call(store, run);
+      if (isBeginFirst) cancel();
+      return beginning as never;
+    };
+    await simulation.clock.advance(HOUR_MS + 1000);
+    assert.equal(await cancelling, isBeginFirst ? 'conflict' : 'gone');
+    assert.equal(simulation.requests.length, isBeginFirst ? 1 : 0);
+    assert.deepEqual(countRecords(simulation), isBeginFirst ? [1, 0, 1, 1, 0] : [0, 0, 0, 0, 0]);
+  });
 }
 
 test('one that has begun cannot be cancelled; its deliveries can', async () => {
@@ -349,21 +345,20 @@ function createNode() {
   };
 }
 
-test('of several nodes the maintainer begins them; one that takes its place does so in order',
-  async () => {
-    const { ownership, ownAll } = createNode();
-    const simulation = await open({ ownership, outgoing: { maxInFlightPerHook: 1 } });
-    await delayInTurn(simulation, [900, 300, 700, 1300, 100]);
-    await simulation.clock.advance(2 * HOUR_MS + 50);
-    assert.deepEqual(countRecords(simulation), [5, 5, 0, 0, 0]);
-    ownAll();
-    await simulation.clock.advance(100);
-    assert.deepEqual(simulation.requests.map(({ body }) => body), ['4', '1', '2', '0', '3']);
-    const deliveries = await listDeliveries(simulation);
-    deliveries.sort((left, right) => left.identifier < right.identifier ? -1 : 1);
-    const places = deliveries.map(({ queuedAt }) => String(queuedAt));
-    assert.deepEqual(places, [...places].sort(), 'they have begun in the order of their times');
-  });
+test('the maintainer of several nodes begins them; its successor does so in order', async () => {
+  const { ownership, ownAll } = createNode();
+  const simulation = await open({ ownership, outgoing: { maxInFlightPerHook: 1 } });
+  await delayInTurn(simulation, [900, 300, 700, 1300, 100]);
+  await simulation.clock.advance(2 * HOUR_MS + 50);
+  assert.deepEqual(countRecords(simulation), [5, 5, 0, 0, 0]);
+  ownAll();
+  await simulation.clock.advance(100);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['4', '1', '2', '0', '3']);
+  const deliveries = await listDeliveries(simulation);
+  deliveries.sort((left, right) => left.identifier < right.identifier ? -1 : 1);
+  const places = deliveries.map(({ queuedAt }) => String(queuedAt));
+  assert.deepEqual(places, [...places].sort(), 'they have begun in the order of their times');
+});
 
 /** From now on a write takes longer than it takes to send. */
 function slowDown({ store, clock }: Simulation): void {
@@ -374,19 +369,18 @@ function slowDown({ store, clock }: Simulation): void {
   };
 }
 
-test('a node that becomes the maintainer begins all that is overdue before it sends anything',
-  async () => {
-    const { ownership, ownAll } = createNode();
-    const simulation = new Simulation({ ownership });
-    await simulation.addHook('there', { order: { key: 'payload.key' } });
-    await delay(simulation, 1000, { key: 1, n: 1 });
-    await simulation.clock.advance(HOUR_MS);
-    await simulation.emit({ key: 1, n: 2 });
-    slowDown(simulation);
-    ownAll();
-    await simulation.clock.advance(10_000);
-    assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
-  });
+test('a new maintainer begins all that is overdue before it sends anything', async () => {
+  const { ownership, ownAll } = createNode();
+  const simulation = new Simulation({ ownership });
+  await simulation.addHook('there', { order: { key: 'payload.key' } });
+  await delay(simulation, 1000, { key: 1, n: 1 });
+  await simulation.clock.advance(HOUR_MS);
+  await simulation.emit({ key: 1, n: 2 });
+  slowDown(simulation);
+  ownAll();
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
+});
 
 test('those without room hold back no delivery at a start, and say so once', async () => {
   const simulation = await open();
@@ -437,42 +431,39 @@ test('that one has no room is said once, although others begin meanwhile', async
   assert.equal(lines.length, 1);
 });
 
-test('those that had to wait for the store begin in their order, whenever they came due',
-  async () => {
-    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
-    await delayInTurn(simulation, [50_000, 10_000, 170_000, 179_500]);
-    simulation.store.setFailure(new AppError('storage_full', 'full'));
-    await simulation.clock.advance(180_000);
-    simulation.store.setFailure(null);
-    await simulation.clock.advance(2000);
-    assert.deepEqual(simulation.requests.map(({ body }) => body), ['1', '0', '2', '3']);
-  });
+test('those that had to wait for the store begin in order, whenever they came due', async () => {
+  const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+  await delayInTurn(simulation, [50_000, 10_000, 170_000, 179_500]);
+  simulation.store.setFailure(new AppError('storage_full', 'full'));
+  await simulation.clock.advance(180_000);
+  simulation.store.setFailure(null);
+  await simulation.clock.advance(2000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['1', '0', '2', '3']);
+});
 
-test('what begins at the same time begins in the order of its times, then of its making',
-  async () => {
-    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
-    await delay(simulation, 2000, 'second');
-    await delay(simulation, 1000, 'first');
-    await simulation.crash();
-    simulation.clock.standStill(HOUR_MS);
-    await simulation.crash();
-    await simulation.clock.advance(10_000);
-    assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
-  });
+test('what begins at once begins in the order of its times, then of its making', async () => {
+  const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+  await delay(simulation, 2000, 'second');
+  await delay(simulation, 1000, 'first');
+  await simulation.crash();
+  simulation.clock.standStill(HOUR_MS);
+  await simulation.crash();
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['"first"', '"second"']);
+});
 
-test('those of one time begin in the order of their making, whether at that moment or after it',
-  async () => {
-    const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
-    await delayInTurn(simulation, [HOUR_MS, HOUR_MS, HOUR_MS]);
-    const { store, clock } = simulation;
-    const { transact } = store;
-    store.transact = (run) => {
-      clock.standStill(1);
-      return transact.call(store, run) as never;
-    };
-    await clock.advance(HOUR_MS + 1000);
-    assert.deepEqual(simulation.requests.map(({ body }) => body), ['0', '1', '2']);
-  });
+test('those of one time begin in the order of their making, at that moment or later', async () => {
+  const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });
+  await delayInTurn(simulation, [HOUR_MS, HOUR_MS, HOUR_MS]);
+  const { store, clock } = simulation;
+  const { transact } = store;
+  store.transact = (run) => {
+    clock.standStill(1);
+    return transact.call(store, run) as never;
+  };
+  await clock.advance(HOUR_MS + 1000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['0', '1', '2']);
+});
 
 for (const order of ['strict', { key: 'payload.key' }]) {
   test(`with order ${JSON.stringify(order)}, what was due while no process was there is sent in `
@@ -511,49 +502,47 @@ for (const isMaintainer of [true, false]) {
   });
 }
 
-test('one that waited for the store begins when that takes writes again, before what came later',
-  async () => {
-    const simulation = new Simulation();
-    await simulation.addHook('there', { order: { key: 'payload.key' } });
-    // More than begin at the same time stand before it, which nobody hears.
-    for (let count = 0; count < 100; count += 1) await delay(simulation, 1000, {}, 'other');
-    await delay(simulation, 1000, { key: 1, n: 1 });
-    simulation.store.setFailure(new AppError('storage_full', 'full'));
-    await simulation.clock.advance(60_000);
-    slowDown(simulation);
-    simulation.store.setFailure(null);
-    const emitting = simulation.webhooks.emit('thing.happened', { key: 1, n: 2 });
-    await simulation.clock.advance(10_000);
-    await emitting;
-    assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
-  });
+test('one that waited for the store begins once that writes, before what came later', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('there', { order: { key: 'payload.key' } });
+  // More than begin at the same time stand before it, which nobody hears.
+  for (let count = 0; count < 100; count += 1) await delay(simulation, 1000, {}, 'other');
+  await delay(simulation, 1000, { key: 1, n: 1 });
+  simulation.store.setFailure(new AppError('storage_full', 'full'));
+  await simulation.clock.advance(60_000);
+  slowDown(simulation);
+  simulation.store.setFailure(null);
+  const emitting = simulation.webhooks.emit('thing.happened', { key: 1, n: 2 });
+  await simulation.clock.advance(10_000);
+  await emitting;
+  assert.deepEqual(simulation.requests.map(({ body }) => JSON.parse(body).n), [1, 2]);
+});
 
-test('one that waited for a disk that was full twice in a second begins before what came later',
-  async () => {
-    const relay = await openRelayOn(new Disk());
-    const { clock, files, store } = relay;
-    await relay.addHook('there', { order: { key: 'payload.key' } });
-    relay.webhooks.start();
-    const emit = async (n: number, delayMs = 0): Promise<number> => {
-      const deliverAt = delayMs === 0 ? undefined : formatTimestamp(clock.now() + delayMs);
-      const asking = relay.ask('POST', '/api/events',
-        { name: 'thing.happened', payload: { n, key: 1 }, deliverAt });
-      await clock.advance(1);
-      return (await asking).status;
-    };
-    const fill = async (): Promise<void> => {
-      files.bytesMax = files.disk.bytesUsed;
-      assert.equal(await emit(0), 507);
-      files.bytesMax = Infinity;
-    };
-    assert.equal(await emit(1, 1500), 202);
-    await fill();
-    await relay.finish(() => store.failure === null);
-    // What the failure log has to say now it says a second later.
-    await fill();
-    await relay.finish(() => store.failure === null);
-    assert.equal(await emit(2), 202);
-    await clock.advance(5000);
-    assert.deepEqual(relay.sent.map(numberIn), [1, 2]);
-    await relay.close();
-  });
+test('one that waited for a disk full twice in a second begins before what is later', async () => {
+  const relay = await openRelayOn(new Disk());
+  const { clock, files, store } = relay;
+  await relay.addHook('there', { order: { key: 'payload.key' } });
+  relay.webhooks.start();
+  const emit = async (n: number, delayMs = 0): Promise<number> => {
+    const deliverAt = delayMs === 0 ? undefined : formatTimestamp(clock.now() + delayMs);
+    const asking = relay.ask('POST', '/api/events',
+      { name: 'thing.happened', payload: { n, key: 1 }, deliverAt });
+    await clock.advance(1);
+    return (await asking).status;
+  };
+  const fill = async (): Promise<void> => {
+    files.bytesMax = files.disk.bytesUsed;
+    assert.equal(await emit(0), 507);
+    files.bytesMax = Infinity;
+  };
+  assert.equal(await emit(1, 1500), 202);
+  await fill();
+  await relay.finish(() => store.failure === null);
+  // What the failure log has to say now it says a second later.
+  await fill();
+  await relay.finish(() => store.failure === null);
+  assert.equal(await emit(2), 202);
+  await clock.advance(5000);
+  assert.deepEqual(relay.sent.map(numberIn), [1, 2]);
+  await relay.close();
+});

@@ -82,16 +82,15 @@ test('what is stored of a delivery to a route is read back', () => {
   }
 });
 
-test('a delivery to a route says its request by its id, and of its attempts what is not as usual',
-  () => {
-    const { kind, request, route } = roundTrip(routed);
-    assert.deepEqual([kind, request, route], ['route', EVENT_ID, 'default']);
-    assert.equal(encodeDelivery(routed), `{"identifier":"${EVENT_ID}.2","status":"pending",`
-      + `"updatedAt":"${AT}","route":"default","hook":"${HOOK}"}`);
-    const attempt = { ...RUN, message: null };
-    assert.match(encodeDelivery({ ...routed, attempts: [attempt], attemptCount: 1 }),
-      /"attempts":\[\{"at":"[^"]+","durationMs":1,"success":false\}\]\}$/);
-  });
+test('a delivery to a route says its request by its id, and what is unusual of attempts', () => {
+  const { kind, request, route } = roundTrip(routed);
+  assert.deepEqual([kind, request, route], ['route', EVENT_ID, 'default']);
+  assert.equal(encodeDelivery(routed), `{"identifier":"${EVENT_ID}.2","status":"pending",`
+    + `"updatedAt":"${AT}","route":"default","hook":"${HOOK}"}`);
+  const attempt = { ...RUN, message: null };
+  assert.match(encodeDelivery({ ...routed, attempts: [attempt], attemptCount: 1 }),
+    /"attempts":\[\{"at":"[^"]+","durationMs":1,"success":false\}\]\}$/);
+});
 
 test('a number in the data of a run keeps its digits', () => {
   const record = encodeDelivery({ ...routed, attempts: [RUN], attemptCount: 1 })

@@ -36,26 +36,25 @@ async function open(options: SimulationOptions = {}): Promise<[Simulation, strin
   return [simulation, await simulation.addHook('there', { triggerEvent: 'other' })];
 }
 
-test('it goes to this webhook alone, whatever that listens to, and again until it arrives',
-  async () => {
-    const [simulation, webhook] = await open();
-    await simulation.addHook('everywhere', { triggerEvent: '*' });
-    simulation.targets.set('there', DOWN);
-    const { id, eventId } = await send(simulation, webhook, { n: 1 }, { key: 'k', name: 'odd' });
-    const event = simulation.store.collection('events').findBytes(eventId)?.toString() ?? '';
-    const { name, source, key, to, hooks, payload } = JSON.parse(event);
-    assert.deepEqual([name, source, key, to, hooks, payload],
-      ['odd', 'api', 'k', webhook, [webhook], { n: 1 }]);
-    await simulation.clock.advance(1000);
-    await simulation.crash();
-    simulation.targets.set('there', UP);
-    await simulation.crash();
-    await simulation.clock.advance(60_000);
-    assert.deepEqual(simulation.requests.map(({ host, body }) => [host, body]),
-      [['there', '{"n":1}'], ['there', '{"n":1}']]);
-    assert.equal(simulation.delivery(id)?.status, 'delivered');
-    await assertReconciled(simulation);
-  });
+test('it goes to this webhook alone, whatever that hears, and again until it arrives', async () => {
+  const [simulation, webhook] = await open();
+  await simulation.addHook('everywhere', { triggerEvent: '*' });
+  simulation.targets.set('there', DOWN);
+  const { id, eventId } = await send(simulation, webhook, { n: 1 }, { key: 'k', name: 'odd' });
+  const event = simulation.store.collection('events').findBytes(eventId)?.toString() ?? '';
+  const { name, source, key, to, hooks, payload } = JSON.parse(event);
+  assert.deepEqual([name, source, key, to, hooks, payload],
+    ['odd', 'api', 'k', webhook, [webhook], { n: 1 }]);
+  await simulation.clock.advance(1000);
+  await simulation.crash();
+  simulation.targets.set('there', UP);
+  await simulation.crash();
+  await simulation.clock.advance(60_000);
+  assert.deepEqual(simulation.requests.map(({ host, body }) => [host, body]),
+    [['there', '{"n":1}'], ['there', '{"n":1}']]);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  await assertReconciled(simulation);
+});
 
 test('a disabled webhook gets it when it is enabled', async () => {
   let begun = 0;
@@ -169,20 +168,19 @@ test('a webhook that there is not, and a name that is none, are refused', async 
   assert.deepEqual(await simulation.run(listed), []);
 });
 
-test('a delayed one is no old pending delivery before its time, and counts from then on',
-  async () => {
-    const [simulation, webhook] = await open();
-    simulation.targets.set('there', DOWN);
-    const oldestMs = (): number => simulation.webhooks.statistics().oldestPendingMs;
-    await send(simulation, webhook, {}, { delayMs: 2 * HOUR_MS });
-    await simulation.clock.advance(HOUR_MS);
-    assert.equal(oldestMs(), 0);
-    await simulation.emit({}, 'other');
-    await simulation.clock.advance(HOUR_MS);
-    assert.equal(oldestMs(), HOUR_MS);
-    await simulation.clock.advance(10 * 60_000);
-    assert.equal(oldestMs(), HOUR_MS + 10 * 60_000);
-  });
+test('a delayed one is no old pending delivery before its time, and counts from then', async () => {
+  const [simulation, webhook] = await open();
+  simulation.targets.set('there', DOWN);
+  const oldestMs = (): number => simulation.webhooks.statistics().oldestPendingMs;
+  await send(simulation, webhook, {}, { delayMs: 2 * HOUR_MS });
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(oldestMs(), 0);
+  await simulation.emit({}, 'other');
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(oldestMs(), HOUR_MS);
+  await simulation.clock.advance(10 * 60_000);
+  assert.equal(oldestMs(), HOUR_MS + 10 * 60_000);
+});
 
 test('a delayed one that is due counts as pending since its time', async () => {
   const [simulation, webhook] = await open();

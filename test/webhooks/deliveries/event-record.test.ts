@@ -14,18 +14,17 @@ import { findCommitted } from '../../../src/store/find-record.ts';
 const AT = '2026-01-01T00:00:00.000Z';
 const [EVENT, DELIVERY] = ['event', 'delivery'];
 
-test('host and target of a forward are read without parsing what stands behind its URL',
-  async () => {
-    const store = createMemoryStore([{ name: 'events', key: 'identifier' }]);
-    const json = encodeForward({ identifier: EVENT, createdAt: AT },
-      { url: 'http://there:81/a?b', method: 'POST', headers: {}, body: Buffer.from('x') });
-    const unparseableJson = json.replace('"text":"x"', '"text":!');
-    await store.transact((transaction) => transaction.put('events', EVENT, unparseableJson));
-    const delivery =
-      createDelivery({ identifier: DELIVERY, hook: null, event: null, eventId: EVENT }, AT);
-    assert.equal(findForwardHost(store, delivery), 'there:81');
-    assert.equal(findForwardTarget(findCommitted(store), delivery), 'there:81/a');
-  });
+test('host and target of a forward are read without parsing what follows its URL', async () => {
+  const store = createMemoryStore([{ name: 'events', key: 'identifier' }]);
+  const json = encodeForward({ identifier: EVENT, createdAt: AT },
+    { url: 'http://there:81/a?b', method: 'POST', headers: {}, body: Buffer.from('x') });
+  const unparseableJson = json.replace('"text":"x"', '"text":!');
+  await store.transact((transaction) => transaction.put('events', EVENT, unparseableJson));
+  const delivery =
+    createDelivery({ identifier: DELIVERY, hook: null, event: null, eventId: EVENT }, AT);
+  assert.equal(findForwardHost(store, delivery), 'there:81');
+  assert.equal(findForwardTarget(findCommitted(store), delivery), 'there:81/a');
+});
 
 test('the receivers of an event are a list without brackets, whoever came first', async () => {
   for (const [webhookIds, lateIds, receivers] of [

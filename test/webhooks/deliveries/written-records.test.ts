@@ -19,21 +19,20 @@ function recordOf(simulation: Simulation, collection: string, id: string): unkno
   return JSON.parse(String(simulation.store.collection(collection).findBytes(id)));
 }
 
-test('an event is a record beside its deliveries, and says which webhooks they are for',
-  async () => {
-    const simulation = new Simulation();
-    const hooks = [await simulation.addHook('a'), await simulation.addHook('b')];
-    const ids = await simulation.emit({ n: 1 });
-    const eventId = simulation.delivery(ids[0] ?? '')?.eventId ?? '';
-    assert.ok(ids.every((id) => id > eventId));
-    const { createdAt, ...event } = recordOf(simulation, 'events', eventId) as
-      { createdAt: string };
-    assert.deepEqual(event, {
-      identifier: eventId, name: 'thing.happened', source: 'api', hooks, depth: 1,
-      payload: { n: 1 },
-    });
-    assert.equal(createdAt, simulation.delivery(ids[0] ?? '')?.createdAt);
+test('an event is a record beside its deliveries, and says for which webhooks', async () => {
+  const simulation = new Simulation();
+  const hooks = [await simulation.addHook('a'), await simulation.addHook('b')];
+  const ids = await simulation.emit({ n: 1 });
+  const eventId = simulation.delivery(ids[0] ?? '')?.eventId ?? '';
+  assert.ok(ids.every((id) => id > eventId));
+  const { createdAt, ...event } = recordOf(simulation, 'events', eventId) as
+    { createdAt: string };
+  assert.deepEqual(event, {
+    identifier: eventId, name: 'thing.happened', source: 'api', hooks, depth: 1,
+    payload: { n: 1 },
   });
+  assert.equal(createdAt, simulation.delivery(ids[0] ?? '')?.createdAt);
+});
 
 test('an attempt writes the delivery alone, and a made body is written once before', async () => {
   const simulation = new Simulation();

@@ -37,59 +37,56 @@ function call(relay: Relay, body = '{}', secret: string | null = null): Promise<
   return relay.ask('POST', '/webhook/in/hook', body, signature);
 }
 
-test('what was never tried is healthy since it was made, what is off is off since then',
-  async (context) => {
-    const relay = await start(context);
-    const incoming = await relay.hook({ actionType: 'log' });
-    const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
-    for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
-      const waits = path === OUTGOING ? { waitsFor: null } : {};
-      const untried = { lastSuccessAt: null, lastFailure: null, ...waits };
-      assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
-      const one = `${path}/${String(json['identifier'])}`;
-      const off = (await relay.ask('PATCH', one, { enabled: false })).json;
-      assert.deepEqual(off['health'], {
-        state: 'off', since: off['disabledAt'], reason: 'somebody switched it off', ...untried,
-      });
-      const on = (await relay.ask('PATCH', one, { enabled: true })).json;
-      await until('it is healthy since then', async () =>
-        (await healthAt(relay, one)).since === on['updatedAt']);
-    }
-  });
+test('what was never tried is healthy since its making, or off since then', async (context) => {
+  const relay = await start(context);
+  const incoming = await relay.hook({ actionType: 'log' });
+  const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
+  for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
+    const waits = path === OUTGOING ? { waitsFor: null } : {};
+    const untried = { lastSuccessAt: null, lastFailure: null, ...waits };
+    assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
+    const one = `${path}/${String(json['identifier'])}`;
+    const off = (await relay.ask('PATCH', one, { enabled: false })).json;
+    assert.deepEqual(off['health'], {
+      state: 'off', since: off['disabledAt'], reason: 'somebody switched it off', ...untried,
+    });
+    const on = (await relay.ask('PATCH', one, { enabled: true })).json;
+    await until('it is healthy since then', async () =>
+      (await healthAt(relay, one)).since === on['updatedAt']);
+  }
+});
 
-test('a stranger makes no healthy webhook failing; many make it rejecting, until its sender calls',
-  async (context) => {
-    const relay = await start(context);
-    const made = await relay.hook({ actionType: 'moody' }, { secret: 'hush' });
-    const path = `${INCOMING}/${String(made.json['identifier'])}`;
-    const state = async (): Promise<string> => (await healthAt(relay, path)).state;
-    assert.equal((await call(relay)).status, 401);
-    const stranger = await healthAt(relay, path);
-    assert.deepEqual([stranger.state, stranger.lastFailure], ['healthy', null]);
-    for (let count = 0; count < 3; count += 1) await call(relay);
-    assert.equal(await state(), 'healthy');
-    assert.equal((await call(relay)).status, 401);
-    const rejecting = await healthAt(relay, path);
-    assert.deepEqual([rejecting.state, rejecting.lastFailure?.reason],
-      ['rejecting', 'signature_missing']);
-    for (const expected of ['rejecting', 'rejecting', 'healthy']) {
-      assert.equal((await call(relay, '{}', 'hush')).status, 200);
-      assert.equal(await state(), expected);
-    }
-    assert.deepEqual((await healthAt(relay, path)).lastFailure, null);
-    await relay.ask('PATCH', path, { enabled: false });
-    for (let count = 0; count < 10; count += 1) await call(relay);
-    assert.equal(await state(), 'off');
-  });
+test('many strangers make it rejecting, not failing, until its sender calls', async (context) => {
+  const relay = await start(context);
+  const made = await relay.hook({ actionType: 'moody' }, { secret: 'hush' });
+  const path = `${INCOMING}/${String(made.json['identifier'])}`;
+  const state = async (): Promise<string> => (await healthAt(relay, path)).state;
+  assert.equal((await call(relay)).status, 401);
+  const stranger = await healthAt(relay, path);
+  assert.deepEqual([stranger.state, stranger.lastFailure], ['healthy', null]);
+  for (let count = 0; count < 3; count += 1) await call(relay);
+  assert.equal(await state(), 'healthy');
+  assert.equal((await call(relay)).status, 401);
+  const rejecting = await healthAt(relay, path);
+  assert.deepEqual([rejecting.state, rejecting.lastFailure?.reason],
+    ['rejecting', 'signature_missing']);
+  for (const expected of ['rejecting', 'rejecting', 'healthy']) {
+    assert.equal((await call(relay, '{}', 'hush')).status, 200);
+    assert.equal(await state(), expected);
+  }
+  assert.deepEqual((await healthAt(relay, path)).lastFailure, null);
+  await relay.ask('PATCH', path, { enabled: false });
+  for (let count = 0; count < 10; count += 1) await call(relay);
+  assert.equal(await state(), 'off');
+});
 
-test('an outgoing webhook is never rejecting, and nobody can ask for those that are',
-  async (context) => {
-    const relay = await start(context);
-    const { status, text } = await relay.ask('GET', `${OUTGOING}?state=rejecting`);
-    assert.equal(status, 400);
-    assert.match(text, /healthy, failing.* off/);
-    assert.equal((await relay.ask('GET', `${INCOMING}?state=rejecting`)).status, 200);
-  });
+test('an outgoing webhook is never rejecting, and nobody can ask for those', async (context) => {
+  const relay = await start(context);
+  const { status, text } = await relay.ask('GET', `${OUTGOING}?state=rejecting`);
+  assert.equal(status, 400);
+  assert.match(text, /healthy, failing.* off/);
+  assert.equal((await relay.ask('GET', `${INCOMING}?state=rejecting`)).status, 200);
+});
 
 test('a chain that any caller can end by a header makes no webhook failing', async (context) => {
   const relay = await start(context);
@@ -105,63 +102,61 @@ test('a chain that any caller can end by a header makes no webhook failing', asy
 });
 
 for (const inbox of ['off', 'failed', 'all']) {
-  test(`three runs in a row that fail make it failing, one that succeeds ends it: inbox ${inbox}`,
-    async (context) => {
-      const relay = await start(context);
-      const made = await relay.hook({ actionType: 'moody' }, { inbox });
-      const identifier = String(made.json['identifier']);
-      const path = `${INCOMING}/${identifier}`;
-      const inStore = (): string =>
-        relay.store.collection('webhook-health').find(identifier)?.bytes.toString() ?? '';
-      Moody.mood = { success: false, message: 'the shop is closed' };
-      assert.equal((await call(relay)).status, 400);
-      assert.equal((await call(relay)).status, 400);
-      assert.equal((await healthAt(relay, path)).state, 'healthy');
-      assert.equal((await call(relay)).status, 400);
-      const failing = await healthAt(relay, path);
-      assert.deepEqual([failing.state, failing.lastFailure?.reason],
-        ['failing', 'the shop is closed']);
-      if (inbox !== 'off') assert.ok(inStore().includes('"isFailing":true'));
-      await until('it is on disk', () => inStore().includes('"isFailing":true'));
-      Moody.mood = { success: true };
-      assert.equal((await call(relay)).status, 200);
-      const healthy = await healthAt(relay, path);
-      assert.deepEqual([healthy.state, healthy.since, healthy.lastFailure?.reason],
-        ['healthy', healthy.lastSuccessAt, 'the shop is closed']);
-      await until('that is on disk', () => inStore().includes('"isFailing":false'));
-      const told = relay.logLines.filter((line) => /"a webhook (fails|works again)"/.test(line))
-        .map((line) => JSON.parse(line));
-      assert.deepEqual(told.map(({ level, webhook }) => [level, webhook]),
-        [['warning', 'hook'], ['info', 'hook']]);
-      assert.equal((await relay.ask('DELETE', path)).status, 204);
-      assert.equal(relay.store.collection('webhook-health').size, 0);
-    });
-}
-
-test('a request that was answered as accepted and fails for good makes it failing at once',
-  async (context) => {
+  test(`three failed runs make it failing, a success ends it: inbox ${inbox}`, async (context) => {
     const relay = await start(context);
-    relay.webhooks.start();
-    const made = await relay.hook({ actionType: 'moody' }, { answer: 'accepted', inbox: 'all' });
+    const made = await relay.hook({ actionType: 'moody' }, { inbox });
     const identifier = String(made.json['identifier']);
     const path = `${INCOMING}/${identifier}`;
-    Moody.mood = { success: false, message: 'down' };
-    assert.equal((await call(relay)).status, 200);
-    await until('it fails', async () => (await healthAt(relay, path)).state === 'failing');
-    const { since } = await healthAt(relay, path);
-    const [kept] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-      { id: string; status: string }[];
-    await until('the result is on disk', async () =>
-      (await relay.ask('GET', `/api/requests/${kept?.id}`)).json['status'] === 'failed');
-    const request = await relay.ask('GET', `/api/requests/${kept?.id}`);
-    const [route] = request.json['routes'] as { attempts: { at: string }[] }[];
-    assert.equal(since, route?.attempts[0]?.at);
-    const record = relay.store.collection('webhook-health').find(identifier)?.bytes.toString();
-    assert.ok(record?.includes('"isFailing":true'));
+    const inStore = (): string =>
+      relay.store.collection('webhook-health').find(identifier)?.bytes.toString() ?? '';
+    Moody.mood = { success: false, message: 'the shop is closed' };
+    assert.equal((await call(relay)).status, 400);
+    assert.equal((await call(relay)).status, 400);
+    assert.equal((await healthAt(relay, path)).state, 'healthy');
+    assert.equal((await call(relay)).status, 400);
+    const failing = await healthAt(relay, path);
+    assert.deepEqual([failing.state, failing.lastFailure?.reason],
+      ['failing', 'the shop is closed']);
+    if (inbox !== 'off') assert.ok(inStore().includes('"isFailing":true'));
+    await until('it is on disk', () => inStore().includes('"isFailing":true'));
     Moody.mood = { success: true };
-    await call(relay);
-    await until('it works', async () => (await healthAt(relay, path)).state === 'healthy');
+    assert.equal((await call(relay)).status, 200);
+    const healthy = await healthAt(relay, path);
+    assert.deepEqual([healthy.state, healthy.since, healthy.lastFailure?.reason],
+      ['healthy', healthy.lastSuccessAt, 'the shop is closed']);
+    await until('that is on disk', () => inStore().includes('"isFailing":false'));
+    const told = relay.logLines.filter((line) => /"a webhook (fails|works again)"/.test(line))
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(told.map(({ level, webhook }) => [level, webhook]),
+      [['warning', 'hook'], ['info', 'hook']]);
+    assert.equal((await relay.ask('DELETE', path)).status, 204);
+    assert.equal(relay.store.collection('webhook-health').size, 0);
   });
+}
+
+test('an accepted request that fails for good makes it failing at once', async (context) => {
+  const relay = await start(context);
+  relay.webhooks.start();
+  const made = await relay.hook({ actionType: 'moody' }, { answer: 'accepted', inbox: 'all' });
+  const identifier = String(made.json['identifier']);
+  const path = `${INCOMING}/${identifier}`;
+  Moody.mood = { success: false, message: 'down' };
+  assert.equal((await call(relay)).status, 200);
+  await until('it fails', async () => (await healthAt(relay, path)).state === 'failing');
+  const { since } = await healthAt(relay, path);
+  const [kept] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    { id: string; status: string }[];
+  await until('the result is on disk', async () =>
+    (await relay.ask('GET', `/api/requests/${kept?.id}`)).json['status'] === 'failed');
+  const request = await relay.ask('GET', `/api/requests/${kept?.id}`);
+  const [route] = request.json['routes'] as { attempts: { at: string }[] }[];
+  assert.equal(since, route?.attempts[0]?.at);
+  const record = relay.store.collection('webhook-health').find(identifier)?.bytes.toString();
+  assert.ok(record?.includes('"isFailing":true'));
+  Moody.mood = { success: true };
+  await call(relay);
+  await until('it works', async () => (await healthAt(relay, path)).state === 'healthy');
+});
 
 test('lists show those in a state, with their number, over pages', async (context) => {
   const relay = await start(context);
@@ -218,34 +213,33 @@ test('a change of health changes the second part of the tag, and refuses no edit
   }
 });
 
-test('a target that is down is failing since its first attempt, through crashes, until it is up',
-  async () => {
-    const simulation = new Simulation();
-    const hook = await simulation.addHook('target', {}, DOWN);
-    const read = (): Shown => JSON.parse(
-      simulation.webhooks.resources.outgoing.find(hook)?.bytes.toString() ?? '').health;
-    const [id = ''] = await simulation.emit();
-    await simulation.clock.advance(4 * MINUTE_MS);
-    assert.equal(read().state, 'healthy');
-    await simulation.clock.advance(40 * MINUTE_MS);
-    const attempts = simulation.delivery(id)?.attempts ?? [];
-    assert.equal(attempts.length, 4);
-    const failing = read();
-    assert.deepEqual([failing.state, failing.since, failing.lastSuccessAt, failing.lastFailure],
-      ['failing', attempts[0]?.at, null, { at: attempts.at(-1)?.at, reason: 'ECONNREFUSED' }]);
-    await simulation.crash();
-    assert.deepEqual(read(), failing);
-    assert.deepEqual(simulation.webhooks.health.outgoing.countStates(),
-      { healthy: 0, failing: 1, rejecting: 0, off: 0 });
-    simulation.targets.set('target', UP);
-    await simulation.clock.advance(3 * 60 * MINUTE_MS);
-    assert.equal(simulation.delivery(id)?.status, 'delivered');
-    assert.equal(read().state, 'healthy');
-    assert.equal(read().since, simulation.delivery(id)?.attempts.at(-1)?.at);
-    const told = simulation.logLines.filter((line) => /"a webhook (fails|works)/.test(line));
-    assert.equal(told.length, 2);
-    assert.equal(JSON.parse(told[0] ?? '').target, 'target/');
-  });
+test('a target is failing from its first failure, through crashes, until it is up', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', {}, DOWN);
+  const read = (): Shown => JSON.parse(
+    simulation.webhooks.resources.outgoing.find(hook)?.bytes.toString() ?? '').health;
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(4 * MINUTE_MS);
+  assert.equal(read().state, 'healthy');
+  await simulation.clock.advance(40 * MINUTE_MS);
+  const attempts = simulation.delivery(id)?.attempts ?? [];
+  assert.equal(attempts.length, 4);
+  const failing = read();
+  assert.deepEqual([failing.state, failing.since, failing.lastSuccessAt, failing.lastFailure],
+    ['failing', attempts[0]?.at, null, { at: attempts.at(-1)?.at, reason: 'ECONNREFUSED' }]);
+  await simulation.crash();
+  assert.deepEqual(read(), failing);
+  assert.deepEqual(simulation.webhooks.health.outgoing.countStates(),
+    { healthy: 0, failing: 1, rejecting: 0, off: 0 });
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(3 * 60 * MINUTE_MS);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.equal(read().state, 'healthy');
+  assert.equal(read().since, simulation.delivery(id)?.attempts.at(-1)?.at);
+  const told = simulation.logLines.filter((line) => /"a webhook (fails|works)/.test(line));
+  assert.equal(told.length, 2);
+  assert.equal(JSON.parse(told[0] ?? '').target, 'target/');
+});
 
 test('a crash right after any attempt leaves the state that its result has made', async () => {
   for (let attempts = 1; attempts <= 4; attempts += 1) {

@@ -86,57 +86,56 @@ test('a 410 switches a webhook off with a reason, a time and one warning', async
   assert.deepEqual(disablingIn(on), ON);
 });
 
-test('a webhook that a failure has switched off is named until somebody has acknowledged it',
-  async (context) => {
-    const relay = await startRelayFor(context);
-    const target = await startServer({ onRequest: ({ socket }) => socket.write(answer(410)) });
-    context.after(() => target.close());
-    const made = await relay.ask('POST', OUTGOING, {
-      name: 'shop', targetUrl: `http://127.0.0.1:${target.port}/`, triggerEvent: 'shop.opened',
-    });
-    const one = `${OUTGOING}/${String(made.json['identifier'])}`;
-    await relay.ask('POST', OUTGOING,
-      { name: 'off-before', targetUrl: 'http://a.example/', enabled: false });
-    const acknowledge = (): Promise<Answer> => relay.ask('POST', `${OUTGOING}/shop/acknowledge`);
-    const isNamed = async (): Promise<boolean> => {
-      const isUnhealthy = listUnhealthyWebhooks(relay.webhooks.health).length > 0;
-      const listed = await relay.ask('GET', `${OUTGOING}?state=failing`);
-      assert.equal(listed.headers['x-total-count'], isUnhealthy ? '1' : '0');
-      const sorted = await relay.ask('GET', `${OUTGOING}?sort=state`);
-      const [first] = JSON.parse(sorted.text);
-      assert.equal(first.name, isUnhealthy ? 'shop' : 'off-before');
-      return isUnhealthy;
-    };
-    const switchOff = async (): Promise<void> => {
-      await relay.ask('POST', '/api/events', { name: 'shop.opened', payload: {} });
-      await until('it is off', async () => (await relay.ask('GET', one)).json['enabled'] === false);
-    };
-    assert.equal((await acknowledge()).status, 409);
-    relay.webhooks.start();
-    await switchOff();
-    assert.ok(await isNamed());
-    const first = await acknowledge();
-    const { acknowledgedAt, disabledAt } = first.json;
-    assert.deepEqual([first.status, String(acknowledgedAt) >= String(disabledAt)], [200, true]);
-    assert.equal(await isNamed(), false);
-    assert.deepEqual(Object(first.json['health']).state, 'off');
-    // A second one changes nothing, nor does a change of anything else, whatever it claims.
-    assert.deepEqual((await acknowledge()).json, first.json);
-    for (const [method, body] of [
-      ['PATCH', { description: 'of the shop', acknowledgedAt: null }],
-      ['PUT', { ...first.json, acknowledgedAt: '2000-01-01T00:00:00Z' }],
-    ] as const) {
-      const changed = await relay.ask(method, one, body);
-      assert.deepEqual([changed.status, changed.json['acknowledgedAt']], [200, acknowledgedAt]);
-    }
-    const on = await relay.ask('PATCH', one, { enabled: true });
-    assert.deepEqual([disablingIn(on), on.json['acknowledgedAt']], [ON, undefined]);
-    await switchOff();
-    assert.ok(await isNamed());
-    assert.equal((await relay.ask('GET', one)).json['acknowledgedAt'], undefined);
-    assert.equal((await acknowledge()).status, 200);
-    await relay.ask('PATCH', one, { enabled: true });
-    const manual = await relay.ask('PATCH', one, { enabled: false });
-    assert.deepEqual([disablingIn(manual), (await acknowledge()).status], [OFF, 409]);
-    assert.equal((await relay.ask('POST', `${OUTGOING}/none/acknowledge`)).status, 404);
+test('a webhook that a failure switched off is named until it is acknowledged', async (context) => {
+  const relay = await startRelayFor(context);
+  const target = await startServer({ onRequest: ({ socket }) => socket.write(answer(410)) });
+  context.after(() => target.close());
+  const made = await relay.ask('POST', OUTGOING, {
+    name: 'shop', targetUrl: `http://127.0.0.1:${target.port}/`, triggerEvent: 'shop.opened',
   });
+  const one = `${OUTGOING}/${String(made.json['identifier'])}`;
+  await relay.ask('POST', OUTGOING,
+    { name: 'off-before', targetUrl: 'http://a.example/', enabled: false });
+  const acknowledge = (): Promise<Answer> => relay.ask('POST', `${OUTGOING}/shop/acknowledge`);
+  const isNamed = async (): Promise<boolean> => {
+    const isUnhealthy = listUnhealthyWebhooks(relay.webhooks.health).length > 0;
+    const listed = await relay.ask('GET', `${OUTGOING}?state=failing`);
+    assert.equal(listed.headers['x-total-count'], isUnhealthy ? '1' : '0');
+    const sorted = await relay.ask('GET', `${OUTGOING}?sort=state`);
+    const [first] = JSON.parse(sorted.text);
+    assert.equal(first.name, isUnhealthy ? 'shop' : 'off-before');
+    return isUnhealthy;
+  };
+  const switchOff = async (): Promise<void> => {
+    await relay.ask('POST', '/api/events', { name: 'shop.opened', payload: {} });
+    await until('it is off', async () => (await relay.ask('GET', one)).json['enabled'] === false);
+  };
+  assert.equal((await acknowledge()).status, 409);
+  relay.webhooks.start();
+  await switchOff();
+  assert.ok(await isNamed());
+  const first = await acknowledge();
+  const { acknowledgedAt, disabledAt } = first.json;
+  assert.deepEqual([first.status, String(acknowledgedAt) >= String(disabledAt)], [200, true]);
+  assert.equal(await isNamed(), false);
+  assert.deepEqual(Object(first.json['health']).state, 'off');
+  // A second one changes nothing, nor does a change of anything else, whatever it claims.
+  assert.deepEqual((await acknowledge()).json, first.json);
+  for (const [method, body] of [
+    ['PATCH', { description: 'of the shop', acknowledgedAt: null }],
+    ['PUT', { ...first.json, acknowledgedAt: '2000-01-01T00:00:00Z' }],
+  ] as const) {
+    const changed = await relay.ask(method, one, body);
+    assert.deepEqual([changed.status, changed.json['acknowledgedAt']], [200, acknowledgedAt]);
+  }
+  const on = await relay.ask('PATCH', one, { enabled: true });
+  assert.deepEqual([disablingIn(on), on.json['acknowledgedAt']], [ON, undefined]);
+  await switchOff();
+  assert.ok(await isNamed());
+  assert.equal((await relay.ask('GET', one)).json['acknowledgedAt'], undefined);
+  assert.equal((await acknowledge()).status, 200);
+  await relay.ask('PATCH', one, { enabled: true });
+  const manual = await relay.ask('PATCH', one, { enabled: false });
+  assert.deepEqual([disablingIn(manual), (await acknowledge()).status], [OFF, 409]);
+  assert.equal((await relay.ask('POST', `${OUTGOING}/none/acknowledge`)).status, 404);
+});

@@ -274,30 +274,29 @@ test('a state that is not committed yet is kept whatever another node writes', a
   assert.deepEqual(first.stored('a'), ['healthy', first.clock.now()]);
 });
 
-test('refused requests are written only when they make it rejecting, and when that ends',
-  async () => {
-    const place = await open();
-    const refuse = (): void =>
-      place.monitor.recordRejectedRequest('a', { atMs: place.clock.now(), reason: 'mismatch' });
-    for (let count = 0; count < 4; count += 1) refuse();
-    await place.clock.advance(60_000);
-    assert.equal(place.writes, 0);
-    refuse();
-    await place.clock.advance(0);
-    assert.deepEqual([place.writes, place.stored('a')], [1, ['rejecting', Date.UTC(2026, 0, 1)]]);
-    for (let count = 0; count < 1000; count += 1) refuse();
-    await place.clock.advance(9_999);
-    assert.equal(place.writes, 1);
-    for (let count = 0; count < 3; count += 1) {
-      place.monitor.recordPassedRequest('a', place.clock.now());
-    }
-    await place.clock.advance(0);
-    assert.deepEqual(place.stored('a'), ['healthy', place.clock.now()]);
-    assert.deepEqual(place.lines.map(({ level, message }) => [level, message]), [
-      ['warning', 'a webhook rejects most of its requests'],
-      ['info', 'a webhook accepts its requests again'],
-    ]);
-  });
+test('refused requests are only written when it becomes rejecting, or ceases to be', async () => {
+  const place = await open();
+  const refuse = (): void =>
+    place.monitor.recordRejectedRequest('a', { atMs: place.clock.now(), reason: 'mismatch' });
+  for (let count = 0; count < 4; count += 1) refuse();
+  await place.clock.advance(60_000);
+  assert.equal(place.writes, 0);
+  refuse();
+  await place.clock.advance(0);
+  assert.deepEqual([place.writes, place.stored('a')], [1, ['rejecting', Date.UTC(2026, 0, 1)]]);
+  for (let count = 0; count < 1000; count += 1) refuse();
+  await place.clock.advance(9_999);
+  assert.equal(place.writes, 1);
+  for (let count = 0; count < 3; count += 1) {
+    place.monitor.recordPassedRequest('a', place.clock.now());
+  }
+  await place.clock.advance(0);
+  assert.deepEqual(place.stored('a'), ['healthy', place.clock.now()]);
+  assert.deepEqual(place.lines.map(({ level, message }) => [level, message]), [
+    ['warning', 'a webhook rejects most of its requests'],
+    ['info', 'a webhook accepts its requests again'],
+  ]);
+});
 
 test('what is switched on is healthy since then; of what is off no line is written', async () => {
   const place = await open();

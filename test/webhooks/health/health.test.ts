@@ -74,14 +74,13 @@ test('failing wins over rejecting, and each ends by itself', () => {
   assert.deepEqual(shown(addSuccess(both, 9)), ['healthy', 9]);
 });
 
-test('a try that ended late neither begins before the last success nor fails for good after it',
-  () => {
-    const healthy = addSuccess(INITIAL_HEALTH, 100);
-    const failed = addFailure(healthy, { atMs: 50, reason: 'ETIMEDOUT' });
-    assert.equal(failed.firstFailedMs, 100);
-    assert.equal(getState(addFinalFailure(addSuccess(failed, 200), 50)), 'healthy');
-    assert.equal(addSuccess(healthy, 20).lastSuccessMs, 100);
-  });
+test('a late try neither begins before the last success nor fails for good after it', () => {
+  const healthy = addSuccess(INITIAL_HEALTH, 100);
+  const failed = addFailure(healthy, { atMs: 50, reason: 'ETIMEDOUT' });
+  assert.equal(failed.firstFailedMs, 100);
+  assert.equal(getState(addFinalFailure(addSuccess(failed, 200), 50)), 'healthy');
+  assert.equal(addSuccess(healthy, 20).lastSuccessMs, 100);
+});
 
 test('the last failure is the one that began last, in whatever order they are reported', () => {
   const quick = addFailure(INITIAL_HEALTH, { atMs: 200, reason: '500' });

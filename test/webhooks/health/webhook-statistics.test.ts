@@ -70,38 +70,35 @@ function shown({ monitor }: Pick<Place, 'monitor'>, window: '1h' | '24h' | '7d' 
 }
 
 for (const [window, count] of [['1h', 12], ['24h', 288], ['7d', 2016]] as const) {
-  test(`the window ${window} has ${count} intervals of five minutes; the last is not over`,
-    async () => {
-      const place = await open();
-      await place.clock.advance(7 * MINUTE_MS);
-      attempt(place);
-      attempt(place, false, 30);
-      const series = place.monitor.readStatistics('a', window);
-      assert.deepEqual([series.window, series.intervalSeconds, series.times.length],
-        [window, 300, count]);
-      assert.equal(series.times.at(-1), '2026-01-01T00:05:00.000Z');
-      const { delivered, failed, durationMs } = series.deliveries;
-      assert.deepEqual([delivered.at(-1), failed.at(-1), durationMs.at(-1)], [1, 1, 20]);
-      assert.deepEqual([delivered.length, failed.length, durationMs.length],
-        [count, count, count]);
-      assert.deepEqual([delivered[0], failed[0], durationMs[0]], [0, 0, null]);
-    });
+  test(`the window ${window} has ${count} five-minute intervals; the last goes on`, async () => {
+    const place = await open();
+    await place.clock.advance(7 * MINUTE_MS);
+    attempt(place);
+    attempt(place, false, 30);
+    const series = place.monitor.readStatistics('a', window);
+    assert.deepEqual([series.window, series.intervalSeconds, series.times.length],
+      [window, 300, count]);
+    assert.equal(series.times.at(-1), '2026-01-01T00:05:00.000Z');
+    const { delivered, failed, durationMs } = series.deliveries;
+    assert.deepEqual([delivered.at(-1), failed.at(-1), durationMs.at(-1)], [1, 1, 20]);
+    assert.deepEqual([delivered.length, failed.length, durationMs.length], [count, count, count]);
+    assert.deepEqual([delivered[0], failed[0], durationMs[0]], [0, 0, null]);
+  });
 }
 
-test('records hold six hours, as the number of skipped intervals and the counts of others',
-  async () => {
-    const place = await open();
-    attempt(place);
-    await place.clock.advance(16 * MINUTE_MS);
-    attempt(place, false, 7);
-    await place.clock.advance(6 * HOUR_MS);
-    attempt(place);
-    await place.monitor.close();
-    assert.deepEqual(stored(place), {
-      'a.2026-01-01T00': [0, 1, 0, 10, 2, 0, 1, 7],
-      'a.2026-01-01T06': [3, 1, 0, 10],
-    });
+test('records hold six hours, as a number of skipped intervals and counts of others', async () => {
+  const place = await open();
+  attempt(place);
+  await place.clock.advance(16 * MINUTE_MS);
+  attempt(place, false, 7);
+  await place.clock.advance(6 * HOUR_MS);
+  attempt(place);
+  await place.monitor.close();
+  assert.deepEqual(stored(place), {
+    'a.2026-01-01T00': [0, 1, 0, 10, 2, 0, 1, 7],
+    'a.2026-01-01T06': [3, 1, 0, 10],
   });
+});
 
 test('they are written with the health, at most once a minute', async () => {
   const place = await open();

@@ -62,17 +62,16 @@ test('a certificate is shown by its names and its end, and kept by what is sent 
   assert.deepEqual([removed.status, storedPair(path)], [200, undefined]);
 });
 
-test('a chain, CR LF line ends and text between the blocks are taken, and the blocks kept',
-  async () => {
-    const withCrLf = certificate.replaceAll('\n', '\r\n');
-    const noisy = `Bag Attributes\r\n${withCrLf}subject=x\r\n${OTHER.cert}`;
-    const { json, text } = await add({
-      certificate: noisy, privateKey: `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n`
-        + `-----END EC PARAMETERS-----\n${privateKey}`,
-    });
-    assert.deepEqual(storedPair(String(json['identifier'])),
-      { certificate: certificate + OTHER.cert, privateKey }, text);
+test('a chain, CR LF line ends and text between blocks are taken, and blocks kept', async () => {
+  const withCrLf = certificate.replaceAll('\n', '\r\n');
+  const noisy = `Bag Attributes\r\n${withCrLf}subject=x\r\n${OTHER.cert}`;
+  const { json, text } = await add({
+    certificate: noisy, privateKey: `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n`
+      + `-----END EC PARAMETERS-----\n${privateKey}`,
   });
+  assert.deepEqual(storedPair(String(json['identifier'])),
+    { certificate: certificate + OTHER.cert, privateKey }, text);
+});
 
 const encryptedKey = generateKeyPairSync('ec', {
   namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'pem' },

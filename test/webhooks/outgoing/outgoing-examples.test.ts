@@ -174,27 +174,26 @@ async function start(context: TestContext): Promise<{
   return { relay, target };
 }
 
-test('both secrets verify after a rotation, where a request holds both signatures',
-  async (context) => {
-    const { relay, target } = await start(context);
-    for (const preset of ['standard', 'stripe']) {
-      const { path } = await create(relay, {
-        targetUrl: target.url, secret: 'old', signing: { preset },
-      });
-      await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
-      await relay.ask('POST', `${path}/send`, { payload: {} });
-      const { json } = await relay.ask('GET', `${path}/examples`);
-      const request = target.received.at(-1);
-      assert.ok(request !== undefined);
-      const tries = ['old', 'new', 'other'].map((secret) => ({
-        title: secret, code: String(json['node']), secret, query: {}, expected: secret !== 'other',
-        headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) =>
-          [name, String(value)])),
-        body: request.body.toString('base64'),
-      }));
-      assert.deepEqual(await findWrong(tries, DRIVERS.node), []);
-    }
-  });
+test('after a rotation both secrets verify, if requests hold both signatures', async (context) => {
+  const { relay, target } = await start(context);
+  for (const preset of ['standard', 'stripe']) {
+    const { path } = await create(relay, {
+      targetUrl: target.url, secret: 'old', signing: { preset },
+    });
+    await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
+    await relay.ask('POST', `${path}/send`, { payload: {} });
+    const { json } = await relay.ask('GET', `${path}/examples`);
+    const request = target.received.at(-1);
+    assert.ok(request !== undefined);
+    const tries = ['old', 'new', 'other'].map((secret) => ({
+      title: secret, code: String(json['node']), secret, query: {}, expected: secret !== 'other',
+      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) =>
+        [name, String(value)])),
+      body: request.body.toString('base64'),
+    }));
+    assert.deepEqual(await findWrong(tries, DRIVERS.node), []);
+  }
+});
 
 test('examples hold no secret, and say why there are none', async (context) => {
   const { relay } = await start(context);

@@ -285,40 +285,39 @@ test('a secret cannot be taken from what signs with it', async (context) => {
   assert.equal((await relay.ask('PATCH', path, { signing: null, secret: null })).status, 200);
 });
 
-test('a secret that is sent is asked for anew when the target has another origin',
-  async (context) => {
-    const relay = await start(context);
-    const target = await startTarget(context);
-    const there = 'http://127.0.0.1:9/';
-    const custom = { scheme: { ...SCHEMES.at(-1)?.[1] } };
-    for (const [signing, isSent] of [
-      [{ preset: 'gitlab-token' }, true], [{ preset: 'basic' }, true], [custom, true],
-      [{ preset: 'github' }, false], [{ scheme: scheme('hmac-sha256', 'utf8') }, false],
-    ] as const) {
-      const members = { targetUrl: target.url, secret: 'planted:secret', signing };
-      const { path } = await create(relay, members);
-      const ask = async (method: string, body: object): Promise<number> => {
-        const { status, text } = await relay.ask(method, path, body);
-        if (status === 422) assert.match(text, /"\/secret".*must be given anew/);
-        assert.doesNotMatch(text, /planted/);
-        return status;
-      };
-      const expected = isSent ? 422 : 200;
-      // The same origin keeps it.
-      assert.equal(await ask('PATCH', { targetUrl: `${target.url}/here` }), 200);
-      assert.equal(await ask('PUT', { targetUrl: target.url, signing }), 200);
-      assert.equal(await ask('PATCH', { targetUrl: there, description: 'a' }), expected);
-      assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
-      assert.equal(await ask('PUT', { targetUrl: there, signing }), expected);
-      assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
-      assert.equal(await ask('PATCH', { targetUrl: there, secret: 'planted:secret' }), 200);
-      assert.equal(await ask('PUT', { ...members, secret: '***' }), 422);
-      // What has been kept still signs.
-      assert.equal(await ask('PATCH', { targetUrl: target.url, secret: 'planted:other' }), 200);
-      const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
-      assert.equal(sent.json['success'], true, sent.text);
-    }
-  });
+test('a secret that is sent is asked for anew when the target changes origin', async (context) => {
+  const relay = await start(context);
+  const target = await startTarget(context);
+  const there = 'http://127.0.0.1:9/';
+  const custom = { scheme: { ...SCHEMES.at(-1)?.[1] } };
+  for (const [signing, isSent] of [
+    [{ preset: 'gitlab-token' }, true], [{ preset: 'basic' }, true], [custom, true],
+    [{ preset: 'github' }, false], [{ scheme: scheme('hmac-sha256', 'utf8') }, false],
+  ] as const) {
+    const members = { targetUrl: target.url, secret: 'planted:secret', signing };
+    const { path } = await create(relay, members);
+    const ask = async (method: string, body: object): Promise<number> => {
+      const { status, text } = await relay.ask(method, path, body);
+      if (status === 422) assert.match(text, /"\/secret".*must be given anew/);
+      assert.doesNotMatch(text, /planted/);
+      return status;
+    };
+    const expected = isSent ? 422 : 200;
+    // The same origin keeps it.
+    assert.equal(await ask('PATCH', { targetUrl: `${target.url}/here` }), 200);
+    assert.equal(await ask('PUT', { targetUrl: target.url, signing }), 200);
+    assert.equal(await ask('PATCH', { targetUrl: there, description: 'a' }), expected);
+    assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
+    assert.equal(await ask('PUT', { targetUrl: there, signing }), expected);
+    assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
+    assert.equal(await ask('PATCH', { targetUrl: there, secret: 'planted:secret' }), 200);
+    assert.equal(await ask('PUT', { ...members, secret: '***' }), 422);
+    // What has been kept still signs.
+    assert.equal(await ask('PATCH', { targetUrl: target.url, secret: 'planted:other' }), 200);
+    const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
+    assert.equal(sent.json['success'], true, sent.text);
+  }
+});
 
 test('a secret that is sent is *** also where the target repeats it', async (context) => {
   const relay = await start(context);
@@ -362,53 +361,51 @@ test('the password of basic is *** where a target repeats it alone', async (cont
   assert.match(text, /"wrong":"\*\*\*"/);
 });
 
-test('a webhook that begins to send its secret is asked for it, wherever its target is',
-  async (context) => {
-    const relay = await start(context);
-    const { path } = await create(relay, { secret: 'abc', signing: { preset: 'github' } });
-    const moved = { targetUrl: 'http://127.0.0.1:10/', signing: { preset: 'bearer' } };
-    assert.equal((await relay.ask('PATCH', path, moved)).status, 422);
-    // Nor after it has moved: the secret of a signature goes along.
-    const { targetUrl, signing } = moved;
-    assert.equal((await relay.ask('PATCH', path, { targetUrl })).status, 200);
-    for (const [method, body] of [
-      ['PATCH', { signing }], ['PUT', { targetUrl, signing }],
-      ['PUT', { targetUrl, signing, secret: '***' }],
-    ] as const) {
-      const refused = await relay.ask(method, path, body);
-      assert.equal(refused.status, 422, refused.text);
-      assert.match(refused.text, /"\/secret".*must be given anew/);
-    }
-    assert.equal((await relay.ask('PATCH', path, { ...moved, secret: 'abc' })).status, 200);
-    assert.equal((await relay.ask('PATCH', path, { description: 'x' })).status, 200);
-  });
+test('a webhook that begins to send its secret is asked for it, moved or not', async (context) => {
+  const relay = await start(context);
+  const { path } = await create(relay, { secret: 'abc', signing: { preset: 'github' } });
+  const moved = { targetUrl: 'http://127.0.0.1:10/', signing: { preset: 'bearer' } };
+  assert.equal((await relay.ask('PATCH', path, moved)).status, 422);
+  // Nor after it has moved: the secret of a signature goes along.
+  const { targetUrl, signing } = moved;
+  assert.equal((await relay.ask('PATCH', path, { targetUrl })).status, 200);
+  for (const [method, body] of [
+    ['PATCH', { signing }], ['PUT', { targetUrl, signing }],
+    ['PUT', { targetUrl, signing, secret: '***' }],
+  ] as const) {
+    const refused = await relay.ask(method, path, body);
+    assert.equal(refused.status, 422, refused.text);
+    assert.match(refused.text, /"\/secret".*must be given anew/);
+  }
+  assert.equal((await relay.ask('PATCH', path, { ...moved, secret: 'abc' })).status, 200);
+  assert.equal((await relay.ask('PATCH', path, { description: 'x' })).status, 200);
+});
 
-test('a configured header names the event, and none stands in the place of a signature',
-  async (context) => {
-    const relay = await start(context);
-    const target = await startTarget(context);
-    const { path } = await create(relay, {
-      targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
-      headers: {
-        'X-GitHub-Event': 'push', 'X-Hub-Signature-256': 'sha256=0', 'X-GitHub-Delivery': '1',
-        'X-GitHub-Hook-ID': '7',
-      },
-    });
-    await relay.ask('POST', `${path}/send`, {});
-    const [received] = target.received;
-    assert.ok(received);
-    const { headers, rawHeaders } = received;
-    assert.equal(headers['x-github-event'], 'push');
-    assert.equal(headers['x-github-hook-id'], '7');
-    assert.match(String(headers['x-hub-signature-256']), /^sha256=[0-9a-f]{64}$/);
-    assert.match(String(headers['x-github-delivery']), /^[0-9a-f-]{36}$/);
-    const names = rawHeaders.filter((_, index) => index % 2 === 0)
-      .map((name) => name.toLowerCase());
-    assert.equal(new Set(names).size, names.length, names.join());
-    for (const name of ['x-signature', 'webhook-id', 'webhook-signature']) {
-      assert.equal(headers[name], undefined, name);
-    }
+test('a configured header names the event, and none replaces a signature', async (context) => {
+  const relay = await start(context);
+  const target = await startTarget(context);
+  const { path } = await create(relay, {
+    targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
+    headers: {
+      'X-GitHub-Event': 'push', 'X-Hub-Signature-256': 'sha256=0', 'X-GitHub-Delivery': '1',
+      'X-GitHub-Hook-ID': '7',
+    },
   });
+  await relay.ask('POST', `${path}/send`, {});
+  const [received] = target.received;
+  assert.ok(received);
+  const { headers, rawHeaders } = received;
+  assert.equal(headers['x-github-event'], 'push');
+  assert.equal(headers['x-github-hook-id'], '7');
+  assert.match(String(headers['x-hub-signature-256']), /^sha256=[0-9a-f]{64}$/);
+  assert.match(String(headers['x-github-delivery']), /^[0-9a-f-]{36}$/);
+  const names = rawHeaders.filter((_, index) => index % 2 === 0)
+    .map((name) => name.toLowerCase());
+  assert.equal(new Set(names).size, names.length, names.join());
+  for (const name of ['x-signature', 'webhook-id', 'webhook-signature']) {
+    assert.equal(headers[name], undefined, name);
+  }
+});
 
 test('what is sent by hand has a name of its own for its event', async (context) => {
   const relay = await start(context);
@@ -434,27 +431,26 @@ test('a rotation claims no overlap where requests hold one signature', async (co
   }
 });
 
-test('another signing within an overlap ends it where the old secret signs nothing any more',
-  async (context) => {
-    const relay = await start(context);
-    const cases = [
-      [null, 'stripe', true], ['stripe', 'standard', true], ['stripe', 'github', false],
-      [null, 'gitlab-token', false], ['stripe', null, true],
-    ] as const;
-    const toSigning = (preset: string | null) => preset === null ? null : { preset };
-    for (const [before, after, overlaps] of cases) {
-      const { path } = await create(relay, { secret: 'old', signing: toSigning(before) });
-      const rotated = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
-      assert.notEqual(rotated.json['previousSecret'], undefined);
-      const changed = await relay.ask('PATCH', path, {
-        signing: toSigning(after), ...after === 'gitlab-token' ? { secret: 'new' } : {},
-      });
-      assert.equal(changed.status, 200, changed.text);
-      assert.equal(changed.json['previousSecret'] !== undefined, overlaps, `${after}`);
-      const again = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'newer' });
-      assert.equal(again.status, overlaps ? 409 : 200, again.text);
-    }
-  });
+test('another signing ends an overlap if the old secret signs nothing more', async (context) => {
+  const relay = await start(context);
+  const cases = [
+    [null, 'stripe', true], ['stripe', 'standard', true], ['stripe', 'github', false],
+    [null, 'gitlab-token', false], ['stripe', null, true],
+  ] as const;
+  const toSigning = (preset: string | null) => preset === null ? null : { preset };
+  for (const [before, after, overlaps] of cases) {
+    const { path } = await create(relay, { secret: 'old', signing: toSigning(before) });
+    const rotated = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
+    assert.notEqual(rotated.json['previousSecret'], undefined);
+    const changed = await relay.ask('PATCH', path, {
+      signing: toSigning(after), ...after === 'gitlab-token' ? { secret: 'new' } : {},
+    });
+    assert.equal(changed.status, 200, changed.text);
+    assert.equal(changed.json['previousSecret'] !== undefined, overlaps, `${after}`);
+    const again = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'newer' });
+    assert.equal(again.status, overlaps ? 409 : 200, again.text);
+  }
+});
 
 test('a new secret has the form that the dialect needs', async (context) => {
   const relay = await start(context);

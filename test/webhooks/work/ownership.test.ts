@@ -108,36 +108,35 @@ test('an attempt whose preparing took too long sends nothing', async () => {
   assert.equal(simulation.delivery(id)?.attempts.length, 1);
 });
 
-test('a body that is ready when its lease has ended replaces none, so that retries are the same',
-  async () => {
-    const ends: (() => void)[] = [];
-    class Slow {
-      static identifier(): string { return 'slow'; }
-      static label(): string { return 'Slow'; }
-      async execute(): Promise<object> {
-        const data = { run: ends.length };
-        await new Promise<void>((resolve) => ends.push(resolve));
-        return { success: true, data };
-      }
+test('a body ready after its lease has ended replaces none: retries are the same', async () => {
+  const ends: (() => void)[] = [];
+  class Slow {
+    static identifier(): string { return 'slow'; }
+    static label(): string { return 'Slow'; }
+    async execute(): Promise<object> {
+      const data = { run: ends.length };
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { success: true, data };
     }
-    const ownership = new ScriptedOwnership();
-    const simulation = new Simulation({ ownership, actions: [Slow] });
-    const { configurations } = simulation.webhooks.resources;
-    await simulation.run(configurations.add({ identifier: 'slow', actionType: 'slow' }));
-    const hook = await simulation.addHook('target',
-      { actionConfiguration: 'slow' }, { kind: 'answer', status: 500 });
-    const lease = ownership.gain(hook);
-    await simulation.emit();
-    ownership.gain(hook);
-    lease.cutOff();
+  }
+  const ownership = new ScriptedOwnership();
+  const simulation = new Simulation({ ownership, actions: [Slow] });
+  const { configurations } = simulation.webhooks.resources;
+  await simulation.run(configurations.add({ identifier: 'slow', actionType: 'slow' }));
+  const hook = await simulation.addHook('target',
+    { actionConfiguration: 'slow' }, { kind: 'answer', status: 500 });
+  const lease = ownership.gain(hook);
+  await simulation.emit();
+  ownership.gain(hook);
+  lease.cutOff();
+  await simulation.clock.advance(1000);
+  for (const end of ends.toReversed()) {
+    end();
     await simulation.clock.advance(1000);
-    for (const end of ends.toReversed()) {
-      end();
-      await simulation.clock.advance(1000);
-    }
-    await simulation.clock.advance(10_000);
-    assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"run":1}', '{"run":1}']);
-  });
+  }
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"run":1}', '{"run":1}']);
+});
 
 test('forwards to a host are owned together', async () => {
   const ownership = new ScriptedOwnership();

@@ -69,16 +69,15 @@ for (const [title, members] of [
   });
 }
 
-test('a worker that was closed in the turn in which it was to start tasks starts no timer',
-  async () => {
-    const { worker, store, clock } = open();
-    store.setFailure(new AppError('storage_full', 'planted'));
-    worker.start();
-    const closing = worker.close(0);
-    await new Promise(setImmediate);
-    await closing;
-    assert.equal(clock.timerCount, 0);
-  });
+test('a worker closed in the turn in which it was to start tasks starts no timer', async () => {
+  const { worker, store, clock } = open();
+  store.setFailure(new AppError('storage_full', 'planted'));
+  worker.start();
+  const closing = worker.close(0);
+  await new Promise(setImmediate);
+  await closing;
+  assert.equal(clock.timerCount, 0);
+});
 
 test('a second close resolves when the attempts have ended, too', async () => {
   let endAttempt = (): void => {};

@@ -138,15 +138,14 @@ test('webhooks with the same credentials have tokens of their own', async () => 
   assert.equal(await tokens.get({ ...OAUTH2 }, undefined), 'token-2');
 });
 
-test('a request for a token has a limit, is not repeated, and ends at a denied address',
-  async () => {
-    const { tokens, requests } = open(deniedError);
-    await assert.rejects(tokens.get(OAUTH2, 300_000),
-      /^AppError: the token URL leads to an address on the list http.denyAddresses$/);
-    await assert.rejects(tokens.get(OAUTH2, 1500), AppError);
-    assert.deepEqual(requests.map(({ timeoutMs, retries }) => [timeoutMs, retries]),
-      [[30_000, 0], [1500, 0]]);
-  });
+test('a request for a token has a limit, is not repeated, ends at a denied address', async () => {
+  const { tokens, requests } = open(deniedError);
+  await assert.rejects(tokens.get(OAUTH2, 300_000),
+    /^AppError: the token URL leads to an address on the list http.denyAddresses$/);
+  await assert.rejects(tokens.get(OAUTH2, 1500), AppError);
+  assert.deepEqual(requests.map(({ timeoutMs, retries }) => [timeoutMs, retries]),
+    [[30_000, 0], [1500, 0]]);
+});
 
 test('a proxy that fails is no failure of the token server', async () => {
   const { tokens } = open(() =>

@@ -27,27 +27,26 @@ async function emitBook(simulation: Simulation): Promise<void> {
   }));
 }
 
-test('a book has its attributes in headers, the same in each attempt, and its body is the data',
-  async () => {
-    const simulation = new Simulation();
-    await simulation.addHook('target', { ...CLOUD, triggerEvent: 'book.*' }, DOWN);
-    await emitBook(simulation);
-    await simulation.clock.advance(1000);
-    simulation.targets.set('target', UP);
-    await simulation.clock.advance(10_000);
-    const [first, second] = simulation.requests;
-    assert.ok(first !== undefined && second !== undefined);
-    const { 'ce-id': id = '', ...attributes } = attributesOf(first);
-    assert.deepEqual(attributes, {
-      'ce-specversion': '1.0', 'ce-source': 'urn:hookshelf', 'ce-type': 'book.created',
-      'ce-time': '2026-01-01T00:00:00.000Z',
-      'ce-subject': '01a1f92d-f5d4-722a-8cfd-fb60a4838cfd',
-    });
-    assert.deepEqual(attributesOf(second), attributesOf(first));
-    assert.equal(first.body, BOOK);
-    assert.equal(first.headers['content-type'], 'application/json');
-    assert.ok(simulation.store.collection('events').findBytes(id) !== undefined, id);
+test('the headers are attributes, the same in each attempt, and the body is the data', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('target', { ...CLOUD, triggerEvent: 'book.*' }, DOWN);
+  await emitBook(simulation);
+  await simulation.clock.advance(1000);
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(10_000);
+  const [first, second] = simulation.requests;
+  assert.ok(first !== undefined && second !== undefined);
+  const { 'ce-id': id = '', ...attributes } = attributesOf(first);
+  assert.deepEqual(attributes, {
+    'ce-specversion': '1.0', 'ce-source': 'urn:hookshelf', 'ce-type': 'book.created',
+    'ce-time': '2026-01-01T00:00:00.000Z',
+    'ce-subject': '01a1f92d-f5d4-722a-8cfd-fb60a4838cfd',
   });
+  assert.deepEqual(attributesOf(second), attributesOf(first));
+  assert.equal(first.body, BOOK);
+  assert.equal(first.headers['content-type'], 'application/json');
+  assert.ok(simulation.store.collection('events').findBytes(id) !== undefined, id);
+});
 
 test('values are percent-encoded as the binding says', async () => {
   const simulation = new Simulation({ cloudEventSource: 'https://example.com/50%25 "é"' });
@@ -62,22 +61,21 @@ test('values are percent-encoded as the binding says', async () => {
   assert.equal(others['ce-subject'], undefined);
 });
 
-test('a delivery shows the attributes that it sent, and has the signatures beside them',
-  async () => {
-    const simulation = new Simulation();
-    await simulation.addHook('target', { ...CLOUD, secret: 'a' });
-    const [id = ''] = await simulation.emit({ data: { book: { id: 'no book of ours' } } });
-    await simulation.clock.advance(1000);
-    const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent;
-    const [request] = simulation.requestsOf(id);
-    assert.ok(request !== undefined && sent !== null && sent !== undefined);
-    const names = sent.headers.filter((_, index) => index % 2 === 0).sort();
-    assert.deepEqual(names, Object.keys(request.headers).sort());
-    for (const [name, value] of Object.entries(attributesOf(request))) {
-      assert.equal(sent.headers[sent.headers.indexOf(name) + 1], value, name);
-    }
-    assert.ok(!names.includes('ce-subject'));
-  });
+test('a delivery shows the attributes that it sent, with the signatures beside them', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('target', { ...CLOUD, secret: 'a' });
+  const [id = ''] = await simulation.emit({ data: { book: { id: 'no book of ours' } } });
+  await simulation.clock.advance(1000);
+  const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent;
+  const [request] = simulation.requestsOf(id);
+  assert.ok(request !== undefined && sent !== null && sent !== undefined);
+  const names = sent.headers.filter((_, index) => index % 2 === 0).sort();
+  assert.deepEqual(names, Object.keys(request.headers).sort());
+  for (const [name, value] of Object.entries(attributesOf(request))) {
+    assert.equal(sent.headers[sent.headers.indexOf(name) + 1], value, name);
+  }
+  assert.ok(!names.includes('ce-subject'));
+});
 
 test('a new delivery of an event has the id of the event, and so has every webhook', async () => {
   const simulation = new Simulation();

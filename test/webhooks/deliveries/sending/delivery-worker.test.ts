@@ -36,20 +36,19 @@ test('an event becomes one delivery a hook, and it arrives', async () => {
     createSignatureKey(secret), Buffer.from(request.body), request.headers['x-signature']));
 });
 
-test('a dead target is tried by the schedule for two days, then the delivery has failed',
-  async () => {
-    const { simulation } = await one();
-    simulation.targets.set('target', DOWN);
-    const [id = ''] = await simulation.emit();
-    await simulation.clock.advance(40 * HOUR_MS);
-    const delivery = simulation.delivery(id);
-    assert.equal(delivery?.status, 'failed');
-    const times = simulation.requestsOf(id).map(({ atMs }) => atMs);
-    const gaps = times.slice(1).map((atMs, index) =>
-      Math.round((atMs - (times[index] ?? 0)) / 1000));
-    assert.deepEqual(gaps, [5, 300, 1800, 7200, 18000, 36000, 36000]);
-    assert.ok(delivery.attempts.every(({ error }) => error === 'ECONNREFUSED'));
-  });
+test('a dead target is tried by schedule for two days, then the delivery has failed', async () => {
+  const { simulation } = await one();
+  simulation.targets.set('target', DOWN);
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(40 * HOUR_MS);
+  const delivery = simulation.delivery(id);
+  assert.equal(delivery?.status, 'failed');
+  const times = simulation.requestsOf(id).map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((atMs, index) =>
+    Math.round((atMs - (times[index] ?? 0)) / 1000));
+  assert.deepEqual(gaps, [5, 300, 1800, 7200, 18000, 36000, 36000]);
+  assert.ok(delivery.attempts.every(({ error }) => error === 'ECONNREFUSED'));
+});
 
 test('the id stays over retries and the signature is made anew for each', async () => {
   const { simulation } = await one();

@@ -65,63 +65,62 @@ after(async () => {
   await server?.stop('SIGKILL');
 });
 
-test('every acknowledged event arrives, through kills of the server and a flapping target',
-  async () => {
-    await inFolder(async (folder) => {
-      const flapping = new FlappingTarget();
-      target = flapping;
-      const targetUrl = await flapping.listen();
-      const restart = async (): Promise<Running> => {
-        const started = await startServer(['--data', folder], { environment: SETTINGS });
-        server = started;
-        return started;
-      };
-      let running = await restart();
-      const made = await ask(`${running.url}/api/outgoing-webhooks`, {
-        method: 'POST', body: { targetUrl, triggerEvent: 'n' },
-      });
-      assert.equal(made.status, 201, made.text);
-      const acknowledged = new Set<number>();
-      const random = createRandom(5);
-      let next = 0;
-      let isUp = true;
-      const emitSome = async (bound: number): Promise<void> => {
-        // What is offered to a server that is not there says nothing.
-        while (isUp && next < bound) {
-          const n = next;
-          next += 1;
-          const body = { name: 'n', payload: { n } };
-          const reply = await ask(`${running.url}/api/events`, { method: 'POST', body })
-            .catch(() => null);
-          if (reply?.status === 202) acknowledged.add(n);
-        }
-      };
-      for (let round = 0; round <= KILLS; round += 1) {
-        flapping.mood = (['up', 'failing', 'cutting'] as const)[below(random, 3)] ?? 'up';
-        const share = Math.ceil(EVENTS / (KILLS + 1));
-        const bound = Math.min(EVENTS, (round + 1) * share);
-        const emitting = Promise.all(Array.from({ length: CONNECTIONS }, () => emitSome(bound)));
-        if (round < KILLS) {
-          // In the midst of it: a few are under way, some are acknowledged.
-          while (next < bound - share / 2) await wait(1);
-          isUp = false;
-          await running.stop('SIGKILL');
-          await emitting;
-          running = await restart();
-          isUp = true;
-        }
-        await emitting;
-      }
-      flapping.mood = 'up';
-      const startedMs = Date.now();
-      const missing = (): number[] => [...acknowledged].filter((n) => !flapping.arrived.has(n));
-      while (missing().length > 0 && Date.now() - startedMs < WAIT_MS_MAX) await wait(1);
-      const books = await ask(`${running.url}/api/deliveries/reconcile`);
-      await running.stop();
-      assert.deepEqual(missing(), []);
-      // What was under way at a kill got no answer; all else did.
-      assert.ok(acknowledged.size >= EVENTS - KILLS * CONNECTIONS,
-        `${acknowledged.size} of ${next} acknowledged`);
-      assert.deepEqual(JSON.parse(books.text).problems, []);
+test('every acknowledged event arrives, through server kills and a flapping target', async () => {
+  await inFolder(async (folder) => {
+    const flapping = new FlappingTarget();
+    target = flapping;
+    const targetUrl = await flapping.listen();
+    const restart = async (): Promise<Running> => {
+      const started = await startServer(['--data', folder], { environment: SETTINGS });
+      server = started;
+      return started;
+    };
+    let running = await restart();
+    const made = await ask(`${running.url}/api/outgoing-webhooks`, {
+      method: 'POST', body: { targetUrl, triggerEvent: 'n' },
     });
+    assert.equal(made.status, 201, made.text);
+    const acknowledged = new Set<number>();
+    const random = createRandom(5);
+    let next = 0;
+    let isUp = true;
+    const emitSome = async (bound: number): Promise<void> => {
+      // What is offered to a server that is not there says nothing.
+      while (isUp && next < bound) {
+        const n = next;
+        next += 1;
+        const body = { name: 'n', payload: { n } };
+        const reply = await ask(`${running.url}/api/events`, { method: 'POST', body })
+          .catch(() => null);
+        if (reply?.status === 202) acknowledged.add(n);
+      }
+    };
+    for (let round = 0; round <= KILLS; round += 1) {
+      flapping.mood = (['up', 'failing', 'cutting'] as const)[below(random, 3)] ?? 'up';
+      const share = Math.ceil(EVENTS / (KILLS + 1));
+      const bound = Math.min(EVENTS, (round + 1) * share);
+      const emitting = Promise.all(Array.from({ length: CONNECTIONS }, () => emitSome(bound)));
+      if (round < KILLS) {
+        // In the midst of it: a few are under way, some are acknowledged.
+        while (next < bound - share / 2) await wait(1);
+        isUp = false;
+        await running.stop('SIGKILL');
+        await emitting;
+        running = await restart();
+        isUp = true;
+      }
+      await emitting;
+    }
+    flapping.mood = 'up';
+    const startedMs = Date.now();
+    const missing = (): number[] => [...acknowledged].filter((n) => !flapping.arrived.has(n));
+    while (missing().length > 0 && Date.now() - startedMs < WAIT_MS_MAX) await wait(1);
+    const books = await ask(`${running.url}/api/deliveries/reconcile`);
+    await running.stop();
+    assert.deepEqual(missing(), []);
+    // What was under way at a kill got no answer; all else did.
+    assert.ok(acknowledged.size >= EVENTS - KILLS * CONNECTIONS,
+      `${acknowledged.size} of ${next} acknowledged`);
+    assert.deepEqual(JSON.parse(books.text).problems, []);
   });
+});

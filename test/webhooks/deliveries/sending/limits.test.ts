@@ -40,18 +40,17 @@ async function withAction(): Promise<Simulation> {
   return simulation;
 }
 
-test('action and template run once, and every retry sends the same bytes, through a crash too',
-  async () => {
-    const simulation = await withAction();
-    simulation.targets.set('target', DOWN);
-    const [id = ''] = await simulation.emit();
-    await simulation.clock.advance(1000);
-    await simulation.crash();
-    simulation.targets.set('target', UP);
-    await simulation.clock.advance(10_000);
-    assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"n": 1}', '{"n": 1}']);
-    assert.equal(runs, 1);
-  });
+test('action and template run once; retries send the same bytes, through a crash too', async () => {
+  const simulation = await withAction();
+  simulation.targets.set('target', DOWN);
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(1000);
+  await simulation.crash();
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"n": 1}', '{"n": 1}']);
+  assert.equal(runs, 1);
+});
 
 test('a failing action is a failed attempt, and nothing goes out', async () => {
   const simulation = await withAction();

@@ -139,16 +139,15 @@ test('a 401 is repeated at once with a new token, within one attempt', async (co
   }
 });
 
-test('a target that refuses every token is asked twice in an attempt, and no more',
-  async (context) => {
-    const place = await open(context);
-    const attempts = await place.deliver();
-    assert.deepEqual(attempts.map(({ statusCode, error }) => [statusCode, error]), [[401, null]]);
-    assert.equal(place.received().length, 2);
-    assert.equal(place.tokenServer.tokens.length, 2);
-    const { json } = await place.relay.ask('POST', `${place.path}/send`);
-    assert.equal(json['message'], 'The target answered 401');
-  });
+test('a target that refuses each token is asked twice in an attempt, not more', async (context) => {
+  const place = await open(context);
+  const attempts = await place.deliver();
+  assert.deepEqual(attempts.map(({ statusCode, error }) => [statusCode, error]), [[401, null]]);
+  assert.equal(place.received().length, 2);
+  assert.equal(place.tokenServer.tokens.length, 2);
+  const { json } = await place.relay.ask('POST', `${place.path}/send`);
+  assert.equal(json['message'], 'The target answered 401');
+});
 
 test('the token is *** in what is shown of a delivery and of a send', async (context) => {
   const place = await open(context);
@@ -166,26 +165,25 @@ test('the token is *** in what is shown of a delivery and of a send', async (con
   }
 });
 
-test('a token goes beside the signature of another sender, both hidden, and not beside its token',
-  async (context) => {
-    const place = await open(context, { signing: { preset: 'github' }, secret: 'planted-key' });
-    trustNewTokens(place);
-    const { json } = await place.relay.ask('POST', '/api/events', { name: 'x', payload: {} });
-    const [id = ''] = json['deliveries'] as readonly string[];
-    const [attempt] = await readAttempts(place.relay, id);
-    assert.equal(attempt?.statusCode, 200);
-    const [request] = place.received();
-    assert.ok(request !== undefined);
-    assert.match(headerOf(request, 'x-hub-signature-256') ?? '', /^sha256=[0-9a-f]{64}$/);
-    const shown = await place.relay.ask('GET', `/api/deliveries/${id}`);
-    const { headers } = shown.json['sent'] as { readonly headers: readonly [string, string][] };
-    const values = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
-    assert.deepEqual([values.get('authorization'), values.get('x-hub-signature-256')],
-      ['***', '***']);
-    assertRefused(await place.relay.ask('PATCH', place.path, {
-      signing: { preset: 'bearer' }, secret: 'planted-key',
-    }), '/signing');
-  });
+test('a token goes with a foreign signature, both hidden, not with a token', async (context) => {
+  const place = await open(context, { signing: { preset: 'github' }, secret: 'planted-key' });
+  trustNewTokens(place);
+  const { json } = await place.relay.ask('POST', '/api/events', { name: 'x', payload: {} });
+  const [id = ''] = json['deliveries'] as readonly string[];
+  const [attempt] = await readAttempts(place.relay, id);
+  assert.equal(attempt?.statusCode, 200);
+  const [request] = place.received();
+  assert.ok(request !== undefined);
+  assert.match(headerOf(request, 'x-hub-signature-256') ?? '', /^sha256=[0-9a-f]{64}$/);
+  const shown = await place.relay.ask('GET', `/api/deliveries/${id}`);
+  const { headers } = shown.json['sent'] as { readonly headers: readonly [string, string][] };
+  const values = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
+  assert.deepEqual([values.get('authorization'), values.get('x-hub-signature-256')],
+    ['***', '***']);
+  assertRefused(await place.relay.ask('PATCH', place.path, {
+    signing: { preset: 'bearer' }, secret: 'planted-key',
+  }), '/signing');
+});
 
 const echo = (status: number, make: (received: Received) => unknown) =>
   (received: Received): void => respond(received, status, make(received));
@@ -231,19 +229,18 @@ for (const [title, step, error] of FAILURES) {
   });
 }
 
-test('a token server that does not answer holds an attempt no longer than its time limit',
-  async (context) => {
-    const place = await open(context, { timeout: 0.1 });
-    // One drips its answer, so that bytes keep coming.
-    place.tokenServer.plan.push(() => {}, ({ socket }) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{');
-    });
-    for (const _ of place.tokenServer.plan.slice()) {
-      const attempts = await place.deliver();
-      assert.deepEqual(attempts.map(({ error }) => error),
-        ['the token server gave no answer within 0.1 s']);
-    }
+test('a silent token server holds an attempt no longer than its time limit', async (context) => {
+  const place = await open(context, { timeout: 0.1 });
+  // One drips its answer, so that bytes keep coming.
+  place.tokenServer.plan.push(() => {}, ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{');
   });
+  for (const _ of place.tokenServer.plan.slice()) {
+    const attempts = await place.deliver();
+    assert.deepEqual(attempts.map(({ error }) => error),
+      ['the token server gave no answer within 0.1 s']);
+  }
+});
 
 test('a token server that is gone is named, and its answer asks for the wait', async (context) => {
   const port = await closedPort();
@@ -263,20 +260,19 @@ test('after a 401 an attempt shows why there is no new token', async (context) =
     [[401, 'no new token: the token server answered 503: temporarily_unavailable']]);
 });
 
-test('a 401 for want of a new token is tried again, whatever the webhook tries again',
-  async (context) => {
-    const place = await open(context, { retryOn: ['5xx'], retrySchedule: [0.001, 0.001] });
-    trustNewTokens(place);
-    place.tokenServer.plan.push(echo(200, () => ({ access_token: 'stale' })),
-      // The first may be a reused connection, of which the client does not ask why it was cut.
-      ({ socket }) => socket.destroy(), ({ socket }) => socket.destroy());
-    const attempts = await place.deliver();
-    assert.deepEqual(attempts.map(({ statusCode }) => statusCode), [401, 200]);
-    place.valid.clear();
-    const { plan } = place.tokenServer;
-    plan.push(echo(200, () => ({ access_token: 'stale' })));
-    assert.deepEqual((await place.deliver()).map(({ statusCode }) => statusCode), [401]);
-  });
+test('a 401 for want of a new token is tried again, whatever retryOn says', async (context) => {
+  const place = await open(context, { retryOn: ['5xx'], retrySchedule: [0.001, 0.001] });
+  trustNewTokens(place);
+  place.tokenServer.plan.push(echo(200, () => ({ access_token: 'stale' })),
+    // The first may be a reused connection, of which the client does not ask why it was cut.
+    ({ socket }) => socket.destroy(), ({ socket }) => socket.destroy());
+  const attempts = await place.deliver();
+  assert.deepEqual(attempts.map(({ statusCode }) => statusCode), [401, 200]);
+  place.valid.clear();
+  const { plan } = place.tokenServer;
+  plan.push(echo(200, () => ({ access_token: 'stale' })));
+  assert.deepEqual((await place.deliver()).map(({ statusCode }) => statusCode), [401]);
+});
 
 test('a token URL on the deny list is refused when it is saved', async (context) => {
   const place = await open(context, {}, { client: { denyAddresses: ['10.0.0.0/8'] } });

@@ -45,21 +45,19 @@ test('a webhook has as many attempts under way as it says, also after a crash', 
   assert.equal(simulation.underWay.length, 1);
 });
 
-test('a webhook becomes strict while its deliveries wait, and stays so through a crash',
-  async () => {
-    const simulation = new Simulation();
-    const hook = await simulation.addHook('target', { secret }, DOWN);
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
-    await simulation.clock.advance(1000);
-    assert.equal(new Set(simulation.requests.map(({ id }) => id)).size, 5);
-    await simulation.run(
-      simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 1 }));
-    await simulation.clock.advance(HOUR_MS / 2);
-    await simulation.crash();
-    simulation.targets.set('target', UP);
-    for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
-    await simulation.clock.advance(10 * HOUR_MS);
-    const arrived = simulation.requests.filter(({ result }) => result === 200);
-    assert.deepEqual(arrived.map(({ id }) => id), ids);
-  });
+test('a webhook becomes strict while deliveries wait, and stays so through a crash', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', { secret }, DOWN);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
+  await simulation.clock.advance(1000);
+  assert.equal(new Set(simulation.requests.map(({ id }) => id)).size, 5);
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 1 }));
+  await simulation.clock.advance(HOUR_MS / 2);
+  await simulation.crash();
+  simulation.targets.set('target', UP);
+  for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
+  await simulation.clock.advance(10 * HOUR_MS);
+  const arrived = simulation.requests.filter(({ result }) => result === 200);
+  assert.deepEqual(arrived.map(({ id }) => id), ids);
+});

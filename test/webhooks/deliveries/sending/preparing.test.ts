@@ -48,17 +48,16 @@ test('what is cancelled with its hook while its body is made does not go out', a
   assert.equal(simulation.delivery(id)?.status, 'cancelled');
 });
 
-test('what is made for a hook that is disabled meanwhile waits, and goes as it was made',
-  async () => {
-    const { outgoing } = simulation.webhooks.resources;
-    await simulation.run(outgoing.patch(hook, { enabled: false }));
-    await end();
-    assert.equal(simulation.requests.length, 0);
-    assert.equal(simulation.delivery(id)?.status, 'pending');
-    await simulation.run(outgoing.patch(hook, { enabled: true, actionConfiguration: null }));
-    await simulation.clock.advance(1000);
-    assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"made":true}']);
-  });
+test('what is made for a hook disabled meanwhile waits, and goes as it was made', async () => {
+  const { outgoing } = simulation.webhooks.resources;
+  await simulation.run(outgoing.patch(hook, { enabled: false }));
+  await end();
+  assert.equal(simulation.requests.length, 0);
+  assert.equal(simulation.delivery(id)?.status, 'pending');
+  await simulation.run(outgoing.patch(hook, { enabled: true, actionConfiguration: null }));
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"made":true}']);
+});
 
 test('what is made goes to where the hook points by then, signed with its secret', async () => {
   const { outgoing } = simulation.webhooks.resources;
@@ -82,30 +81,29 @@ test('a stop waits no longer for a body that is being made than for anything els
     ['pending', 0]);
 });
 
-test('a delivery whose action is switched off waits until it is not, without an attempt',
-  async () => {
-    let runs = 0;
-    class SwitchedOff {
-      static identifier(): string { return 'off'; }
-      static label(): string { return 'Off'; }
-      async execute(): Promise<object> {
-        runs += 1;
-        if (runs === 1) throw new SwitchedOffError(60_000);
-        return { success: true, data: { made: runs } };
-      }
+test('a delivery waits for an action that is switched off, without an attempt', async () => {
+  let runs = 0;
+  class SwitchedOff {
+    static identifier(): string { return 'off'; }
+    static label(): string { return 'Off'; }
+    async execute(): Promise<object> {
+      runs += 1;
+      if (runs === 1) throw new SwitchedOffError(60_000);
+      return { success: true, data: { made: runs } };
     }
-    const off = new Simulation({ actions: [SwitchedOff] });
-    const { configurations } = off.webhooks.resources;
-    await off.run(configurations.add({ identifier: 'off', actionType: 'off' }));
-    await off.addHook('host', { actionConfiguration: 'off', secret: 's' });
-    const [delivery = ''] = await off.emit();
-    await off.clock.advance(59_000);
-    assert.deepEqual([runs, off.requests.length], [1, 0]);
-    const { status, attempts } = off.delivery(delivery) ?? assert.fail();
-    assert.deepEqual([status, attempts.length], ['pending', 0]);
-    await off.clock.advance(1000);
-    // The target takes a moment to answer.
-    await off.clock.advance(1000);
-    assert.deepEqual(off.requestsOf(delivery).map(({ body }) => body), ['{"made":2}']);
-    assert.equal(off.delivery(delivery)?.attempts.length, 1);
-  });
+  }
+  const off = new Simulation({ actions: [SwitchedOff] });
+  const { configurations } = off.webhooks.resources;
+  await off.run(configurations.add({ identifier: 'off', actionType: 'off' }));
+  await off.addHook('host', { actionConfiguration: 'off', secret: 's' });
+  const [delivery = ''] = await off.emit();
+  await off.clock.advance(59_000);
+  assert.deepEqual([runs, off.requests.length], [1, 0]);
+  const { status, attempts } = off.delivery(delivery) ?? assert.fail();
+  assert.deepEqual([status, attempts.length], ['pending', 0]);
+  await off.clock.advance(1000);
+  // The target takes a moment to answer.
+  await off.clock.advance(1000);
+  assert.deepEqual(off.requestsOf(delivery).map(({ body }) => body), ['{"made":2}']);
+  assert.equal(off.delivery(delivery)?.attempts.length, 1);
+});

@@ -113,20 +113,19 @@ test('crashes make no probe sooner, and lose none', async () => {
 });
 
 for (const isCrash of [false, true]) {
-  test(`a clock that is set back by years ${isCrash ? 'and a crash ' : ''}ends no probes`,
-    async () => {
-      const { simulation, id } = await placeProbed();
-      await simulation.clock.advance(HOUR_MS);
-      simulation.clock.setBack(4 * 365 * 24 * HOUR_MS);
-      if (isCrash) await simulation.crash();
-      const before = simulation.requestsOf(id).length;
-      await simulation.clock.advance(5 * HOUR_MS + MINUTE_MS);
-      const times = simulation.requestsOf(id).slice(before).map(({ atMs }) => atMs);
-      assert.ok([5, 6].includes(times.length), `${times.length}`);
-      for (const [index, atMs] of times.slice(1).entries()) {
-        assert.ok(atMs - (times[index] ?? 0) >= HOUR_MS - MINUTE_MS);
-      }
-    });
+  test(`a clock set back by years ${isCrash ? 'and a crash ' : ''}ends no probes`, async () => {
+    const { simulation, id } = await placeProbed();
+    await simulation.clock.advance(HOUR_MS);
+    simulation.clock.setBack(4 * 365 * 24 * HOUR_MS);
+    if (isCrash) await simulation.crash();
+    const before = simulation.requestsOf(id).length;
+    await simulation.clock.advance(5 * HOUR_MS + MINUTE_MS);
+    const times = simulation.requestsOf(id).slice(before).map(({ atMs }) => atMs);
+    assert.ok([5, 6].includes(times.length), `${times.length}`);
+    for (const [index, atMs] of times.slice(1).entries()) {
+      assert.ok(atMs - (times[index] ?? 0) >= HOUR_MS - MINUTE_MS);
+    }
+  });
 }
 
 test('a webhook that is off without a delivery tries the first that comes', async () => {
@@ -170,21 +169,20 @@ for (const [title, reach] of [
   });
 }
 
-test('another change, or the record sent back, leaves it probed; enabling it goes on at once',
-  async () => {
-    const { simulation, hook, id, shown, patch } = await placeProbed();
-    await patch({ description: 'another' });
-    assert.deepEqual([shown().enabled, shown().disabledReason], [false, 'failing']);
-    await simulation.run(simulation.webhooks.resources.outgoing.replace(hook, shown()));
-    assert.notEqual(shown().health.nextProbeAt, undefined);
-    const before = simulation.requestsOf(id).length;
-    await simulation.clock.advance(2 * HOUR_MS);
-    assert.ok(simulation.requestsOf(id).length > before);
-    simulation.targets.set('target', UP);
-    await patch({ enabled: true });
-    await simulation.clock.advance(10 * HOUR_MS);
-    assert.equal(simulation.delivery(id)?.status, 'delivered');
-  });
+test('another change, or the record sent back, leaves it probed; enabling ends that', async () => {
+  const { simulation, hook, id, shown, patch } = await placeProbed();
+  await patch({ description: 'another' });
+  assert.deepEqual([shown().enabled, shown().disabledReason], [false, 'failing']);
+  await simulation.run(simulation.webhooks.resources.outgoing.replace(hook, shown()));
+  assert.notEqual(shown().health.nextProbeAt, undefined);
+  const before = simulation.requestsOf(id).length;
+  await simulation.clock.advance(2 * HOUR_MS);
+  assert.ok(simulation.requestsOf(id).length > before);
+  simulation.targets.set('target', UP);
+  await patch({ enabled: true });
+  await simulation.clock.advance(10 * HOUR_MS);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+});
 
 const TIMES: readonly (readonly [string, Behaviour, string, number])[] = [
   ['a proxy that fails is asked again within minutes', { kind: 'proxy' }, 'pending', 50],
@@ -279,18 +277,17 @@ test('a delivery that arrives as another disables the webhook switches it on aga
   assert.equal(JSON.parse(String(record?.bytes)).enabled, true);
 });
 
-test('the record as it was read while probed does not switch off a webhook that is on again',
-  async () => {
-    const { simulation, hook, shown } = await placeProbed();
-    const stale = shown();
-    simulation.targets.set('target', UP);
-    await simulation.clock.advance(HOUR_MS + 1000);
-    const { outgoing } = simulation.webhooks.resources;
-    await simulation.run(outgoing.replace(hook, stale));
-    assert.deepEqual([shown().enabled, shown().disabledReason], [true, undefined]);
-    await simulation.run(outgoing.replace(hook, { ...shown(), enabled: false }));
-    assert.deepEqual([shown().enabled, shown().disabledReason], [false, 'manual']);
-  });
+test('the record as read while probed switches off no webhook that is on again', async () => {
+  const { simulation, hook, shown } = await placeProbed();
+  const stale = shown();
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(HOUR_MS + 1000);
+  const { outgoing } = simulation.webhooks.resources;
+  await simulation.run(outgoing.replace(hook, stale));
+  assert.deepEqual([shown().enabled, shown().disabledReason], [true, undefined]);
+  await simulation.run(outgoing.replace(hook, { ...shown(), enabled: false }));
+  assert.deepEqual([shown().enabled, shown().disabledReason], [false, 'manual']);
+});
 
 test('a probe that succeeds switches the webhook on, though its delivery is gone', async () => {
   const { simulation, id, shown } = await placeProbed();

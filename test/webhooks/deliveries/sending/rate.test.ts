@@ -178,19 +178,18 @@ test('requests that wait for their turn wait by the new rate', async () => {
   assert.equal(simulation.requests.length, 4);
 });
 
-test('requests that wait for their turn count as waiting, and end at once when all closes',
-  async () => {
-    const { simulation, hook, ids } = await placeWaiting();
-    await simulation.run(simulation.webhooks.resources.outgoing.patch(
-      hook, { rate: { limit: 1, seconds: 3600 } }));
-    await simulation.clock.advance(30);
-    assert.equal(simulation.webhooks.statistics().inFlight, 0);
-    const closing = simulation.webhooks.close(30_000).then(() => true);
-    await simulation.clock.advance(1);
-    assert.equal(await Promise.race([closing, false]), true);
-    assert.equal(simulation.requests.length, 1);
-    assert.equal(ids.filter((id) => simulation.delivery(id)?.status === 'pending').length, 3);
-  });
+test('requests that wait for their turn count as waiting, and end when all closes', async () => {
+  const { simulation, hook, ids } = await placeWaiting();
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(
+    hook, { rate: { limit: 1, seconds: 3600 } }));
+  await simulation.clock.advance(30);
+  assert.equal(simulation.webhooks.statistics().inFlight, 0);
+  const closing = simulation.webhooks.close(30_000).then(() => true);
+  await simulation.clock.advance(1);
+  assert.equal(await Promise.race([closing, false]), true);
+  assert.equal(simulation.requests.length, 1);
+  assert.equal(ids.filter((id) => simulation.delivery(id)?.status === 'pending').length, 3);
+});
 
 test('a request that is made while all closes waits for no turn', async () => {
   const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
@@ -211,33 +210,31 @@ test('a delivery that is cancelled while it waits takes no turn of others', asyn
   assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[3]]);
 });
 
-test('requests whose bodies are made at one moment leave one after the other, or not at all',
-  async () => {
-    const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
-    const ids = await emitMany(simulation, 4);
-    await simulation.clock.advance(1900);
-    assert.deepEqual([waiting.length, simulation.requests.length], [4, 0]);
-    for (const end of waiting) end();
-    await simulation.clock.advance(10);
-    assert.equal(simulation.requests.length, 1);
-    await simulation.run(simulation.webhooks.deliveries.cancel(ids[1] ?? ''));
-    await simulation.clock.advance(5000);
-    assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[2], ids[3]]);
-    assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
-  });
+test('requests whose bodies are made at one moment leave one by one, or not at all', async () => {
+  const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
+  const ids = await emitMany(simulation, 4);
+  await simulation.clock.advance(1900);
+  assert.deepEqual([waiting.length, simulation.requests.length], [4, 0]);
+  for (const end of waiting) end();
+  await simulation.clock.advance(10);
+  assert.equal(simulation.requests.length, 1);
+  await simulation.run(simulation.webhooks.deliveries.cancel(ids[1] ?? ''));
+  await simulation.clock.advance(5000);
+  assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[2], ids[3]]);
+  assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
+});
 
-test('the next body is made while the request before it keeps the rate, in strict order too',
-  async () => {
-    const { simulation, waiting } = await placeStalled({ ...TWO_A_SECOND, order: 'strict' });
-    await emitMany(simulation, 3);
-    await simulation.clock.advance(600);
-    for (const [index, end] of [() => waiting[0]?.(), () => waiting[1]?.()].entries()) {
-      assert.deepEqual([waiting.length, simulation.requests.length], [index + 1, index]);
-      end();
-      await simulation.clock.advance(500);
-    }
-    assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [3, [500]]);
-  });
+test('the next body is made while a request keeps the rate, in strict order too', async () => {
+  const { simulation, waiting } = await placeStalled({ ...TWO_A_SECOND, order: 'strict' });
+  await emitMany(simulation, 3);
+  await simulation.clock.advance(600);
+  for (const [index, end] of [() => waiting[0]?.(), () => waiting[1]?.()].entries()) {
+    assert.deepEqual([waiting.length, simulation.requests.length], [index + 1, index]);
+    end();
+    await simulation.clock.advance(500);
+  }
+  assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [3, [500]]);
+});
 
 test('bodies that take longer than the interval keep no webhook below its rate', async () => {
   const { simulation, waiting } = await placeStalled({ secret, rate: { limit: 10, seconds: 1 } });

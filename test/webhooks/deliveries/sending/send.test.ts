@@ -216,19 +216,18 @@ test('one hookshelf feeds another with the same secret', async () => {
   });
 });
 
-test('a secret header that the target repeats is *** in its response, and in a delivery',
-  async () => {
-    reply = answer(200, '{"got":{"authorization":"Bearer planted-1","x-api-key":"planted-2"}}');
-    const { json } = await sendWith({
-      headers: { 'Authorization': 'Bearer planted-1', 'X-Api-Key': 'planted-2' },
-      triggerEvent: 'repeated',
-    });
-    assert.deepEqual(json['response'],
-      { got: { 'authorization': 'Bearer ***', 'x-api-key': '***' } });
-    relay.webhooks.start();
-    const emitted = await relay.ask('POST', '/api/events', { name: 'repeated', payload: {} });
-    const [id = ''] = emitted.json['deliveries'] as readonly string[];
-    await turnsUntil(() => relay.webhooks.deliveries.totals().pending === 0);
-    const { text } = await relay.ask('GET', `/api/deliveries/${id}`);
-    assert.ok(text.includes('Bearer ***') && !text.includes('planted'), text);
+test('a secret header that the target repeats is *** in response and delivery', async () => {
+  reply = answer(200, '{"got":{"authorization":"Bearer planted-1","x-api-key":"planted-2"}}');
+  const { json } = await sendWith({
+    headers: { 'Authorization': 'Bearer planted-1', 'X-Api-Key': 'planted-2' },
+    triggerEvent: 'repeated',
   });
+  assert.deepEqual(json['response'],
+    { got: { 'authorization': 'Bearer ***', 'x-api-key': '***' } });
+  relay.webhooks.start();
+  const emitted = await relay.ask('POST', '/api/events', { name: 'repeated', payload: {} });
+  const [id = ''] = emitted.json['deliveries'] as readonly string[];
+  await turnsUntil(() => relay.webhooks.deliveries.totals().pending === 0);
+  const { text } = await relay.ask('GET', `/api/deliveries/${id}`);
+  assert.ok(text.includes('Bearer ***') && !text.includes('planted'), text);
+});

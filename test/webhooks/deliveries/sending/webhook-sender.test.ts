@@ -75,22 +75,21 @@ test('a bug is no failure of the target', async () => {
   await assert.rejects(sender.attempt(REQUEST, new AbortController().signal), TypeError);
 });
 
-test('a failure before the target was asked names what failed, and does not blame the target',
-  async () => {
-    const cases = [
-      [new NetworkError('busy', 'EBUSY', 'too many requests wait'),
-        'too many requests wait (EBUSY)'],
-      [new NetworkError('proxy', 'EPROXY', 'the proxy failed', { isProxyFailure: true }),
-        'the proxy failed (EPROXY)'],
-    ] as const;
-    for (const [error, reason] of cases) {
-      const { sender } = open(async () => {
-        throw error;
-      });
-      const { message } = await sender.send(WEBHOOK, {}, {});
-      assert.equal(message, `The request could not be sent: ${reason}`);
-    }
-  });
+test('a failure before the target was asked names what failed, not the target', async () => {
+  const cases = [
+    [new NetworkError('busy', 'EBUSY', 'too many requests wait'),
+      'too many requests wait (EBUSY)'],
+    [new NetworkError('proxy', 'EPROXY', 'the proxy failed', { isProxyFailure: true }),
+      'the proxy failed (EPROXY)'],
+  ] as const;
+  for (const [error, reason] of cases) {
+    const { sender } = open(async () => {
+      throw error;
+    });
+    const { message } = await sender.send(WEBHOOK, {}, {});
+    assert.equal(message, `The request could not be sent: ${reason}`);
+  }
+});
 
 test('a payload that JSON cannot hold is not sent', async () => {
   let requestCount = 0;

@@ -5,6 +5,7 @@ import { silentLogger, type LogFields } from '../../../src/base/log.ts';
 import type { ActionCall } from '../../../src/webhooks/actions/action-registry.ts';
 import { createLogAction } from '../../../src/webhooks/actions/log-action.ts';
 import { hideQuerySecrets } from '../../../src/webhooks/members/url-credentials.ts';
+import { createActionClass } from '../context.ts';
 import { startRelay, startRelayFor, startRelayWithHook } from '../relay.ts';
 
 test('the action log writes payload, context and options at its level, redacted', async () => {
@@ -130,14 +131,11 @@ for (const [place, query, body, type, bodyFormat] of PLACES) {
 }
 
 test('lines of actions carry the id of their request', async (context) => {
-  class Says {
-    static identifier(): string { return 'says'; }
-    static label(): string { return 'Says'; }
-    execute(_: unknown, __: unknown, ___: unknown, { log }: ActionTools): object {
+  const Says = createActionClass('says',
+    (_: unknown, __: unknown, ___: unknown, { log }: ActionTools) => {
       log.info('said');
       return { success: true };
-    }
-  }
+    });
   const relay = await startRelayFor(context, { actions: [Says] });
   await relay.hook({ actionType: 'says' });
   await relay.hook({ actionType: 'log' }, { pathSegment: 'log' });

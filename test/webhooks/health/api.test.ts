@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../support/until.ts';
+import { createActionClass } from '../context.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../deliveries/sending/simulation.ts';
 
@@ -10,15 +11,11 @@ const INCOMING = '/api/incoming-webhooks';
 const OUTGOING = '/api/outgoing-webhooks';
 const MINUTE_MS = 60_000;
 
-class Moody {
-  static mood: { readonly success: boolean; readonly message?: string } = { success: true };
-  static identifier(): string { return 'moody'; }
-  static label(): string { return 'Moody'; }
-  execute(): object { return { data: {}, message: '', ...Moody.mood }; }
-}
+let mood: { readonly success: boolean; readonly message?: string } = { success: true };
+const Moody = createActionClass('moody', () => ({ data: {}, message: '', ...mood }));
 
 function start(context: TestContext): Promise<Relay> {
-  Moody.mood = { success: true };
+  mood = { success: true };
   return startRelayFor(context, { actions: [Moody], incoming: { retrySchedule: [0.01] } });
 }
 
@@ -109,7 +106,7 @@ for (const inbox of ['off', 'failed', 'all']) {
     const path = `${INCOMING}/${identifier}`;
     const inStore = (): string =>
       relay.store.collection('webhook-health').find(identifier)?.bytes.toString() ?? '';
-    Moody.mood = { success: false, message: 'the shop is closed' };
+    mood = { success: false, message: 'the shop is closed' };
     assert.equal((await call(relay)).status, 400);
     assert.equal((await call(relay)).status, 400);
     assert.equal((await healthAt(relay, path)).state, 'healthy');
@@ -119,7 +116,7 @@ for (const inbox of ['off', 'failed', 'all']) {
       ['failing', 'the shop is closed']);
     if (inbox !== 'off') assert.ok(inStore().includes('"isFailing":true'));
     await until('it is on disk', () => inStore().includes('"isFailing":true'));
-    Moody.mood = { success: true };
+    mood = { success: true };
     assert.equal((await call(relay)).status, 200);
     const healthy = await healthAt(relay, path);
     assert.deepEqual([healthy.state, healthy.since, healthy.lastFailure?.reason],
@@ -140,7 +137,7 @@ test('an accepted request that fails for good makes it failing at once', async (
   const made = await relay.hook({ actionType: 'moody' }, { answer: 'accepted', inbox: 'all' });
   const identifier = String(made.json['identifier']);
   const path = `${INCOMING}/${identifier}`;
-  Moody.mood = { success: false, message: 'down' };
+  mood = { success: false, message: 'down' };
   assert.equal((await call(relay)).status, 200);
   await until('it fails', async () => (await healthAt(relay, path)).state === 'failing');
   const { since } = await healthAt(relay, path);
@@ -153,7 +150,7 @@ test('an accepted request that fails for good makes it failing at once', async (
   assert.equal(since, route?.attempts[0]?.at);
   const record = relay.store.collection('webhook-health').find(identifier)?.bytes.toString();
   assert.ok(record?.includes('"isFailing":true'));
-  Moody.mood = { success: true };
+  mood = { success: true };
   await call(relay);
   await until('it works', async () => (await healthAt(relay, path)).state === 'healthy');
 });
@@ -192,7 +189,7 @@ test('a change of health changes the second part of the tag, and refuses no edit
   assert.match(etag, /^"[^"-]+-[^"-]+"$/);
   const noneMatch = { 'If-None-Match': etag };
   assert.equal((await relay.ask('GET', path, undefined, noneMatch)).status, 304);
-  Moody.mood = { success: false, message: 'https://user:***@example.com/?token=***' };
+  mood = { success: false, message: 'https://user:***@example.com/?token=***' };
   assert.equal((await call(relay)).status, 400);
   const after = await relay.ask('GET', path, undefined, noneMatch);
   assert.equal(after.status, 200);
@@ -201,7 +198,7 @@ test('a change of health changes the second part of the tag, and refuses no edit
   const date = String(before['last-modified']);
   const edit = await relay.ask('PUT', path, after.json, { 'If-Match': etag });
   assert.equal(edit.status, 200);
-  assert.deepEqual((edit.json['health'] as Shown).lastFailure?.reason, Moody.mood.message);
+  assert.deepEqual((edit.json['health'] as Shown).lastFailure?.reason, mood.message);
   assert.notEqual(String(edit.headers.etag).split('-')[0], first);
   for (const [headers, status] of [
     [{ 'If-Match': etag }, 412], [{ 'If-Match': '"other-1"' }, 412],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createActionClass } from '../context.ts';
 import { Held, InboxSimulation } from '../inbox/runs/inbox.ts';
 import { Simulation } from '../deliveries/sending/simulation.ts';
 import { ScriptedOwnership } from './scripted-ownership.ts';
@@ -110,15 +111,11 @@ test('an attempt whose preparing took too long sends nothing', async () => {
 
 test('a body ready after its lease has ended replaces none: retries are the same', async () => {
   const ends: (() => void)[] = [];
-  class Slow {
-    static identifier(): string { return 'slow'; }
-    static label(): string { return 'Slow'; }
-    async execute(): Promise<object> {
-      const data = { run: ends.length };
-      await new Promise<void>((resolve) => ends.push(resolve));
-      return { success: true, data };
-    }
-  }
+  const Slow = createActionClass('slow', async () => {
+    const data = { run: ends.length };
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return { success: true, data };
+  });
   const ownership = new ScriptedOwnership();
   const simulation = new Simulation({ ownership, actions: [Slow] });
   const { configurations } = simulation.webhooks.resources;

@@ -2,32 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import { encodeForward } from '../../../../src/webhooks/deliveries/event-record.ts';
+import { createActionClass } from '../../context.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
 const HOUR_MS = 3_600_000;
 const secret = 's';
 let runs = 0;
 
-class Counted {
-  static identifier(): string { return 'counted'; }
-  static label(): string { return 'Counts its runs'; }
-  execute(payload: { isBad?: boolean }): object {
-    runs += 1;
-    return payload.isBad === true
-      ? { success: false, message: 'bad' } : { success: true, data: { run: runs } };
-  }
-}
+const Counted = createActionClass('counted', (payload: { isBad?: boolean }) => {
+  runs += 1;
+  return payload.isBad === true
+    ? { success: false, message: 'bad' } : { success: true, data: { run: runs } };
+});
 
 let linger = (): Promise<void> => assert.fail();
 
-class Lingering {
-  static identifier(): string { return 'lingering'; }
-  static label(): string { return 'Takes its time'; }
-  async execute(): Promise<object> {
-    await linger();
-    return { success: true };
-  }
-}
+const Lingering = createActionClass('lingering', async () => {
+  await linger();
+  return { success: true };
+});
 
 async function withAction(): Promise<Simulation> {
   const simulation = new Simulation({ actions: [Counted] });

@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { SwitchedOffError } from '../../../../src/webhooks/actions/run-action.ts';
+import { createActionClass } from '../../context.ts';
 import { Simulation } from './simulation.ts';
 
 let release = (): void => {};
 
 /** Takes as long as the test wants. */
-class Slow {
-  static identifier(): string { return 'slow'; }
-  static label(): string { return 'Slow'; }
-  async execute(): Promise<object> {
-    await new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    return { success: true, data: { made: true } };
-  }
-}
+const Slow = createActionClass('slow', async () => {
+  await new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { success: true, data: { made: true } };
+});
 
 let simulation: Simulation;
 let hook = '';
@@ -83,15 +80,11 @@ test('a stop waits no longer for a body that is being made than for anything els
 
 test('a delivery waits for an action that is switched off, without an attempt', async () => {
   let runs = 0;
-  class SwitchedOff {
-    static identifier(): string { return 'off'; }
-    static label(): string { return 'Off'; }
-    async execute(): Promise<object> {
-      runs += 1;
-      if (runs === 1) throw new SwitchedOffError(60_000);
-      return { success: true, data: { made: runs } };
-    }
-  }
+  const SwitchedOff = createActionClass('off', async () => {
+    runs += 1;
+    if (runs === 1) throw new SwitchedOffError(60_000);
+    return { success: true, data: { made: runs } };
+  });
   const off = new Simulation({ actions: [SwitchedOff] });
   const { configurations } = off.webhooks.resources;
   await off.run(configurations.add({ identifier: 'off', actionType: 'off' }));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
+import { createActionClass } from '../../context.ts';
 import { ScriptedOwnership } from '../../work/scripted-ownership.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
@@ -133,14 +134,9 @@ type StalledPlace = {
 /** A webhook whose bodies are made when the test says so. */
 async function placeStalled(members: object): Promise<StalledPlace> {
   const waiting: ((failure?: string) => void)[] = [];
-  class Stalls {
-    static identifier(): string { return 'stalls'; }
-    static label(): string { return 'Stalls'; }
-    execute(payload: object): Promise<ActionResult> {
-      return new Promise((resolve) => waiting.push((failure) =>
-        resolve(failure === undefined ? ActionResult.ok(payload) : ActionResult.fail(failure))));
-    }
-  }
+  const Stalls = createActionClass('stalls', (payload: object) =>
+    new Promise((resolve) => waiting.push((failure) =>
+      resolve(failure === undefined ? ActionResult.ok(payload) : ActionResult.fail(failure)))));
   const simulation = new Simulation({ actions: [Stalls] });
   await simulation.run(simulation.webhooks.resources.configurations.add(
     { identifier: 'stall', actionType: 'stalls' }));

@@ -6,17 +6,14 @@ import {
 } from '../../../../src/webhooks/senders/x-signature.ts';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../../support/servers.ts';
 import { turnsUntil } from '../../../support/turns.ts';
+import { createActionClass } from '../../context.ts';
 import { startRelay, type Answer, type Relay } from '../../relay.ts';
 
-class Shape {
-  static identifier(): string { return 'shape'; }
-  static label(): string { return 'Shapes a payload'; }
-  execute(payload: { n?: number }): object {
-    if (payload.n === 13) return { success: false, message: 'unlucky' };
-    if (payload.n === 14) return { success: true, data: new Date(0) };
-    return { success: true, data: { shaped: payload } };
-  }
-}
+const Shape = createActionClass('shape', (payload: { n?: number }) => {
+  if (payload.n === 13) return { success: false, message: 'unlucky' };
+  if (payload.n === 14) return { success: true, data: new Date(0) };
+  return { success: true, data: { shaped: payload } };
+});
 
 let relay: Relay;
 let target: ScriptedServer;

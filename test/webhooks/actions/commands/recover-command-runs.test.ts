@@ -105,9 +105,7 @@ test('a process in a session of its own is left alone', async (context) => {
   process.kill(-pid, 'SIGKILL');
 });
 
-test('a process with the same pid, and another start, boot or container, is left alone', async (
-  context,
-) => {
+test('the same pid with another start, boot or container is left alone', async (context) => {
   const harness = new CommandHarness(context);
   const pid = startStranger();
   const identity = describeProcess(createNodeFiles(), pid);

@@ -235,9 +235,7 @@ test('a command has PATH, HOME, what tells of its request, and nothing else', as
   assert.deepEqual(readdirSync(runs), []);
 });
 
-test('no credential is in arguments or variables, and the first run is as its retry', async (
-  context,
-) => {
+test('arguments and variables hold no credential, in run and retry alike', async (context) => {
   const script = `${PRINT_ARGUMENTS}[ "$HOOKSHELF_ATTEMPT" = 2 ] || exit 1\n`;
   const { relay } = await startHook(context, script, {
     output: 'result',
@@ -341,9 +339,7 @@ test('a result is told as the options want it, and is on record', async (context
   }
 });
 
-test('of a long output the first 64 KiB are told, and the last 4 KiB are on record', async (
-  context,
-) => {
+test('a long output is told by its first 64 KiB, recorded by its last 4 KiB', async (context) => {
   const script = '#!/bin/bash\nprintf 1\nfor n in {1..40000}; do printf é; done\n';
   const { relay } = await startHook(context, script, { output: 'result' }, { inbox: 'all' });
   const { output, truncated } = dataOf(await call(relay));

@@ -39,12 +39,8 @@ type QueueForward = (forward: Forward) => Promise<string>;
 /** The body without a payload: the target is told that the body is JSON. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: MemberSchemas = {
-  url: {
-    schema: targetUrlSchema, isRequired: true, description: 'Where to send: http or https',
-  },
-  method: {
-    schema: targetMethodSchema, default: DEFAULT_METHOD, description: 'The HTTP method',
-  },
+  url: { schema: targetUrlSchema, isRequired: true, description: 'Where to send: http or https' },
+  method: { schema: targetMethodSchema, default: DEFAULT_METHOD, description: 'The HTTP method' },
   headers: {
     schema: headersSchema, form: { field: 'pairs' },
     description: 'Names and values, over `Content-Type: application/json`',

@@ -17,9 +17,7 @@ export function encodeBodyRecord(delivery: string, text: string): string {
   return `{"identifier":"${delivery}","bodyText":${JSON.stringify(text)}}`;
 }
 
-export function findMadeBody(
-  find: FindRecord, { identifier, isPayload }: Delivery,
-): Buffer | null {
+export function findMadeBody(find: FindRecord, { identifier, isPayload }: Delivery): Buffer | null {
   const bytes = isPayload ? undefined : find(deliveryBodyCollection.name, identifier);
   if (bytes === undefined) return null;
   const { bodyText } = decodeRecordAs<{ readonly bodyText: string }>(bytes, (record) =>

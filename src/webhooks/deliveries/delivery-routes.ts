@@ -97,10 +97,7 @@ export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     bound: { scope: 'resend' },
     summary: 'Try every failed delivery again now, except those of removed webhooks',
-    responses: [
-      jsonResponse('How many', retriedSchema, 202),
-      ...problemResponses(422, 503, 507),
-    ],
+    responses: [jsonResponse('How many', retriedSchema, 202), ...problemResponses(422, 503, 507)],
     async handle(exchange, { service, findVisibility }) {
       refuseChained(exchange);
       exchange.sendJson(202, { retried: await service.retryFailed(findVisibility(exchange)) });

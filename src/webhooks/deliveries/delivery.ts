@@ -273,9 +273,7 @@ function deliver(
   return change(delivery, { updatedAt, attempt, status, nextAttemptAt: null });
 }
 
-function askLater(
-  delivery: Delivery, nowMs: number, random: number, updatedAt: string,
-): Delivery {
+function askLater(delivery: Delivery, nowMs: number, random: number, updatedAt: string): Delivery {
   const { notAskedCount } = delivery;
   const backoffMs = Math.min(NOT_ASKED_DELAY_MS_BASE * 2 ** notAskedCount, NOT_ASKED_DELAY_MS_MAX);
   return change(delivery, {

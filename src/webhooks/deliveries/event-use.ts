@@ -151,9 +151,7 @@ export class EventUse {
   }
 
   #countsAt(slot: number): UseCounts {
-    return {
-      keptCount: this.#keptBySlot[slot] ?? 0, queuedCount: this.#queuedBySlot[slot] ?? 0,
-    };
+    return { keptCount: this.#keptBySlot[slot] ?? 0, queuedCount: this.#queuedBySlot[slot] ?? 0 };
   }
 
   /** `countedBytes` is what the former counts of the event have counted. */

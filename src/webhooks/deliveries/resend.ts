@@ -82,11 +82,9 @@ function reserveRoom(
   if (mode === 'retry' && countsAsQueued(status)) return reserve(0);
   const eventId = readEventId(storedDelivery.bytes);
   const eventResource = `event ${eventId}`;
-  const isCounted =
-    capacity.isEventQueued(eventId) || transaction.countReserved(eventResource) > 0;
+  const isCounted = capacity.isEventQueued(eventId) || transaction.countReserved(eventResource) > 0;
   const eventBytes = isCounted ? 0 : eventRecord.length;
-  const bodyBytes =
-    findStaged(transaction)(deliveryBodyCollection.name, identifier)?.length ?? 0;
+  const bodyBytes = findStaged(transaction)(deliveryBodyCollection.name, identifier)?.length ?? 0;
   reserve(storedDelivery.bytes.length + bodyBytes + eventBytes);
   transaction.reserve(eventResource, 1);
 }

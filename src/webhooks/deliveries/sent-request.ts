@@ -47,9 +47,7 @@ export function toPublicSentRequest(sent: SentHttpRequest | null): PublicSentReq
   return { method, url, headers: pairs, bodyBytes: body?.length ?? 0 };
 }
 
-function findSentBody(
-  store: Store, { item }: StoredDelivery, eventRecord: Buffer,
-): Buffer | null {
+function findSentBody(store: Store, { item }: StoredDelivery, eventRecord: Buffer): Buffer | null {
   return findMadeBody(findCommitted(store), item) ?? readPayloadBytes(eventRecord);
 }
 

@@ -23,9 +23,7 @@ const SAMPLE_TOKEN = 'hookshelf-test';
 /** The values that a handshake must show; `secret` is the webhook's. */
 type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', string>>>;
 
-export function makeHandshake(
-  scheme: Scheme, settings: HandshakeSettings,
-): Handshake | null {
+export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Handshake | null {
   const { challenge: [challenge] = [] } = scheme;
   if (challenge === undefined) return null;
   const { method, verify } = challenge;

@@ -64,9 +64,7 @@ export function makeSample(
 const NO_BODY = { body: Buffer.alloc(0), contentType: null };
 
 /** Says why the payload or the event cannot be sent; null: it can. */
-function findMisfit(
-  scheme: Scheme, method: string, { payload, event }: JsonObject,
-): string | null {
+function findMisfit(scheme: Scheme, method: string, { payload, event }: JsonObject): string | null {
   if (hasRequestBody(method)) {
     const needsObject = listRequiredInBody(scheme).some(([, source]) => 'json' in source);
     return payload === undefined || isJsonObject(payload) || !needsObject ? null
@@ -174,9 +172,7 @@ function encodePayload(
 }
 
 /** Adds placeholders for values of the sender that the payload lacks; signing fills them. */
-function withPlaceholders(
-  payload: JsonObject, { signature, timestamp, id }: Scheme,
-): JsonValue {
+function withPlaceholders(payload: JsonObject, { signature, timestamp, id }: Scheme): JsonValue {
   const placeholders: readonly (readonly [ValueSources | undefined, string])[] = [
     [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
   ];

@@ -35,9 +35,7 @@ export function emitRoutes(
 
 const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
 
-function emitRoute(
-  clock: Clock, events: EventPublisher, keys: IdempotencyKeys | null,
-): HttpRoute {
+function emitRoute(clock: Clock, events: EventPublisher, keys: IdempotencyKeys | null): HttpRoute {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
@@ -92,9 +90,7 @@ export const cancelRows: readonly RouteRow<DeliveryService>[] = [
   {
     method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
     access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
-    commands: [
-      { name: 'event:cancel', done: 'cancelled event {id}', result: { cancelled: true } },
-    ],
+    commands: [{ name: 'event:cancel', done: 'cancelled event {id}', result: { cancelled: true } }],
     parameters: [pathParameter('id', 'Of the event')],
     responses: [
       { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),

@@ -36,9 +36,7 @@ export const durableSendingSchema = describeObject({
   kind: 'object', name: 'DurableSending',
   members: {
     payload: PAYLOAD_MEMBER,
-    event: {
-      schema: NAME_SCHEMA, default: SENT_EVENT_NAME, description: 'The name of the event',
-    },
+    event: { schema: NAME_SCHEMA, default: SENT_EVENT_NAME, description: 'The name of the event' },
     ...eventTermMembers,
   },
   check: checkEventTerms,

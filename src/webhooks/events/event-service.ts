@@ -85,8 +85,7 @@ export class EventService {
     // Deliveries accepted and not written yet would seem to be missing.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
-    const deliveries =
-      listEventDeliveries(this.#store, this.#webhooks, id, record, visibility);
+    const deliveries = listEventDeliveries(this.#store, this.#webhooks, id, record, visibility);
     const event = toPublicEvent(record, this.#find);
     const shown = this.#seesPayload(id, record, visibility) ? event : hidePayloadMembers(event);
     return { ...shown, deliveries };

@@ -178,9 +178,7 @@ export class HealthMonitor {
     this.#startTimer();
   }
 
-  readStatistics(
-    webhookId: string, window: HistorySpan,
-  ): ReturnType<AttemptStatistics['read']> {
+  readStatistics(webhookId: string, window: HistorySpan): ReturnType<AttemptStatistics['read']> {
     return this.#statistics.read(webhookId, window);
   }
 

@@ -96,9 +96,7 @@ export const healthColumns: ListedResource['columns'] = [
 ];
 
 /** A disabled webhook has the reason beside its state, unless it is probed. */
-function formatState(
-  health: JsonValue | undefined, { disabledReason }: JsonObject,
-): string | null {
+function formatState(health: JsonValue | undefined, { disabledReason }: JsonObject): string | null {
   if (!isJsonObject(health)) return null;
   const state = String(health['state']);
   if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;

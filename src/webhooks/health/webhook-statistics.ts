@@ -209,9 +209,7 @@ export class AttemptStatistics {
   }
 
   /** Reads the counts of a webhook's attempts by interval, as this node knows them. */
-  read(
-    webhookId: string, window: HistorySpan,
-  ): WebhookStatistics {
+  read(webhookId: string, window: HistorySpan): WebhookStatistics {
     const times = listTimes(window, this.#clock.now());
     const { succeeded, ...rest } = this.#readSeries(webhookId, times);
     return { ...describeTimes(window, times), deliveries: { delivered: succeeded, ...rest } };
@@ -288,9 +286,7 @@ export class AttemptStatistics {
 
 function createTotalCounts(): TotalCounts {
   const create = (): TotalCounts[Total] => ({ delivered: 0, failed: 0, durationMs: 0 });
-  return {
-    requests: create(), rejections: create(), runs: create(), deliveries: create(),
-  };
+  return { requests: create(), rejections: create(), runs: create(), deliveries: create() };
 }
 
 /** The begins of the intervals of a window, the present one last. */

@@ -70,9 +70,7 @@ function formatTriggers(
 const BEGUN_DETAIL = 'must be given anew: this signing sends it as it is, which was not so before';
 
 /** Says for which members a body keeps no secret, as their targets have moved. */
-function createMoveRule(
-  body: JsonObject, record: JsonObject, cause: WriteCause,
-): ExplainMove {
+function createMoveRule(body: JsonObject, record: JsonObject, cause: WriteCause): ExplainMove {
   const targetDetail = explainNewOrigin(body['targetUrl'], record['targetUrl']);
   const clientSecretDetail = explainClientSecretMove(body, record);
   return (pointer) => {

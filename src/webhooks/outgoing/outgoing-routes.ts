@@ -134,9 +134,7 @@ function statisticsRoute({ webhooks, health }: OutgoingServices): HttpRoute {
     summary: 'What became of the attempts of one outgoing webhook in the last hour, day or week, '
       + 'by five minutes, also before a restart',
     parameters: [createKeyParameter(outgoingResource), windowParameter],
-    responses: [
-      jsonResponse('The series', webhookStatisticsSchema), ...problemResponses(400, 404),
-    ],
+    responses: [jsonResponse('The series', webhookStatisticsSchema), ...problemResponses(400, 404)],
     async handle(exchange) {
       const { window } = readQuery(exchange.search, [windowParameter]);
       const { identifier } = await webhooks.getNamed(exchange.params[0] ?? '');

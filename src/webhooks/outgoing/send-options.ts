@@ -25,9 +25,7 @@ const RESPONSE: SchemaOf<unknown, JsonSchema> = ANY_JSON;
 
 export const sendResultSchema = objectSchema('SendResult', {
   success: FLAG, message: TEXT,
-  statusCode: [
-    { kind: 'integer', minimum: 100, maximum: 999 }, 'null: there was no response',
-  ],
+  statusCode: [{ kind: 'integer', minimum: 100, maximum: 999 }, 'null: there was no response'],
   response: [RESPONSE, 'The body, parsed if it is JSON, else as text; null without a response'],
 }, { nullable: ['statusCode'], optional: ['message'] });
 

@@ -110,9 +110,7 @@ type ValuePlace = readonly [name: string, source: ValueSource];
 /** The places that a delivery adds values to: those of the signature, and the event's header. */
 function listPlaces(scheme: Scheme): readonly ValuePlace[] {
   const header = findEventHeader(scheme);
-  return [
-    ...listPlacements(scheme), ...header === null ? [] : [['event', { header }] as const],
-  ];
+  return [...listPlacements(scheme), ...header === null ? [] : [['event', { header }] as const]];
 }
 
 /** One of two values in the same place would be lost. */

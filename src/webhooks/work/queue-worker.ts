@@ -134,9 +134,7 @@ export class QueueWorker<Item, Result> {
   #storeTimer: Timer | null = null;
 
   /** Makes the tasks of pending records, and follows records and webhooks from now on. */
-  constructor(
-    context: RelayContext, scheduler: Scheduler, attempter: Attempter<Item, Result>,
-  ) {
+  constructor(context: RelayContext, scheduler: Scheduler, attempter: Attempter<Item, Result>) {
     const { store, ownership } = context;
     const { records, webhookQueues } = attempter;
     this.#context = context;

@@ -289,9 +289,7 @@ export class TaskQueues {
    * its permit for long. Returns the milliseconds after which the caller must call `resumeTarget`;
    * 0: there is no pause.
    */
-  release(
-    runningTask: RunningTask, responsiveness: Responsiveness | null, isSlow = false,
-  ): number {
+  release(runningTask: RunningTask, responsiveness: Responsiveness | null, isSlow = false): number {
     const { task: { queue }, target, lane } = runningTask;
     // A parked attempt counts again first, as the end of each attempt is subtracted.
     this.setParked(runningTask, false);

@@ -83,8 +83,7 @@ test('the action log finds a secret in an encoded URL, and in JSON that is a str
   await relay.ask('POST', `/webhook/in/hook?kept=1&next=${encodeURIComponent(url)}`, body,
     { Referer: url });
   const form = `payload=${encodeURIComponent('{"kept":1,"apiKey":"planted-4"}')}`;
-  await relay.ask('POST', '/webhook/in/hook', Buffer.from(form),
-    { 'Content-Type': 'text/plain' });
+  await relay.ask('POST', '/webhook/in/hook', Buffer.from(form), { 'Content-Type': 'text/plain' });
   const lines = relay.logLines.filter((text) => text.includes('webhook received'));
   await relay.close();
   assert.equal(lines.length, 2);

@@ -163,9 +163,7 @@ async function checkDisk(
 }
 
 /** Each event that was on the disk has begun once: one delivery for each that hears it. */
-async function checkEvents(
-  relay: DiskRelay, events: ReadonlyMap<string, string>,
-): Promise<void> {
+async function checkEvents(relay: DiskRelay, events: ReadonlyMap<string, string>): Promise<void> {
   const deliveries = [...deliveriesIn(relay).values()];
   assert.ok(deliveries.every(({ status }) => status === 'delivered'));
   assert.deepEqual([...recordsIn(relay.store, { name: 'events' }).keys()], [...events.keys()]);

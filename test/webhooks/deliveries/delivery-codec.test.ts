@@ -24,9 +24,7 @@ const roundTrip = (delivery: Delivery): Delivery =>
   decodeDelivery(Buffer.from(encodeDelivery(delivery)));
 
 test('what is stored of a delivery is read back', () => {
-  const attempt = {
-    at: AT, durationMs: 3, statusCode: 500, error: null, response: 'say "no"\n',
-  };
+  const attempt = { at: AT, durationMs: 3, statusCode: 500, error: null, response: 'say "no"\n' };
   const sent = { method: 'POST', url: 'http://x/?a="b"', headers: ['status', '"pending"'] };
   const changes: readonly Partial<Delivery>[] = [
     {}, { kind: 'forward', hook: null, event: null }, { event: 'a "b" \\ ü' },

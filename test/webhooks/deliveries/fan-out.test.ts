@@ -178,9 +178,7 @@ function openFanOuts(brokenId: string | null = null): FanOutPlace {
       }));
     }),
   };
-  const context = createContext({
-    store: failing, clock, writeLog: (line) => logLines.push(line),
-  });
+  const context = createContext({ store: failing, clock, writeLog: (line) => logLines.push(line) });
   return {
     clock, store, logLines, fanOuts: new FanOuts(context),
     put: (eventId, count) => store.transact((transaction) => putFanOut(transaction, {

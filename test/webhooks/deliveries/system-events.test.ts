@@ -139,8 +139,7 @@ test('a webhook on all events hears none about hookshelf, and a shop\'s own', as
 test('nobody listens for the store where all are on `*`', async () => {
   const { simulation } = await withListener('*');
   const { events } = simulation.webhooks;
-  const answers = [false, true].map((isSystem) =>
-    events.mayKeep('store.unwritable', { isSystem }));
+  const answers = [false, true].map((isSystem) => events.mayKeep('store.unwritable', { isSystem }));
   assert.deepEqual(answers, [true, false]);
 });
 

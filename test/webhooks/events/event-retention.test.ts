@@ -166,9 +166,7 @@ test('a delivery that is staged while its event is to go keeps the event', async
 });
 
 test('what was resent as new keeps the event when the first delivery has gone', async () => {
-  const simulation = new Simulation({
-    outgoing: { retentionCount: 1 }, events: { bytesMax: 0 },
-  });
+  const simulation = new Simulation({ outgoing: { retentionCount: 1 }, events: { bytesMax: 0 } });
   await simulation.addHook('target');
   const [id = ''] = await simulation.emit({ n: 1 });
   await simulation.clock.advance(1000);

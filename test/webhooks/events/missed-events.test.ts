@@ -66,9 +66,7 @@ const CASES: readonly Case[] = [
     record: encode('"source":"action","depth":0,"url":"http://a/","hooks":[],"deliveries":["1"]',
       'null', '"payload":{"method":"POST","headers":{},"text":null}'),
   },
-  {
-    title: 'about hookshelf itself', record: encode(PLAIN, '"delivery.failed"'), isMissed: false,
-  },
+  { title: 'about hookshelf itself', record: encode(PLAIN, '"delivery.failed"'), isMissed: false },
 ];
 for (const { title, record, isMissed, others = {} } of CASES) {
   test(`an event that ${title} is ${isMissed ? '' : 'not '}missed`, () => {

@@ -14,9 +14,7 @@ const REFUSED = ['mailgun', 'microsoft-graph', 'linear', 'paypal', 'custom'];
 async function start(context: TestContext): Promise<Relay> {
   const relay = await startRelayFor(context);
   relay.webhooks.start();
-  await relay.ask('POST', '/api/action-configurations', {
-    identifier: 'log', actionType: 'log',
-  });
+  await relay.ask('POST', '/api/action-configurations', { identifier: 'log', actionType: 'log' });
   return relay;
 }
 

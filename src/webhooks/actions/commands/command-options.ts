@@ -134,10 +134,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
 export function commandOptions(commandNames: readonly string[]): MemberSchemas {
   const { command, ...others } = OPTIONS_SCHEMA.members;
   assert(command !== undefined, 'every run has a command');
-  return {
-    command: { ...command, schema: { kind: 'string', values: commandNames } },
-    ...others,
-  };
+  return { command: { ...command, schema: { kind: 'string', values: commandNames } }, ...others };
 }
 
 /** Problems of the options, and of the file, folder and variables in them; one sentence each. */

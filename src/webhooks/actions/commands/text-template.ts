@@ -29,9 +29,7 @@ export function parseTextTemplate(source: string): TextTemplate {
 }
 
 /** Throws `too_large` for a text of more than `lengthMax` UTF-16 code units. */
-export function fillTextTemplate(
-  template: TextTemplate, facts: Facts, lengthMax: number,
-): string {
+export function fillTextTemplate(template: TextTemplate, facts: Facts, lengthMax: number): string {
   return fillPieces(template,
     (readFact) => formatPlaceholderValue(readFact(facts) as JsonValue | undefined), lengthMax,
     () => new AppError('too_large', `passes ${lengthMax} characters`));

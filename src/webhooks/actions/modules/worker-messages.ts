@@ -140,9 +140,7 @@ type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
 
 /** The checks of the members of reports. Errors and texts are checked as deep as readers look. */
 const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
-  loaded: {
-    callId: isCount, isActionClass: isFlag, thrown: isThrown,
-  },
+  loaded: { callId: isCount, isActionClass: isFlag, thrown: isThrown },
   validated: { callId: isCount, problems: isTextsOrNull, thrown: isThrown },
   ended: { runs: isText },
   log: {

@@ -76,9 +76,7 @@ export class AccessTokens {
     return slot;
   }
 
-  async #request(
-    oauth2: Oauth2, slot: TokenSlot, timeoutMs: number | undefined,
-  ): Promise<string> {
+  async #request(oauth2: Oauth2, slot: TokenSlot, timeoutMs: number | undefined): Promise<string> {
     const askedMs = this.#clock.monotonicMs();
     try {
       const { text, lifeMs } = await requestToken(this.#http, this.#clock, oauth2, timeoutMs);

@@ -34,9 +34,7 @@ export function readCloudEvent(
   };
 }
 
-export function createSentByHand(
-  id: string, time: string, source = DEFAULT_SOURCE,
-): CloudEvent {
+export function createSentByHand(id: string, time: string, source = DEFAULT_SOURCE): CloudEvent {
   return { id, source, type: SENT_BY_HAND, time, subject: null };
 }
 

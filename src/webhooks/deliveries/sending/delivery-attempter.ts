@@ -225,9 +225,7 @@ async function attemptDelivery(
   const isUnsent = outcome.end === 'notAsked' || outcome.isUnsent === true;
   const head = isUnsent ? null : addShownParts(sent, outcome);
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
-  return {
-    result: { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease },
-  };
+  return { result: { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease } };
 }
 
 function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {

@@ -224,9 +224,7 @@ async function makeAndStoreBody(
 
 function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
   const { url, method, headers, body } = decodeForward(eventRecord);
-  return {
-    id, url, method, headers, secret: null, previousSecret: null, dialect: null, body,
-  };
+  return { id, url, method, headers, secret: null, previousSecret: null, dialect: null, body };
 }
 
 /** The outcome of a failed attempt that sent nothing. */

@@ -35,9 +35,7 @@ export class CommandHarness {
     const at = (level: string) => (message: string, fields: LogFields = {}): void => {
       this.lines.push({ level, message, fields });
     };
-    this.log = {
-      debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
-    };
+    this.log = { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
     this.runner = new CommandRunner({ clock: systemClock, log: this.log }, this.runsFolder);
     context.after(async () => {
       await this.runner.close();

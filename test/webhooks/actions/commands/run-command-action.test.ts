@@ -258,8 +258,7 @@ test('arguments and variables hold no credential, in run and retry alike', async
   const replay = await relay.ask('POST', `/api/requests/${await newestId(relay)}/replay`, {});
   assert.equal(replay.status, 202, replay.text);
   const data = (await untilAttempt(relay, 2)).data as CommandData;
-  assert.deepEqual(String(data.output).split('\0').slice(1, -1),
-    ['', '', '', '***', '1', 'plain']);
+  assert.deepEqual(String(data.output).split('\0').slice(1, -1), ['', '', '', '***', '1', 'plain']);
 });
 
 type Attempt = { readonly message: string | null; readonly data: unknown };

@@ -65,10 +65,7 @@ export default class {
   const registry = createActionRegistry({ builtIn: [], custom: sources, http, log: silentLogger });
   const find = (name: string): RegisteredAction => registry.find(name) ?? assert.fail();
   try {
-    await use({
-      find,
-      run: async (name, call = createCall({})) => inTime(find(name).run(call)),
-    });
+    await use({ find, run: async (name, call = createCall({})) => inTime(find(name).run(call)) });
   } finally {
     await close();
   }

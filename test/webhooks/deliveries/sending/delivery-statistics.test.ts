@@ -14,9 +14,7 @@ function deliveryOf(hook: string | null): Pick<Delivery, 'identifier' | 'hook'> 
   return { identifier: makeId(), hook };
 }
 
-function outcomeOf(
-  end: SendOutcome['end'], more: Partial<SendOutcome> = {},
-): SendOutcome {
+function outcomeOf(end: SendOutcome['end'], more: Partial<SendOutcome> = {}): SendOutcome {
   const attempt = { at: '', durationMs: 500, statusCode: null, error: null, response: null };
   return { end, attempt, retryAfterMs: 0, ...more };
 }

@@ -44,8 +44,7 @@ test('a dead target is tried by schedule for two days, then the delivery has fai
   const delivery = simulation.delivery(id);
   assert.equal(delivery?.status, 'failed');
   const times = simulation.requestsOf(id).map(({ atMs }) => atMs);
-  const gaps = times.slice(1).map((atMs, index) =>
-    Math.round((atMs - (times[index] ?? 0)) / 1000));
+  const gaps = times.slice(1).map((atMs, index) => Math.round((atMs - (times[index] ?? 0)) / 1000));
   assert.deepEqual(gaps, [5, 300, 1800, 7200, 18000, 36000, 36000]);
   assert.ok(delivery.attempts.every(({ error }) => error === 'ECONNREFUSED'));
 });

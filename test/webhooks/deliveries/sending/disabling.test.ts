@@ -116,8 +116,7 @@ test('a success begins anew, and so does any change by a person', async () => {
   await simulation.emit();
   await simulation.clock.advance(45 * MINUTE_MS);
   assert.ok(isEnabled(simulation, hook));
-  await simulation.run(
-    simulation.webhooks.resources.outgoing.patch(hook, { headers: { a: 'b' } }));
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { headers: { a: 'b' } }));
   const minutes = await minutesUntilDisabled(simulation, hook) ?? 0;
   assert.ok(minutes >= 60 && minutes <= 71, String(minutes));
 });

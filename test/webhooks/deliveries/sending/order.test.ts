@@ -117,8 +117,7 @@ for (const members of [BY_KEY, { order: 'strict' }, { maxInFlight: 1 }]) {
 }
 
 test('a failed delivery retried by hand goes to the end, one that waits stays', async () => {
-  const { simulation, hook, waiting: failed } =
-    await withWaiting({ ...BY_KEY, retrySchedule: [] });
+  const { simulation, hook, waiting: failed } = await withWaiting({ ...BY_KEY, retrySchedule: [] });
   await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, {
     retrySchedule: [600],
   }));
@@ -172,8 +171,7 @@ test('what was retried by hand has its place after a crash, too', async () => {
 });
 
 test('a resend goes to the end of its key', async () => {
-  const { simulation, hook, waiting: failed } =
-    await withWaiting({ ...BY_KEY, retrySchedule: [] });
+  const { simulation, hook, waiting: failed } = await withWaiting({ ...BY_KEY, retrySchedule: [] });
   await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: false }));
   const pending = await emit(simulation, 1).catch(() => '');
   assert.equal(pending, '');

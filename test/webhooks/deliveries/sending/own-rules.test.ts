@@ -35,11 +35,9 @@ test('a webhook has as many attempts under way as it says, also after a crash', 
   simulation.targets.set('target', { kind: 'hang' });
   for (let count = 0; count < 20; count += 1) await simulation.emit();
   assert.equal(simulation.underWay.length, 5);
-  await simulation.run(
-    simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 7 }));
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 7 }));
   assert.equal(simulation.underWay.length, 7);
-  await simulation.run(
-    simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 1 }));
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { maxInFlight: 1 }));
   await simulation.crash();
   await simulation.clock.advance(100);
   assert.equal(simulation.underWay.length, 1);

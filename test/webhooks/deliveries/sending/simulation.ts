@@ -227,7 +227,5 @@ async function fail(request: Request, code: string): Promise<never> {
   request.result = code;
   const isProxy = code === 'EPROXY';
   const kind = code === 'ETIMEDOUT' ? 'timeout' : 'network';
-  throw new NetworkError(isProxy ? 'proxy' : kind, code, 'failed', {
-    isProxyFailure: isProxy,
-  });
+  throw new NetworkError(isProxy ? 'proxy' : kind, code, 'failed', { isProxyFailure: isProxy });
 }

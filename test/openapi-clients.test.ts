@@ -63,7 +63,7 @@ test('the document says which texts a member takes', () => {
     ['OutgoingWebhookBody', 'httpMethod', /in capitals/],
     ['IncomingWebhookBody', 'deduplicate', /`auto`.*`off`/],
     ['IncomingWebhookBody', 'answer', /`result`.*`accepted`/],
-    ['IncomingWebhookBody', 'secret', /Left out of a change it stays/],
+    ['IncomingWebhookBody', 'secret', /A change without it leaves it/],
     ['IncomingWebhookBody', 'actionConfiguration', /by its identifier/],
     ['WebhookRouteBody', 'actionConfiguration', /by its identifier/],
     ['OutgoingWebhookBody', 'actionConfiguration', /by its identifier/],

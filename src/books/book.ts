@@ -195,7 +195,7 @@ export const bookSchema = describeObject({
     },
     inLanguage: {
       label: 'Language', schema: languageSchema,
-      description: 'A BCP 47 tag, such as `pt-BR`, stored in its canonical form.',
+      description: 'A language tag (BCP 47) such as `en` or `pt-BR`, stored in its canonical form.',
     },
     numberOfPages: {
       label: 'Pages', schema: { kind: 'integer', minimum: 1, maximum: 100_000 },
@@ -235,7 +235,7 @@ export const bookSchema = describeObject({
     },
     metadata: {
       label: 'Other data', form: { group: 'more' },
-      description: "The caller's own data: at most 16 KiB of JSON and 8 levels.",
+      description: 'Data of your own: at most 16 KiB of JSON and 8 levels.',
       schema: { kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: 8 },
     },
   },

@@ -206,7 +206,7 @@ const outgoing = {
 
 const events = {
   keep: choice('heard', ['heard', 'all'],
-    'heard: events that fire at least one webhook; all: also those that fire none'),
+    'heard: events that fire a webhook, or would if it were on; all: also those that fire none'),
   retentionDays: days(7, 'events without deliveries are kept'),
   maxBytes: count(268_435_456,
     'of such events; the oldest go first. At most an eighth of --max-memory', 0, BYTES_MAX,

@@ -50,7 +50,8 @@ export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', 
 /** Finds the webhooks that hear an event now, and says what becomes of one unheard. */
 export interface AudienceFinder {
   findAudience(transaction: Transaction, name: string, payloadJson: string): readonly string[];
-  readonly keepsUnheard: boolean;
+  /** Whether an event stays that no webhook hears. */
+  keepsUnheard(name: string, payloadJson: string): boolean;
 }
 
 export type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
@@ -95,7 +96,7 @@ function stageBegin(
   const webhookIds = audienceFinder.findAudience(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
-    if (!audienceFinder.keepsUnheard) deleteEvent(transaction, id);
+    if (!audienceFinder.keepsUnheard(name, payloadJson)) deleteEvent(transaction, id);
     return;
   }
   const createdAt = formatTimestamp(nowMs);

@@ -1,8 +1,9 @@
 /**
  * Turns events into deliveries. An event that no webhook hears is kept only if the setting
- * `events.keep` says so. The event and its deliveries are staged in the transaction that
- * causes the event, so that the cause and its deliveries are on disk together, or not at all. A
- * delayed event is staged alone: see delayed-events.ts.
+ * `events.keep` says so, or a webhook that is off would have heard it: a backfill can send it then.
+ * The event and its deliveries are staged in the transaction that causes the event, so that the
+ * cause and its deliveries are on disk together, or not at all. A delayed event is staged alone:
+ * see delayed-events.ts.
  */
 import { assert } from '../../base/assert.ts';
 import { isEventName, explainInvalidEventName } from '../../base/event-name.ts';
@@ -64,7 +65,7 @@ type Emission = StageOptions & EventTerms & {
 const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 
 export class EventPublisher implements AudienceFinder {
-  readonly keepsUnheard: boolean;
+  readonly #keepsAll: boolean;
   readonly #context: RelayContext;
   readonly #webhooks: OutgoingWebhookIndex;
   readonly #fanOuts: FanOuts;
@@ -72,13 +73,13 @@ export class EventPublisher implements AudienceFinder {
 
   constructor(
     context: RelayContext, webhooks: OutgoingWebhookIndex, fanOuts: FanOuts,
-    capacity: QueueCapacity, keepsUnheard: boolean,
+    capacity: QueueCapacity, keepsAll: boolean,
   ) {
     this.#context = context;
     this.#webhooks = webhooks;
     this.#fanOuts = fanOuts;
     this.#capacity = capacity;
-    this.keepsUnheard = keepsUnheard;
+    this.#keepsAll = keepsAll;
   }
 
   /**
@@ -92,9 +93,10 @@ export class EventPublisher implements AudienceFinder {
     return this.#stage(transaction, { ...options, inputs, name, payloadJson });
   }
 
-  /** Whether an event of that name triggers a webhook, or all are kept: else skip its payload. */
+  /** Whether an event of that name may be kept: else skip its payload. */
   mayKeep(name: string, kind?: EventKind): boolean {
-    return this.#webhooks.findTriggered(name, kind).length > 0 || this.keepsUnheard;
+    return this.#keepsAll || this.#webhooks.findTriggered(name, kind).length > 0
+      || this.#webhooks.findOffTriggered(name, kind).length > 0;
   }
 
   /**
@@ -159,14 +161,20 @@ export class EventPublisher implements AudienceFinder {
     options: Pick<StageOptions, 'except' | 'isSystem'> = {},
   ): readonly string[] {
     const { except } = options;
-    const readPayload = (): JsonValue => parseJsonText(payloadJson) as JsonValue;
-    const matchingIds = this.#webhooks.findMatching(name, readPayload, options);
+    const matchingIds = this.#webhooks.selectMatching(
+      this.#webhooks.findTriggered(name, options), name, createPayloadReader(payloadJson));
     const webhookIds = typeof except === 'string'
       ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
     // The index has committed webhooks, and a staged transaction may remove one. Very many webhooks
     // are not looked up: the delivery to a removed webhook is cancelled later.
     return isFannedOut(webhookIds.length) ? webhookIds : webhookIds.filter((webhookId) =>
       transaction.find(outgoingCollection.name, webhookId) !== undefined);
+  }
+
+  keepsUnheard(name: string, payloadJson: string, kind?: EventKind): boolean {
+    return this.#keepsAll || this.#webhooks.selectMatching(
+      this.#webhooks.findOffTriggered(name, kind), name, createPayloadReader(payloadJson),
+    ).length > 0;
   }
 
   #stage(transaction: Transaction, emission: Emission): EmittedEvent {
@@ -184,12 +192,12 @@ export class EventPublisher implements AudienceFinder {
       : this.#stageWithoutDeliveries(transaction, emission, hops);
   }
 
-  /** Stages a delayed event, or an event that no webhook hears, if such events are kept. */
+  /** Stages a delayed event, or an event that no webhook hears and that is kept all the same. */
   #stageWithoutDeliveries(
     transaction: Transaction, emission: Emission, hops: number,
   ): EmittedEvent {
-    const { payloadJson, deliverAt } = emission;
-    if (deliverAt === undefined && !this.keepsUnheard) return NOT_KEPT;
+    const { name, payloadJson, deliverAt } = emission;
+    if (deliverAt === undefined && !this.keepsUnheard(name, payloadJson, emission)) return NOT_KEPT;
     const head = createHead(emission, hops, []);
     if (deliverAt === undefined) {
       transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
@@ -218,6 +226,10 @@ export class EventPublisher implements AudienceFinder {
     const deliveries = stageEventWithDeliveries(transaction, head, json);
     return { eventId: identifier, deliveries: deliveries.map((delivery) => delivery.identifier) };
   }
+}
+
+function createPayloadReader(payloadJson: string): () => JsonValue {
+  return () => parseJsonText(payloadJson) as JsonValue;
 }
 
 /** An event sorts before its deliveries, whose ids follow from its own: see fan-out.ts. */

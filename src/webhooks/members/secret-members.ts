@@ -12,7 +12,7 @@ export const secretSchema: StringSchema = {
 };
 
 /** How a secret is changed, after what it is for. */
-export const SECRET_RULE = 'It is never shown. Left out of a change it stays; null removes it';
+export const SECRET_RULE = 'It is never shown. A change without it leaves it; null removes it';
 
 export const secretMembers = {
   secret: {

@@ -34,7 +34,7 @@ export const oauth2Schema = describeObject({
     clientSecret: {
       schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
       isSecret: true,
-      description: 'It is needed, and never shown. Left out of a change it stays, unless the '
+      description: 'It is needed, and never shown. A change without it leaves it, unless the '
         + 'token URL or the target gets another scheme, host or port',
     },
     scope: { schema: lineSchema, description: 'The scopes to ask for, with spaces between them' },

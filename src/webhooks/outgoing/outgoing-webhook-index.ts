@@ -47,11 +47,16 @@ type SentHeaders = Readonly<Record<string, string>>;
 /** By default an event is not about hookshelf itself. */
 export type EventKind = { readonly isSystem?: boolean };
 
+/** The identifiers of webhooks by their triggers. */
+type TriggerMap = Map<string, Set<string>>;
+
 export class OutgoingWebhookIndex {
   readonly #store: Store;
   readonly #collection: Collection;
   readonly #webhooks = new Map<string, ReadyOutgoingWebhook>();
-  readonly #byTrigger = new Map<string, Set<string>>();
+  readonly #byTrigger: TriggerMap = new Map();
+  /** The webhooks that are off, and not probed. */
+  readonly #offByTrigger: TriggerMap = new Map();
   readonly #conditions = new Map<string, Predicate>();
   readonly #unfollow: () => void;
 
@@ -87,10 +92,17 @@ export class OutgoingWebhookIndex {
       : collectTriggered(this.#byTrigger, event, kind?.isSystem === true);
   }
 
-  /** Without webhooks whose condition is false; `payload` is called if a condition reads it. */
-  findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[] {
-    const webhookIds = this.findTriggered(event, kind);
-    if (this.#conditions.size === 0) return webhookIds;
+  /** The same of webhooks that are off: a backfill may send them the event one day. */
+  findOffTriggered(event: string, kind?: EventKind): readonly string[] {
+    return this.#offByTrigger.size === 0 ? []
+      : collectTriggered(this.#offByTrigger, event, kind?.isSystem === true);
+  }
+
+  /** The webhooks whose condition holds; `payload` is called if a condition reads it. */
+  selectMatching(
+    webhookIds: readonly string[], event: string, payload: () => JsonValue,
+  ): readonly string[] {
+    if (webhookIds.length === 0 || this.#conditions.size === 0) return webhookIds;
     const facts = new Facts({ payload, event: () => event });
     return webhookIds.filter((webhookId) => this.#conditions.get(webhookId)?.(facts) ?? true);
   }
@@ -112,24 +124,30 @@ export class OutgoingWebhookIndex {
     } else {
       const webhook = prepareWebhook(decodeOutgoingWebhook(after));
       this.#webhooks.set(id, webhook);
-      if (webhook.enabled || webhook.isProbed) this.#addTriggers(webhook);
+      this.#addTriggers(webhook);
       if (webhook.when !== undefined) this.#conditions.set(id, prepareCondition(webhook.when));
     }
   }
 
-  #addTriggers(webhook: StoredOutgoingWebhook): void {
+  #addTriggers(webhook: ReadyOutgoingWebhook): void {
+    const byTrigger = this.#selectMap(webhook);
     for (const trigger of listTriggers(webhook)) {
-      const set = this.#byTrigger.get(trigger) ?? new Set();
-      this.#byTrigger.set(trigger, set.add(webhook.identifier));
+      const set = byTrigger.get(trigger) ?? new Set();
+      byTrigger.set(trigger, set.add(webhook.identifier));
     }
   }
 
-  #removeTriggers(webhook: StoredOutgoingWebhook): void {
+  #removeTriggers(webhook: ReadyOutgoingWebhook): void {
+    const byTrigger = this.#selectMap(webhook);
     for (const trigger of listTriggers(webhook)) {
-      const set = this.#byTrigger.get(trigger);
+      const set = byTrigger.get(trigger);
       set?.delete(webhook.identifier);
-      if (set?.size === 0) this.#byTrigger.delete(trigger);
+      if (set?.size === 0) byTrigger.delete(trigger);
     }
+  }
+
+  #selectMap(webhook: ReadyOutgoingWebhook): TriggerMap {
+    return webhook.enabled || webhook.isProbed ? this.#byTrigger : this.#offByTrigger;
   }
 }
 

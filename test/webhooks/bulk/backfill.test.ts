@@ -258,6 +258,33 @@ test('keeps the length of a chain', async (context) => {
   assert.equal(place.target.received[0]?.headers['x-hookshelf-chain'], '4');
 });
 
+test('events that only a webhook heard that is off are kept for it, and no others',
+  async (context) => {
+    const place = await open(context, { events: { keep: 'heard' } });
+    const when = { path: 'payload.n', op: 'eq', value: 1 };
+    const hook = await place.add({ enabled: false, when });
+    const soonAt = formatTimestamp(Date.now() + 300);
+    const emit = async (name: string, n: number, terms: object = {}): Promise<unknown> =>
+      (await place.relay.ask('POST', '/api/events', { name, payload: { n }, ...terms })).json;
+    const keptIds = (await Promise.all([emit('order.paid', 1), emit('order.late', 1)]))
+      .map((answer) => Reflect.get(Object(answer), 'event'));
+    assert.ok(keptIds.every((id) => typeof id === 'string'), JSON.stringify(keptIds));
+    const unheard = { event: null, deliveries: [] };
+    assert.deepEqual(await emit('order.paid', 2), unheard, 'its condition is false');
+    assert.deepEqual(await emit('book.read', 1), unheard, 'no trigger of it');
+    await emit('order.paid', 1, { deliverAt: soonAt });
+    await emit('order.paid', 2, { deliverAt: soonAt });
+    place.relay.webhooks.start();
+    const delayed = (): boolean => place.relay.store.collection('delayed-events').size > 0;
+    await soon('the delayed ones have begun', () => !delayed());
+    assert.equal(await place.count(hook), 3);
+    await place.relay.ask('PATCH', `/api/outgoing-webhooks/${hook}`, { enabled: true });
+    assert.equal((await place.backfilled(hook))['done'], 3);
+    await soon('they have come', () => place.arrived().length === 3);
+    await place.relay.ask('DELETE', `/api/outgoing-webhooks/${hook}`);
+    assert.deepEqual(await emit('order.paid', 1), unheard, 'its webhook is gone');
+  });
+
 test('a disabled webhook takes it, and its deliveries wait', async (context) => {
   const place = await open(context);
   await place.emit('order.paid', { n: 1 });

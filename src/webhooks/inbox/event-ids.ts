@@ -20,7 +20,7 @@ export const eventIdCollection: CollectionSpec = { name: 'event-ids', key: 'iden
 /** Above these limits the ids that expire first are removed first. */
 export const EVENT_ID_LIMITS = { countMax: 500_000, bytesMax: 128 << 20 };
 
-/** The key by which a request is compared with earlier ones. */
+/** The key by which a request is compared with earlier requests. */
 export type EventKey = {
   readonly identifier: string;
   /** null: the event is the same, whatever the body is. */

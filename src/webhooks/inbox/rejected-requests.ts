@@ -1,7 +1,7 @@
 /**
  * Rejected requests, in memory alone: anyone can send them, so they must fill neither disk nor
- * memory. The oldest go first, a webhook's own before those of others. Lists have them beside the
- * stored requests.
+ * memory. The oldest go first, a webhook's own before those of other webhooks. Lists have them
+ * beside the stored requests.
  */
 import { estimateHeadBytes, type StoredRequest } from '../incoming/stored-request.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The durable queue of stored requests, and every change of one. A request is a record with a
- * delivery for each of its routes; a change writes those that it concerns. They are deleted
- * together with the request, and so is a body with a record of its own.
+ * The durable queue of stored requests, and every change of a request. A request is a record with a
+ * delivery for each of its routes, and maybe a record of its body. A change writes the records that
+ * it concerns; all are deleted together.
  */
 import { findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Transaction } from '../../store/store-port.ts';
@@ -65,7 +65,7 @@ function isCurrent(
   });
 }
 
-/** Stages the records that differ from those of `before`. */
+/** Stages the records that differ from the records of `before`. */
 function stageChange(
   transaction: Transaction, request: StoredRequest, before: StoredRequest,
 ): void {

@@ -1,4 +1,4 @@
-/** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
+/** Lists stored and rejected requests, newest first. Rejected requests are in memory. */
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { createFieldTest } from '../records/fields.ts';

@@ -155,7 +155,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
   },
 ];
 
-/** Returns the request's Content-Type; empty without one. */
+/** Returns an empty text for a request without a Content-Type. */
 function findMediaType({ headers }: StoredRequest): string {
   return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }

@@ -22,7 +22,7 @@ import {
 /** Creates the facts that the webhook of a request would read. */
 export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;
 
-/** A walk through stored requests, and among them those that were rejected. */
+/** A walk through stored and rejected requests, newest first. */
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #createFacts: CreateRequestFacts;
   readonly #ring: Pick<RejectedRing, 'find'>;

@@ -34,7 +34,7 @@ export type RequestState = {
   readonly bytes: number;
 };
 
-/** null: no request, or one whose deliveries are not all applied yet. */
+/** null: there is no request, or not all of its deliveries are applied yet. */
 type RequestStateChange = {
   readonly id: string;
   readonly before: RequestState | null;

@@ -106,7 +106,7 @@ export function findFittingFormat(
   return triedKind !== 'text' && isUtf8(text) ? 'text' : null;
 }
 
-/** Explains why actions get no payload of a body, and what to do; null: they get one. */
+/** Explains why actions get no payload of a body, and what to do; null: they get a payload. */
 export function explainUnparsed(
   reading: FieldReading & Pick<BodyReading, 'format'>, body: PlainBody,
   contentType: string | undefined,

@@ -60,7 +60,7 @@ export const responseMember = {
 /** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
 export type CustomResponse = RecordOf<typeof successSchema>;
 
-/** The responses by outcome; for one that has none the sender gets the JSON. */
+/** The responses by outcome; for an outcome without a response the sender gets the JSON. */
 export type CustomResponses = RecordOf<typeof responseMember.schema>;
 
 /** The outcome of a request. An `unmatched` request fits no route; `rejected` are 401 and 403. */

@@ -1,6 +1,6 @@
 /**
- * Runs the matching routes of a webhook side by side. The outcome of one has no effect on another.
- * Used for a request that is answered with its result, and for a stored one that runs later.
+ * Runs the matching routes of a webhook side by side, for a request that is answered with its
+ * result, or for a stored request that runs later. No outcome has an effect on another route.
  *
  *   runRoutes       runs several routes, each with runRoute
  *   runRoute        measures one run of a route, and makes its outcome

@@ -171,7 +171,7 @@ function createRefusingVerifier(name: string): SenderVerifier {
 }
 
 /**
- * The verifier of a webhook; that of X-Signature for one without `verification`. Throws what
+ * The verifier of a webhook; without `verification` that of X-Signature. Throws what
  * `getPreset` throws.
  */
 export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): SenderVerifier {
@@ -204,7 +204,7 @@ export function chooseSecretShape({ verification }: JsonObject): SecretShapeChoi
   };
 }
 
-/** null: the key is a public one. */
+/** null: the key is a public key. */
 function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
   const { key, algorithm } = isJsonObject(scheme) ? scheme : {};
   if (algorithm !== 'token' && !String(algorithm).startsWith('hmac-')) return null;

@@ -13,7 +13,7 @@ export const slugSchema: StringSchema = {
   mustBe: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
 };
 
-/** A webhook's name stands wherever its identifier may, so it must not be taken for one. */
+/** A webhook's name stands wherever its identifier may, so it must not look like an identifier. */
 const nameSchema: StringSchema = {
   ...slugSchema,
   mustBe: `${slugSchema.mustBe}, and not of a UUID's form`,

@@ -135,9 +135,9 @@ export function parseConfiguredHeaders(configured: unknown): Record<string, stri
 
 /**
  * Refuses a target on the deny list when it is saved, and not with each attempt: throws `invalid`
- * at `pointer` if the change names one. A target that was stored before, perhaps under another
- * list, may stay, so that the webhook can still be disabled or changed. `findTarget` reads the
- * target from a stored record.
+ * at `pointer` if the change names such a target. A target that was stored before, perhaps under
+ * another list, may stay, so that the webhook can still be disabled or changed. `findTarget` reads
+ * the target from a stored record.
  */
 export function checkTarget(
   { before, after }: Pick<Change, 'before' | 'after'>, pointer: string,

@@ -1,7 +1,7 @@
 /**
  * Tells which requests carry the same event again. One request at a time holds the claim to an
  * event and runs its actions; others wait for the outcome of that run. A finished event is
- * remembered, in memory or by its stored request; a failed one may be claimed and run again.
+ * remembered, in memory or by its stored request; a failed event may be claimed and run again.
  */
 import { endsInTime, type Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
@@ -183,7 +183,7 @@ export class Duplicates {
 
   /**
    * Waits for `promise`; rejects with `unavailable` at the deadline, or when too many wait already.
-   * A waiting request runs nothing, so it is not counted among the running ones meanwhile.
+   * A waiting request runs nothing, so it does not count among the running requests meanwhile.
    */
   async #wait<T>(
     { webhook: { traffic } }: AdmittedRequest, deadlineMs: number, promise: Promise<T>,

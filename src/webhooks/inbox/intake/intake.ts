@@ -18,7 +18,7 @@
  *
  * The response of a run is its result. An event tells whether requests are duplicates: see
  * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
- * every request before its response, `failed` one whose run failed, `off` none. No request is
+ * every request before its response, `failed` a request whose run failed, `off` none. No request is
  * answered as accepted that is not on disk. An accepted request goes on in `QueueWorker`, which
  * follows the deliveries of requests to their routes and has `RequestRunner` run them.
  */
@@ -158,8 +158,8 @@ export class Intake {
   }
 
   /**
-   * Answers the request as accepted. A new one is stored and runs later; the repetition of a failed
-   * event makes the first request due; a duplicate is answered as one.
+   * Answers the request as accepted. A new request is stored and runs later; the repetition of a
+   * failed event makes the first request due; a duplicate is answered as a duplicate.
    */
   async #accept(
     request: AdmittedRequest, senderEvent: SenderEvent | null, matchingRoutes: MatchingRoutes,

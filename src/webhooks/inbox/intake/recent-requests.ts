@@ -34,7 +34,7 @@ export class RecentRequests {
     if (this.#byId.size > COUNT_MAX || this.#bytes > BYTES_MAX) this.#deleteOldest();
   }
 
-  /** `bytes` are those of the current record. */
+  /** `bytes` is the current record. */
   find(id: string, bytes: Buffer): RecentRequest | undefined {
     const request = this.get(id);
     return request !== undefined && isSameMemory(request.stored.bytes, bytes) ? request : undefined;

@@ -212,7 +212,7 @@ export class ResultRuns {
     request: AdmittedRequest, outcomes: readonly RouteOutcome[], { id, event }: RunContext,
     refusal: AppError,
   ): Promise<never> {
-    // The request is stored if another route has run, so that this one is not run again.
+    // The request is stored if a route has run, so that this route is not run again.
     const hasRun = outcomes.some((outcome) => outcome.refusal === null);
     if (hasRun && request.webhook.inbox !== 'off') {
       const status = findStatus(refusal.code);
@@ -229,7 +229,7 @@ export class ResultRuns {
       () => new IncomingActionCall(request, this.#createWait, id), request.body.contentBytes);
     if (!isPromised(running)) return running;
     const { traffic } = request.webhook;
-    // The request itself is counted as one already.
+    // The request itself counts as a running action already.
     const additionalCount = Math.max(0, routes.length - 1);
     traffic.running += additionalCount;
     return running.finally(() => {

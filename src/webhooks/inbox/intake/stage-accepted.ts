@@ -58,7 +58,7 @@ export function stageAccepted(
     // This caches the request for its run. The transaction may run again or fail, which does no
     // harm: `RecentRequests` replaces a request of the same id, and one that differs from its
     // record is deleted before it runs (request-runner.ts). With several routes, an action must not
-    // see what another one makes of the headers or the bytes in its context.
+    // see what another action makes of the headers or the bytes in its context.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({

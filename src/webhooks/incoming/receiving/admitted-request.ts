@@ -103,7 +103,7 @@ export class AdmittedRequest implements CalledRequest {
   }
 }
 
-/** Reads an event's name or id from a request; null when it has none, or one that is too long. */
+/** Reads the name or the id of an event; null: the request has none, or it is too long. */
 export function readNameOrId(
   reader: RequestReader | null, sources: ValueSources | null | undefined,
 ): string | null {

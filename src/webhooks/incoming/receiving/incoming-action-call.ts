@@ -1,7 +1,7 @@
 /**
- * The call of an action for a request of an incoming webhook: for one that was admitted just now,
- * or for a stored one. The action gets the same in either case, but for credentials in headers,
- * which are never stored.
+ * The call of an action for a request of an incoming webhook, which was admitted just now or is
+ * stored. The action gets the same in either case, but for credentials in headers, which are never
+ * stored.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';

@@ -70,7 +70,7 @@ export class IncomingBody {
     return received.length + (plain === received || plain === null ? 0 : plain.length);
   }
 
-  /** null: no payload can be made of the body, so that actions get the empty one. */
+  /** null: no payload can be made of the body, so that actions get the empty payload. */
   readPayload(): Payload | null {
     if (this.#payload === undefined) this.#payload = this.#makePayload();
     return this.#payload;

@@ -104,7 +104,8 @@ export class IncomingWebhookIndex {
   }
 
   /**
-   * Finds by identifier first, as a path segment may look like one, then by name or path segment.
+   * Finds by identifier first, as a path segment may look like an identifier, then by name or path
+   * segment.
    */
   findNamed(name: string): ReadyIncomingWebhook | undefined {
     return this.#byIdentifier.get(resolveKey(this.#collection, name) ?? '');
@@ -188,7 +189,7 @@ function parseAddresses(addresses: readonly string[]): AddressSet {
 
 const COUNTED_WEBHOOKS_MAX = 1000;
 
-/** The counts of each webhook; those of webhooks beyond the limit under one label. */
+/** The counts of each webhook; the webhooks beyond the limit share a label. */
 function countByLabel<Reason>(
   webhooks: Iterable<ReadyIncomingWebhook>,
   read: (traffic: WebhookTraffic) => Iterable<readonly [Reason, number]>,

@@ -77,7 +77,7 @@ async function receiveOrReject(
   }
 }
 
-/** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown one. */
+/** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown path. */
 export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handler {
   return (exchange) => rejectUnknown(webhooks, exchange);
 }
@@ -253,7 +253,7 @@ function reportOutcome(
 
 /**
  * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
- * request that is not its sender's, `malformed` for one that lacks what its sender's requests have,
+ * request that is not its sender's, `malformed` for what lacks a part of its sender's requests,
  * and `too_large` for one whose plain body or form is. A body is decoded late: a caller who cannot
  * sign makes us decode only a form, or a plain body that is signed.
  */

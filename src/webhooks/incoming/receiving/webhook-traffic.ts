@@ -35,7 +35,7 @@ export class WebhookTraffic {
   }
 }
 
-/** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
+/** A token bucket that holds the tokens of a second, so that a burst of a second's rate passes. */
 class TokenBucket {
   readonly ratePerS: number;
   readonly #capacity: number;
@@ -49,7 +49,7 @@ class TokenBucket {
     this.#refilledAtMs = nowMs;
   }
 
-  /** Takes a token. Gives 0 if there was one, else the whole seconds until there is. */
+  /** Takes a token. Returns 0 if there was a token, else the whole seconds until there is. */
   take(nowMs: number): number {
     const refill = Math.max(0, nowMs - this.#refilledAtMs) / 1000 * this.ratePerS;
     this.#tokens = Math.min(this.#capacity, this.#tokens + refill);

@@ -8,7 +8,7 @@
  * any values. Names of members are never filled.
  *
  * The result is not scanned again, and nothing is evaluated. Placeholders, and how `\{{` escapes
- * one, are those of base/json/placeholders.ts.
+ * them, are those of base/json/placeholders.ts.
  */
 import { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';

@@ -36,7 +36,7 @@ type SearchableList<Item, Filter> = {
   readonly path: string;
   readonly fields: RecordFields<never, Filter>;
   readonly service: {
-    /** Finds up to `limit` items that come after the one of the id `from`, in the list's order. */
+    /** Finds up to `limit` items that come after the item `from` in the order of the list. */
     list(
       filter: Filter, from: string | null, limit: number, isNewestFirst: boolean,
     ): Promise<readonly Item[]>;

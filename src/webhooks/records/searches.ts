@@ -1,7 +1,7 @@
 /**
  * Searches of stored records, newest first. There is no index: a search goes through the records in
- * short steps, between which the loop serves others, until its page is full or its time is over.
- * The next page goes on from there.
+ * short steps, between which the loop serves other requests, until its page is full or its time is
+ * over. The next page goes on from there.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Says why a request is rejected, or that it would be accepted: thirteen checks in one order. The
  * first that fails is the verdict; later failures are hints. It shows neither the secret nor the
- * expected signature, and only 8 characters of the given one.
+ * expected signature, and only 8 characters of the given signature.
  */
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/preset-table.ts';
@@ -26,7 +26,7 @@ type DiagnosisInput = {
   readonly url: string | null;
   /** Whether the webhook accepts every request, as it has neither `verification` nor secret. */
   readonly acceptsUnsigned: boolean;
-  /** Why the webhook accepts no such request, even a signed one, such as that it is disabled. */
+  /** Why the webhook accepts no such request, even if it is signed, such as that it is disabled. */
   readonly rejectionReason: string | null;
   /** null: the client is unknown, or any address may call. */
   readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
@@ -38,10 +38,10 @@ type DiagnosisInput = {
   readonly nowMs: number;
 };
 
-/** The verdict of the time when a request came, for one that cannot be judged again. */
+/** The verdict of the time when a request came that cannot be judged again. */
 export type RecordedVerdict = {
   readonly accepted: boolean;
-  /** The failed check, which is not always one of a diagnosis. */
+  /** The failed check; a diagnosis does not have every such check. */
   readonly failedCheck: string | null;
   readonly secret: 'current' | 'previous' | null;
   /** The part that was not stored, as a clause. */

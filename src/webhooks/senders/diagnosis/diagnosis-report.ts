@@ -41,7 +41,7 @@ export class DiagnosisReport {
     this.#results.push({ check, status, finding });
   }
 
-  /** Skips every check between the last reported one and `end`. */
+  /** Skips every check between the last reported check and `end`. */
   skipTo(end: DiagnosisCheck, finding: string): void {
     for (const check of CHECKS.slice(this.#results.length, CHECKS.indexOf(end))) {
       this.note(check, 'skipped', finding);

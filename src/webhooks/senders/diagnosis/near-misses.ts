@@ -140,7 +140,7 @@ function listBodyVariants({ scheme, request }: FailedVerification): Variant[] {
   }]);
 }
 
-/** Placeholders of the signed content, of which the other one would be right. */
+/** Two placeholders of the signed content: the scheme has one, and the other would be right. */
 const SIGNED_BODIES: readonly (readonly [finding: string, from: string, to: string])[] = [
   ['if the body had no Content-Encoding: the sender signs it before it is compressed, and here the '
     + 'bytes count that came. Use the preset custom with {plainBody} in place of {body}, or have '

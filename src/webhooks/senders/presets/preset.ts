@@ -31,7 +31,7 @@ export type Preset = {
   readonly sample: {
     readonly body: string;
     readonly contentType: string;
-    /** The headers beside those of the signature. */
+    /** The headers that carry no signature. */
     readonly headers?: Readonly<Record<string, string>>;
   };
   /** The facts of this row for which there is no source but memory or a third party. */

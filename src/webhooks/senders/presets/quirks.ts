@@ -10,7 +10,7 @@ export const giteaQuirk: Quirk = {
   },
 };
 
-/** A CloudEvent without one of its required attributes is none. */
+/** What lacks a required attribute is no CloudEvent. */
 export const cloudEventsQuirk: Quirk = {
   findContentProblem: (reader) => reader.cloudEvent().problem,
 };

@@ -75,7 +75,7 @@ export function parseMultipart(
   return fields;
 }
 
-/** The name of the first field that is not in its charset, or in an unknown one; null: none is. */
+/** Names the first field that is not in its charset, or in an unknown one; null: there is none. */
 export function findUndecodedField(body: Buffer, contentType: string | undefined): string | null {
   const requestCharset = resolveCharset(contentType);
   for (const bytes of cutParts(body, contentType).parts) {
@@ -95,7 +95,7 @@ export function isMultipartType(contentType: string | undefined): boolean {
 }
 
 type Parts = {
-  /** The header and the content of each; at most one more than may be. */
+  /** The header and the content of each part; at most one part more than may be. */
   readonly parts: readonly Buffer[];
   /** Whether the last delimiter is there. */
   readonly isClosed: boolean;
@@ -109,14 +109,14 @@ function cutParts(body: Buffer, contentType: string | undefined): Parts {
   let delimiter = findDelimiter(body, mark, 0);
   while (delimiter !== null && !delimiter.isLast && parts.length <= PARTS_MAX) {
     const next = findDelimiter(body, mark, delimiter.end);
-    // A part that is cut counts as one.
+    // A part that is cut counts as a part.
     parts.push(body.subarray(delimiter.end, next?.start ?? body.length));
     delimiter = next;
   }
   return { parts, isClosed: delimiter?.isLast === true };
 }
 
-/** The boundary that a Content-Type names; null: none, or one that is too long. */
+/** The boundary that a Content-Type names; null: it names none, or a boundary that is too long. */
 function findBoundary(contentType = ''): string | null {
   const boundary = parseParameters(contentType)?.get('boundary')?.trimEnd();
   return boundary !== undefined && BOUNDARY.test(boundary) ? boundary : null;
@@ -188,7 +188,7 @@ function parsePart(part: Buffer): MultipartPart | null {
   };
 }
 
-/** null: the text is not in its charset, or that one is unknown. */
+/** null: the text is not in its charset, or the charset is unknown. */
 function readValue(
   { filename, contentType, content }: MultipartPart, requestCharset: string | null,
 ): string | MultipartFile | null {
@@ -216,7 +216,7 @@ const LINE_BREAK = Buffer.from('\r\n');
 /** The headers by name in lower case; null: a line is none. The first of a name counts. */
 function parseHeaders(head: string): ReadonlyMap<string, string> | null {
   const headers = new Map<string, string>();
-  // A line that begins with a space goes on with the one before it (RFC 5322 §2.2.3).
+  // A line that begins with a space goes on with the line before it (RFC 5322 §2.2.3).
   for (const line of head.trimEnd().replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon).toLowerCase();

@@ -12,7 +12,7 @@ import { quote } from '../../../base/text/error-message.ts';
 type UndecodedBody = { readonly reason: string; readonly isTooLarge: boolean };
 export type PlainBody = Buffer | UndecodedBody;
 
-/** The limit where nobody gives one: that of the default settings. */
+/** The limit where nobody gives one: the limit of the default settings. */
 export const PLAIN_BYTES_MAX = 1 << 20;
 
 /** Each decoding takes its time, and senders use a single encoding. */

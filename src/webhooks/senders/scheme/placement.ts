@@ -45,7 +45,7 @@ export function listRequiredInBody(scheme: Scheme): ReturnType<typeof listPlacem
     isInBody(source) && (name !== 'id' || /\{(?:id|token)\}/.test(scheme.content)));
 }
 
-/** Why no request with that method can be made as the sender would; null: one can. */
+/** What prevents that a request with that method is made as the sender would; null: nothing. */
 export function findSigningObstacle(scheme: Scheme, method: string): string | null {
   const { algorithm, content } = scheme;
   const inBody = listRequiredInBody(scheme);

@@ -74,7 +74,7 @@ export type Scheme = {
   readonly signature: {
     /** The place of the value that holds the signature, or several. */
     readonly from: ValueSources;
-    /** Stands before each signature; without `prefixOptional`, others are ignored. */
+    /** Stands before each signature; without `prefixOptional`, other signatures are ignored. */
     readonly prefix?: string;
     readonly prefixOptional?: boolean;
     /**
@@ -185,7 +185,7 @@ export function listCoveredParts(scheme: Scheme): readonly CoveredPart[] {
   const from = timestamp?.from;
   const hasTime = content.includes('{timestamp}')
     || (hasBody && from !== undefined && 'json' in from);
-  // The id that duplicates are told by; PayPal signs another one.
+  // The id that duplicates are told by; PayPal signs another id.
   const hasId = dedupeSigned === true
     || (dedupe === undefined && /\{(?:id|token)\}/.test(content));
   const parts: readonly (readonly [CoveredPart, boolean])[] =

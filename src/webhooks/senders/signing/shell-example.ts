@@ -39,7 +39,7 @@ type ShellExampleInput = {
    */
   readonly body: string;
   readonly contentType: string;
-  /** The headers beside those of the signature; they may hold {id} as well. */
+  /** The headers that carry no signature; they may hold {id} as well. */
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
 };
@@ -97,7 +97,7 @@ function formatTimestampCommand({ timestamp }: Scheme): string[] {
   }
 }
 
-/** Whether the request holds an id somewhere, or signs one. */
+/** Whether the request holds or signs an id. */
 function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
   return listSchemeHeaders(scheme, headers).some(([name]) => name === 'id')
     || 'query' in (findPlacement(scheme, 'id') ?? {})
@@ -203,7 +203,7 @@ function quoteWithin(text: string): string {
 
 /**
  * A token goes to curl through a pipe, as other users could read an argument: curl runs for long.
- * The key of an HMAC is an argument of openssl, which has no other way to take one.
+ * The key of an HMAC is an argument of openssl, which has no other way to take a key.
  */
 function formatCurlCommand(request: ShellExampleInput): string {
   const { scheme, method, contentType, headers, url } = request;

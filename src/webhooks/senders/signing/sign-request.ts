@@ -48,7 +48,7 @@ type SignerKey = SigningKey & Pick<VerifierSecret, 'validUntilMs'>;
 export type Signer = Omit<SigningContext, 'secrets'> & {
   readonly content: readonly ContentPart[];
   readonly placements: ReturnType<typeof listPlacements>;
-  /** The current one first, and the previous one only where a request can hold both signatures. */
+  /** Of the current secret, then of the previous one where a request can hold both signatures. */
   readonly keys: readonly SignerKey[];
 };
 
@@ -61,7 +61,7 @@ export function createSigner(
     if (secret === 'previous' && !canHoldSeveral(scheme)) continue;
     const key = createSigningKey(scheme, text);
     if (typeof key !== 'string') keys.push({ ...key, validUntilMs });
-    // An unusable previous secret is no reason not to sign with the current one.
+    // An unusable previous secret is no reason not to sign with the current secret.
     else if (secret === 'current') return key;
   }
   if (keys.length === 0) return 'is missing';
@@ -127,7 +127,7 @@ function readCoveredRequest(
 function computePieces(
   { content, quirk, settings }: Signer, reader: RequestReader, values: CoveredValues,
 ): readonly (string | Buffer)[] {
-  // The first is the likeliest one, which the sender itself would sign.
+  // The first URL is the likeliest, which the sender itself would sign.
   const [url = ''] = quirk.urls?.(settings.url ?? '', reader) ?? [settings.url ?? ''];
   return collectPieces(content, {
     ...values, url, webhookId: settings.webhookId ?? '', reader,

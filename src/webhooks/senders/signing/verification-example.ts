@@ -54,7 +54,7 @@ type Language = {
   readonly quote: (text: string) => string;
   readonly variable: (name: string) => string;
   readonly read: (place: Place) => string;
-  /** Expressions over `value`, and over the `pairs` that the second one makes. */
+  /** Expressions over `value`, and over the `pairs` that the second expression makes. */
   readonly split: (separator: string | null) => string;
   readonly splitPairs: (separator: string) => string;
   readonly findPairs: (name: string) => string;

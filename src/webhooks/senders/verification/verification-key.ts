@@ -20,7 +20,7 @@ export type VerificationKey = {
 // These bytes before an Ed25519 public key of 32 bytes make SubjectPublicKeyInfo (RFC 8410 §4).
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519_BYTES = 32;
-/** Stands before the signatures of Ed25519 keys where others of the scheme are HMACs. */
+/** Stands before the signatures of Ed25519 keys in a scheme whose other signatures are HMACs. */
 export const STANDARD_ED25519_PREFIX = 'v1a,';
 
 /** The key, or a sentence fragment that says what is wrong with the secret. */
@@ -98,7 +98,7 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
   const isPem = text.startsWith('-----BEGIN ');
   if (form === 'pem' && !isPem) return 'is not PEM: it begins with -----BEGIN';
   try {
-    // Node would derive the public key of a private one, and that secret is not ours to hold.
+    // Node would derive the public key of a private key, and that secret is not ours to hold.
     if (isPem && text.includes('PRIVATE KEY')) return PRIVATE_KEY;
     if (isPem) return loadCrypto().createPublicKey(text);
     const bytes = decodeBytes(text, form === 'hex' ? 'hex' : 'base64');

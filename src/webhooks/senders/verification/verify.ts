@@ -4,7 +4,7 @@
  *
  * The checks come in one order: configuration, secret, presence of the signature, its form,
  * presence of time and id, match, age. The age is checked after the signature only, and limited in
- * the past and in the future. The signed bytes are the raw ones. The time of a comparison does not
+ * the past and in the future. The signed bytes are the raw bytes. The time of a comparison does not
  * depend on where the first wrong byte is. Findings are for the webhook's owner: they hold neither
  * a secret nor an expected signature.
  */
@@ -44,7 +44,7 @@ export type Quirk = {
 
 type VerifierKey = VerificationKey & {
   readonly secret: 'current' | 'previous';
-  /** The key is invalid from then on; Infinity for the current one. */
+  /** The key is invalid from then on; Infinity for the current key. */
   readonly validUntilMs: number;
 };
 
@@ -115,7 +115,7 @@ export function createVerifier(input: {
   for (const { text, secret, validUntilMs } of secrets) {
     const key = createVerificationKey(scheme, text);
     if (typeof key !== 'string') keys.push({ ...key, secret, validUntilMs });
-    // An unusable previous secret is no reason to reject what the current one signs.
+    // An unusable previous secret is no reason to reject what the current secret signs.
     else if (secret === 'current') {
       problem ??= createRejection('secret', `the current secret ${key}`);
     }
@@ -151,7 +151,7 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   return verifyAge(verifier, matchingKey.secret, signedTime.atMs, nowMs);
 }
 
-/** An unusable secret has replaced one that is still valid. */
+/** An unusable secret has replaced a secret that is still valid. */
 function hasValidPreviousKey({ problem, keys }: Verifier, nowMs: number): boolean {
   return problem?.check === 'secret' && keys.some(({ validUntilMs }) => nowMs < validUntilMs);
 }

@@ -51,7 +51,7 @@ type SendAttempt = AttemptTime & {
 export type RunAttempt = AttemptTime & {
   readonly success: boolean;
   readonly message: string | null;
-  /** Of a command with the end of its output; null above `ATTEMPT_DATA_BYTES_MAX` of JSON. */
+  /** The result's data, with the end of a command's output; null above `ATTEMPT_DATA_BYTES_MAX`. */
   readonly data: object | null;
 };
 

@@ -103,14 +103,14 @@ function extendFailurePeriod(period: FailurePeriod | null, next: FailurePeriod):
   return isSame ? period : next;
 }
 
-/** After the try begun at `atMs`, counted by `addFailure`; no effect after a later success. */
+/** Adds that the try begun at `atMs`, a counted one, was the last; a later success prevails. */
 export function addFinalFailure(health: Health, atMs: number): Health {
   const { firstFailedMs, lastSuccessMs } = health;
   if (health.isFailing || firstFailedMs === null || (lastSuccessMs ?? atMs) > atMs) return health;
   return { ...health, isFailing: true };
 }
 
-/** After a person or a probe has enabled it: healthy from then on, unless it fails or rejects. */
+/** Makes an enabled webhook healthy from then on, unless it fails or rejects. */
 export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;
 }

@@ -59,7 +59,7 @@ export function findLastTryMs(
   return lastMs === -Infinity ? null : lastMs;
 }
 
-/** For the base of a patch: `enabled: false` then differs from a patch without it. */
+/** Makes the base of a patch, so that `enabled: false` differs from a patch without it. */
 export function dropProbedState(webhook: JsonObject): JsonObject {
   if (!isProbed(webhook)) return webhook;
   const { enabled: _, disabledReason: __, disabledAt: ___, ...rest } = webhook;

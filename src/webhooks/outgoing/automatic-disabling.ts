@@ -14,7 +14,7 @@ import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing-webho
 
 const HOUR_MS = 3_600_000;
 
-/** After a 410. Returns false for a webhook that is removed, or disabled and not probed. */
+/** Disables a webhook after a 410; returns false for a removed one, or one off and not probed. */
 export function disableGoneWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
 ): boolean {

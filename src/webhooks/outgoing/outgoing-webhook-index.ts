@@ -75,7 +75,7 @@ export class OutgoingWebhookIndex {
     return this.#webhooks.get(resolveKey(this.#collection, name) ?? '');
   }
 
-  /** By identifier or name. Applies what another node has committed before `not_found`. */
+  /** Gets it by identifier or name; applies what other nodes committed before `not_found`. */
   async getNamed(name: string): Promise<ReadyOutgoingWebhook> {
     const webhook = this.findNamed(name);
     if (webhook !== undefined) return webhook;
@@ -86,7 +86,7 @@ export class OutgoingWebhookIndex {
     return freshWebhook;
   }
 
-  /** Sorted, enabled or probed, whatever their conditions; `*` takes no system events. */
+  /** Sorted ids of webhooks on or probed, whatever their conditions; `*` hears no system events. */
   findTriggered(event: string, kind?: EventKind): readonly string[] {
     return this.#byTrigger.size === 0 ? []
       : collectTriggered(this.#byTrigger, event, kind?.isSystem === true);

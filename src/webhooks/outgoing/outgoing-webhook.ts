@@ -186,7 +186,7 @@ export const outgoingSchema = describeObject({
   check: findProblems,
 });
 
-/** As stored: without `publicKey`, and without times if never saved (`parseUnsavedWebhook`). */
+/** The stored webhook: no `publicKey`, and no times if never saved (`parseUnsavedWebhook`). */
 export type StoredOutgoingWebhook =
   & Omit<WebhookRecord<typeof outgoingSchema>,
     'createdAt' | 'updatedAt' | 'publicKey' | 'oauth2' | 'clientCertificate'>
@@ -202,7 +202,7 @@ export function listTriggers({ triggerEvent, triggerEvents }: Triggers): readonl
   return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
 }
 
-/** Has the trigger `*` without those for all system events: `doctor` names such webhooks. */
+/** Whether it has the trigger `*`, but not those for all system events: `doctor` names it. */
 export function missesSystemEvents(webhook: Triggers): boolean {
   const triggers = listTriggers(webhook);
   const tests = triggers.filter((trigger) => trigger !== EVERY_EVENT).map(createNameTest);

@@ -35,7 +35,7 @@ export type RetentionRules = {
   readonly finishedBytesMax: number;
   /** The bytes of other records that belong to finished items, such as their events. */
   readonly otherFinishedBytes: () => number;
-  /** Of all items: above it the item that ended first goes first, finished or failed. */
+  /** The most of all items: above it the one that ended first goes, finished or failed. */
   readonly countMax: number;
   readonly bytesMax: number;
   readonly bytesTotal: () => number;

@@ -57,7 +57,7 @@ export class Scheduler {
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
   readonly #dueTimes: DueTimes<Task>;
-  /** Of unsettled tasks. Such a task may have been removed, or removed and added again. */
+  /** Ids of unsettled tasks, which may have been removed, or removed and added again. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
   readonly #pacedQueues = new Map<string, PacedQueue>();

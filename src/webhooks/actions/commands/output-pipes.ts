@@ -25,7 +25,7 @@ export class CommandOutputPipes {
     this.#runsFolder = runsFolder;
   }
 
-  /** null: there can be no pipe. Throws the system's error, also for a folder that is gone. */
+  /** Takes a pipe; null: there can be none. Throws the system's error, also for a lost folder. */
   async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
     const path = join(folder.path, name);
     while (process.platform === 'linux') {

@@ -153,7 +153,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
 
   countAndAssess({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
     const { end, isUnsent = false, attempt: { durationMs } } = outcome;
-    // Where the target was not asked, it has not failed: the health does not count it, either.
+    // A target that was not asked has not failed: the health does not count it, either.
     if (end !== 'notAsked') {
       this.#context.onOutcome('deliveries', storedDelivery.item.hook,
         end === 'delivered' ? end : 'failed', isUnsent ? null : durationMs);

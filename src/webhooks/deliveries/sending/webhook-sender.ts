@@ -43,7 +43,7 @@ type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
 
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
-/** `cloudEventSource`: of the format `cloudevents`; undefined: that of all hookshelves. */
+/** `cloudEventSource` is for the format `cloudevents`; undefined: that of all hookshelves. */
 export function createWebhookSender(
   { clock, makeId, log }: RelayContext, http: HttpSender, bodies: Pick<BodyMaker, 'make'>,
   cloudEventSource?: string,

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { checkImages, imagesOf } from '../support/crashes.ts';
 import { failAt } from '../support/faults.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
-import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
 
 const SEEDS = 16;
-const IMAGES = 180;
 
 test('a crash at any step of a compaction of a quiet store keeps everything', async () => {
   const { store, files } = await openOn(new Disk());
@@ -19,24 +17,6 @@ test('a crash at any step of a compaction of a quiet store keeps everything', as
   assert.ok(store.statistics.generation > generation);
   await store.close();
   await checkImages(imagesOf(files, { seeds: SEEDS, pageBytes: 64, from }), outcomes, 5);
-});
-
-test('the same with traffic beside it, over several generations', async () => {
-  for (const seed of [41, 42]) {
-    const random = createRandom(seed);
-    const { store, files } = await openOn(new Disk());
-    files.turnsOf = () => 1 + below(random, 5);
-    const operations = (): number => files.history.length;
-    const outcomes = await runSteps(store, createSteps(seed, 20, 'a'), 4, operations);
-    for (const prefix of ['b', 'c', 'd']) {
-      const compacted = store.compact();
-      outcomes.push(...await runSteps(store, createSteps(seed, 30, prefix), 3, operations));
-      await compacted;
-    }
-    await store.close();
-    const images = imagesOf(files, { seeds: 10, pageBytes: 64, tornEvery: 11 });
-    await checkImages(sample(images, IMAGES, seed), outcomes, 6);
-  }
 });
 
 for (const between of [0, 4]) {

@@ -14,7 +14,7 @@ import {
 } from '../support/workload.ts';
 
 // More of them for a long run: HOOKSHELF_SIMULATION_SEEDS=1000-2000.
-const SEEDS = process.env.HOOKSHELF_SIMULATION_SEEDS ?? (IS_LONG ? '0-120' : '0-20');
+const SEEDS = process.env.HOOKSHELF_SIMULATION_SEEDS ?? (IS_LONG ? '0-600' : '0-40');
 const [FIRST = 0, LAST = 0] = SEEDS.split('-').map(Number);
 const LIVES = 6;
 

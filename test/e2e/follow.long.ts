@@ -1,6 +1,6 @@
 /** Copies that follow a server, with real processes that are killed on both sides. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COLLECTIONS } from '../../src/app.ts';
@@ -197,62 +197,6 @@ test('a copy is a second behind, and the server says so of it', () => inFolder(a
     await server.stop();
   }
 }));
-
-test('a restored server is recognised, and what it replaces is kept', () =>
-  inFolder(async (folder) => {
-    const place = await prepare(folder);
-    const backup = join(folder, 'backup');
-    let server = await startServer(['--data', place.data]);
-    assert.ok(await addBook(place, server, 'first'));
-    assert.equal((await followOnce(place, server)).code, 0);
-    assert.equal((await hookshelf(['data:backup', '--to', backup, '--data', place.data])).code, 0);
-    for (const title of ['old 1', 'old 2']) assert.ok(await addBook(place, server, title));
-    assert.equal((await followOnce(place, server)).code, 0);
-    await server.stop();
-    const restored =
-      await hookshelf(['data:restore', '--from', backup, '--replace', '--data', place.data]);
-    assert.equal(restored.code, 0, restored.stderr);
-    server = await startServer(['--data', place.data]);
-    // As many transactions as before, and more, of another history.
-    for (const title of ['a', 'b', 'c', 'd', 'e']) assert.ok(await addBook(place, server, title));
-    const level = await followOnce(place, server);
-    assert.equal(level.code, 0, level.stderr);
-    assert.match(level.stderr, /another history/);
-    await verify(place.copy);
-    const before = readdirSync(place.copy).find((name) => name.startsWith('before-'));
-    assert.ok(before !== undefined && existsSync(join(place.copy, before)));
-    assert.deepEqual(await readTitles(join(place.copy, before)), ['first', 'old 1', 'old 2']);
-    await verify(join(place.copy, before));
-    await server.stop();
-    assert.equal(await digestOf(place.copy), await digestOf(place.data));
-  }));
-
-test('a directory with writes of its own, or of others, is refused as a copy', () =>
-  inFolder(async (folder) => {
-    const place = await prepare(folder);
-    const server = await startServer(['--data', place.data]);
-    assert.ok(await addBook(place, server, 'first'));
-    assert.equal((await followOnce(place, server)).code, 0);
-    const added = await hookshelf(['book:add', '--input', '{"title":"own"}', '--data', place.copy]);
-    assert.equal(added.code, 0, added.stderr);
-    const before = await digestOf(place.copy);
-    const refused = await followOnce(place, server);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /has writes of its own/);
-    assert.equal(await digestOf(place.copy), before);
-    const other = join(folder, 'other');
-    const first = await hookshelf(['book:add', '--input', '{"title":"o"}', '--data', other]);
-    assert.equal(first.code, 0, first.stderr);
-    const foreign = await followOnce({ ...place, copy: other }, server);
-    assert.equal(foreign.code, 1);
-    assert.match(foreign.stderr, /no data:follow brought there/);
-    const itself = await followOnce({ ...place, copy: place.data }, server);
-    assert.equal(itself.code, 1);
-    assert.match(itself.stderr, /in use by/);
-    await server.stop();
-    const away = await followOnce({ ...place, copy: join(folder, 'third') }, server);
-    assert.equal(away.code, 1);
-  }));
 
 test('only a token of the scope follow reads the log, and only over a safe way', () =>
   inFolder(async (folder) => {

@@ -1,13 +1,10 @@
 /** Backups that a real server makes by itself, through kill -9, and what it says when one fails. */
 import assert from 'node:assert/strict';
-import {
-  existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IS_LONG } from '../support/long.ts';
-import { PROGRAM } from '../support/program.ts';
 import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
@@ -15,8 +12,6 @@ import { hookshelf, startServer } from './processes.ts';
 
 const OFTEN = '0.0003';
 const KILLS = IS_LONG ? 20 : 6;
-/** The shells differ: no file may grow past 64 KiB, or half of that, as on a disk that is full. */
-const LIMITED = ['/bin/sh', '-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, PROGRAM];
 
 /** So many megabytes, in books of some 10 KB. */
 async function fill(data: string, megabytes: number): Promise<void> {
@@ -98,40 +93,4 @@ test('one that fails is an error line, an event, a finding of doctor, and in the
     await server.stop();
     const resting = await hookshelf(['doctor', ...words], { environment });
     assert.match(resting.stdout, /backups +ok +the newest is hookshelf-/);
-  }));
-
-test('a disk that has no room for one keeps the others, and the server goes on', () =>
-  inFolder(async (folder) => {
-    const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
-    await fill(data, 1);
-    const words = ['--data', data];
-    const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: '0.0003',
-      HOOKSHELF_BACKUP_KEEP: '1' };
-    const first = await startServer(words, { environment });
-    await until('one is made', () => listTars(to).length > 0);
-    await first.stop();
-    const [kept] = listTars(to);
-    const server = await startServer(words, { environment, program: LIMITED });
-    await until('one has failed', () => server.stderr().includes('the backup failed'));
-    await addRecord(`${server.url}/api/books`, { title: 'Emma' });
-    assert.deepEqual([listTars(to), listParts(to)], [[kept], []]);
-    const { backups, store } = JSON.parse((await ask(`${server.url}/api/status`)).text);
-    assert.match(backups.failure.reason,
-      /^no backup can be written to .* \(EFBIG: .*\); free some room .*\(ulimit -f\)$/);
-    assert.equal(store.backedUpAt, backups.newestAt, 'a backup that failed is none');
-    await server.stop();
-  }));
-
-test('a start whose backups would be within the data is refused, and makes nothing', () =>
-  inFolder(async (folder) => {
-    mkdirSync(join(folder, 'data'));
-    symlinkSync(join(folder, 'data'), join(folder, 'link'));
-    for (const to of [join(folder, 'data', 'backups'), join(folder, 'link')]) {
-      const { code, stderr } = await hookshelf(
-        ['serve', '--port', '0', '--data', join(folder, 'data')],
-        { environment: { HOOKSHELF_BACKUP_TO: to } });
-      assert.equal(code, 2, stderr);
-      assert.match(stderr, /backup\.to .* is within the data directory/);
-    }
-    assert.deepEqual(readdirSync(join(folder, 'data')), []);
   }));

@@ -6,22 +6,25 @@
  * session calls `onConnectionChange`, which begins the same repetition. A refused token ends it;
  * after the sign-in `onSignedIn` shows the screen.
  */
-import { parseAddress, href } from './base/screen-address.ts';
+import { goToScreen, href, parseAddress } from './base/screen-address.ts';
 import { BASE, hasStatus } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { callerSession } from './base/caller-session.ts';
-import { listenToKeys, openKeysDialog } from './keyboard.ts';
-import { emptyState, hasFailure, noticeRegion, showFailureIn, showNotice } from './parts/notice.ts';
-import { heading } from './parts/facts.ts';
+import {
+  emptyState, hasFailure, noticeRegion, showFailureIn, showNotice, undoLast,
+} from './parts/notice.ts';
+import { heading, type Screen } from './parts/screen.ts';
+import { openDialog } from './parts/dialog.ts';
 import { listenToLeaving } from './parts/forms/unsaved-forms.ts';
-import type { Screen } from './parts/screen.ts';
 import { listenToLinks, loadAccess, openSignIn, takeLinkedToken } from './parts/sign-in.ts';
 import { customerScreens, screens } from './screens/all-screens.ts';
 
 const REFRESH_TIMES_MS = 10_000;
 const CHECK_SERVER_MS = 10_000;
 const RETRY_MS = 2000;
+/** A letter chooses a screen when it follows `g` within this time. */
+const SEQUENCE_MS = 1500;
 const THEME_KEY = 'hookshelf-theme';
 /** The operator's title of the console, which the server puts into the page. */
 const TITLE = document.title;
@@ -159,6 +162,46 @@ function themeSwitch(): HTMLElement {
   return button;
 }
 
+/** `/` searches, `g` and a letter changes the screen, `u` undoes, `?` shows the keys. */
+function listenToKeys(): void {
+  let prefixAtMs = -Infinity;
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (document.querySelector('dialog[open]') !== null) return;
+    if (event.key === '/') {
+      const search = document.querySelector('main input[type="search"]');
+      if (!(search instanceof HTMLElement)) return;
+      event.preventDefault();
+      search.focus();
+    } else if (event.key === '?') {
+      openKeysDialog();
+    } else if (event.key === 'g') {
+      prefixAtMs = event.timeStamp;
+    } else if (event.timeStamp - prefixAtMs < SEQUENCE_MS) {
+      prefixAtMs = -Infinity;
+      const screen = allowedScreens().find(({ key }) => key === event.key);
+      if (screen !== undefined) goToScreen([screen.name]);
+    } else if (event.key === 'u') {
+      undoLast();
+    }
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select') !== null;
+}
+
+function openKeysDialog(): void {
+  const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'], ['Enter', 'send a form'],
+    ['u', 'undo a deletion'],
+    ...allowedScreens().map(({ key, title }) => [`g ${key}`, title])];
+  openDialog('Keys', [
+    h('dl.keys', {}, ...rows.map(([keys = '', meaning = '']) =>
+      h('div', h('dt',
+        ...keys.split(' ').flatMap((key) => [' ', h('kbd', key)])), h('dd', meaning)))),
+  ], { close: 'Close' });
+}
+
 callerSession.onRefused = () => openSignIn(onSignedIn);
 callerSession.onConnectionChange = (isOnline) => {
   banner.hidden = isOnline;
@@ -175,10 +218,10 @@ fill(document.querySelector('#app') ?? document.body,
     h('a.brand', { href: '#/' }, TITLE), navigation,
     h('div.tools', docs, themeSwitch(), signOut, h('button.quiet', {
         'aria-label': 'Keys',
-        onclick: () => openKeysDialog(allowedScreens()),
+        onclick: openKeysDialog,
       }, '?'))),
   banner, main, noticeRegion());
-listenToKeys(allowedScreens);
+listenToKeys();
 // Before any other listener to addresses: nothing of a token may be shown.
 listenToLinks(() => {
   history.replaceState(null, '', '#/');

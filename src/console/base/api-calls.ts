@@ -1,6 +1,7 @@
 /** Calls the service's public API: the console has no other way to the service. */
-import { encodeJson, parseJson } from './json-text.ts';
+import { encodeJson, parseJsonOrText } from './json-text.ts';
 import { callerSession } from './caller-session.ts';
+import { appendQuery, type Query } from './screen-address.ts';
 
 type ProblemDocument = {
   readonly status: number;
@@ -43,7 +44,10 @@ export function mayPass(thrown: unknown): boolean {
 }
 
 type JsonResponse<Body> = {
-  readonly body: Body; readonly status: number; readonly headers: Headers;
+  readonly body: Body;
+  readonly headers: Headers;
+  /** The version of the record; '' where the response has none. */
+  readonly etag: string;
 };
 
 type CallOptions = {
@@ -51,7 +55,7 @@ type CallOptions = {
   /** A body that is sent as it is, in place of `body`. */
   readonly raw?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether the browser may answer from its cache; `no-store` by default. */
   readonly cache?: RequestCache;
 };
@@ -68,19 +72,16 @@ export async function callApi<Body>(
 ): Promise<JsonResponse<Body>> {
   const response = await sendRequest(method, path, options);
   const body = await readBody(response, options.signal);
-  const { status, headers } = response;
-  if (response.ok) return { body: body as Body, status, headers };
+  const { ok, status, headers } = response;
+  if (ok) return { body: body as Body, headers, etag: headers.get('ETag') ?? '' };
   throw createApiError(body, status);
 }
 
-/** Resolves with the body of a response of status 2xx, to be read as it comes. Throws ApiError. */
-export async function streamBody(
-  path: string, signal: AbortSignal,
-): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+/** Resolves with a response of status 2xx, whose body is read as it comes. Throws ApiError. */
+export async function fetchBody(path: string, signal?: AbortSignal): Promise<Response> {
   const response = await sendRequest('GET', path, { signal });
-  const { ok, body, status } = response;
-  if (ok && body !== null) return body;
-  throw createApiError(await readBody(response, signal), status);
+  if (response.ok) return response;
+  throw createApiError(await readBody(response, signal), response.status);
 }
 
 /** `body` is that of the response: a problem document, or anything else. */
@@ -95,7 +96,7 @@ function toProblem(body: unknown): Partial<ProblemDocument> {
 }
 
 export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
-  return (await callApi<Body>('GET', path, signal === undefined ? {} : { signal })).body;
+  return (await callApi<Body>('GET', path, { signal })).body;
 }
 
 /**
@@ -123,15 +124,15 @@ export async function sendRequest(
   } catch (thrown) {
     throw toConnectionError(thrown, signal);
   }
-  callerSession.setOnline();
-  if (response.status === 401) callerSession.notifyRefused();
+  callerSession.setOnline(true);
+  if (response.status === 401) callerSession.onRefused();
   return response;
 }
 
 /** Notes that the server is away, unless it was the caller who has ended the call. */
 function toConnectionError(thrown: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return thrown;
-  callerSession.setOffline();
+  callerSession.setOnline(false);
   return new ApiError({ status: 0, detail: 'the server cannot be reached' });
 }
 
@@ -147,12 +148,7 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
 }
 
 export function parseBody(text: string, contentType: string | null): unknown {
-  if (!/\bjson\b/.test(contentType ?? '')) return text;
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+  return /\bjson\b/.test(contentType ?? '') ? parseJsonOrText(text) : text;
 }
 
 type ApiPage<Item> = {
@@ -168,8 +164,7 @@ type ApiPage<Item> = {
 
 /** Fetches one page of a list. `path` has its query, or is `next` of the page before. */
 export async function getPage<Item>(path: string, signal?: AbortSignal): Promise<ApiPage<Item>> {
-  const options = signal === undefined ? {} : { signal };
-  const { body, headers } = await callApi<readonly Item[]>('GET', path, options);
+  const { body, headers } = await callApi<readonly Item[]>('GET', path, { signal });
   const total = headers.get('X-Total-Count');
   return {
     items: body, next: parseNextLink(path, headers.get('Link')),
@@ -177,9 +172,11 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   };
 }
 
-/** How many items a list has on all pages. `path` has `limit=1` in its query. */
-export async function countItems(path: string): Promise<number> {
-  const { total } = await getPage(path);
+/** How many items a list has on all pages. */
+export async function countItems(
+  path: string, query: Query, signal?: AbortSignal,
+): Promise<number> {
+  const { total } = await getPage(appendQuery(path, { ...query, limit: '1' }), signal);
   return total ?? 0;
 }
 
@@ -188,6 +185,25 @@ function parseNextLink(path: string, links: string | null): string | null {
   const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
   if (target === undefined) return null;
   return path.replace(/\?.*/, '') + new URL(target, location.href).search;
+}
+
+/** The signals of calls of which the latest alone counts: a new call aborts the one before. */
+export class LatestCall {
+  #controller = new AbortController();
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  begin(): AbortSignal {
+    this.abort();
+    this.#controller = new AbortController();
+    return this.signal;
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
 }
 
 export function messageOf(thrown: unknown): string {

@@ -43,20 +43,10 @@ class CallerSession {
     sessionStorage.removeItem(TOKEN_KEY);
   }
 
-  notifyRefused(): void {
-    this.onRefused();
-  }
-
-  setOffline(): void {
-    if (!this.isOnline) return;
-    this.isOnline = false;
-    this.onConnectionChange(false);
-  }
-
-  setOnline(): void {
-    if (this.isOnline) return;
-    this.isOnline = true;
-    this.onConnectionChange(true);
+  setOnline(isOnline: boolean): void {
+    if (this.isOnline === isOnline) return;
+    this.isOnline = isOnline;
+    this.onConnectionChange(isOnline);
   }
 }
 

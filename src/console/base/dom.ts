@@ -55,7 +55,7 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
 const BUSY_POLL_MS = 50;
 /** The elements whose focus is kept. No fields: `refill` would lose what was typed into them. */
 const CONTROLS = 'a, button, summary, [tabindex]';
-/** `runExclusively` of parts/async-button.ts sets it while a button is at work. */
+/** `runExclusively` of parts/buttons.ts sets it while a button is at work. */
 const BUTTON_AT_WORK = '[aria-disabled]';
 
 /**
@@ -122,12 +122,21 @@ function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** A link to http, https or a screen; any other URL, such as javascript:, becomes plain text. */
-export function link(href: string, ...children: readonly Child[]): HTMLElement {
-  if (href.startsWith('#')) return h('a', { href }, ...children);
-  const isSafe = /^https?:\/\//i.test(href);
-  if (!isSafe) return h('span', {}, ...children);
-  return h('a', { href, rel: 'noreferrer', target: '_blank' }, ...children);
+/** A link to an http or https URL; any other URL, such as javascript:, becomes plain text. */
+export function link(href: string, text: string): HTMLElement {
+  return /^https?:\/\//i.test(href) ? h('a', { href, rel: 'noreferrer', target: '_blank' }, text)
+    : h('span', text);
+}
+
+/** A select of these choices; without `value` the first is chosen. */
+export function createSelect(
+  choices: readonly (readonly [value: string, label: string, ...rest: unknown[]])[],
+  value?: string, attributes: Attributes = {},
+): HTMLSelectElement {
+  const select = h('select', attributes,
+    ...choices.map(([choice, label]) => h('option', { value: choice }, label)));
+  if (value !== undefined) select.value = value;
+  return select;
 }
 
 let idCount = 0;

@@ -67,6 +67,11 @@ export function timeElement(iso: string | null | undefined, none = '–'): HTMLE
   return createTime(iso, none, false);
 }
 
+/** `timeElement` of a time that may be missing; null without it. */
+export function optionalTime(iso: string | null | undefined): HTMLElement | null {
+  return iso === null || iso === undefined ? null : timeElement(iso);
+}
+
 /** The time for which something has been so: `for 3 min`. The exact beginning shows on hover. */
 export function lastingElement(since: string): HTMLElement {
   return createTime(since, '–', true);

@@ -8,7 +8,11 @@ const PRETTY_LENGTH_MAX = 1 << 24;
 
 /** Puts each value on a line; null for invalid JSON, and when the result would be too large. */
 export function formatPrettyJson(text: string): string | null {
-  if (parseKeepingDigits(text) === undefined) return null;
+  try {
+    JSON.parse(text);
+  } catch {
+    return null;
+  }
   // A line break, and the indentation of the next line.
   let line = '\n';
   let previousToken = '';
@@ -74,13 +78,11 @@ export function encodeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent)?.replace(MARKED, '$1');
 }
 
-/** Parses JSON with numbers as strings of their digits; undefined for invalid JSON. */
-export function parseKeepingDigits(text: string): unknown {
+/** `parseJson`, or the text itself where it is no JSON. */
+export function parseJsonOrText<Value = unknown>(text: string): Value | string {
   try {
-    JSON.parse(text);
-    return JSON.parse(text.replace(TOKENS, (token) =>
-      /^[-\d]/.test(token) ? `"${token}"` : token));
+    return parseJson(text);
   } catch {
-    return undefined;
+    return text;
   }
 }

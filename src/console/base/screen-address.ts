@@ -33,6 +33,11 @@ export function href(path: readonly string[], query: Query = {}): string {
   return appendQuery(`#/${path.map(encodeURIComponent).join('/')}`, query);
 }
 
+/** The path of a record in the API, or of a part of it: `apiPath('requests', id, 'body')`. */
+export function apiPath(...steps: readonly string[]): string {
+  return `/api/${steps.map(encodeURIComponent).join('/')}`;
+}
+
 /** Appends the query to a path, of a screen or of the API. Empty values are left out. */
 export function appendQuery(path: string, query: Query): string {
   const text = formatQuery(query);

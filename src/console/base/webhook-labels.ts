@@ -84,11 +84,6 @@ export function formatIncomingName(calledName: string): string {
   return formatNameAmong(incoming, calledName);
 }
 
-/** Formats the outgoing webhook that an address names; an unknown name stays as it is. */
-export function formatOutgoingName(calledName: string): string {
-  return formatNameAmong(outgoing, calledName);
-}
-
 /** Formats the webhook that an address names, the outgoing one of two with the same name. */
 export function formatCalledName(calledName: string): string {
   return formatNameAmong(new Map([...outgoing, ...incoming]), calledName);

@@ -1,9 +1,10 @@
 /** Sends a webhook the events that it has missed: counts them, asks, and adds a job. */
+import { apiPath } from '../base/screen-address.ts';
 import { ApiError, callApi } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../base/format.ts';
-import { shellQuote } from '../base/shell-quote.ts';
-import { asyncButton } from './async-button.ts';
+import { formatCommand } from '../base/command-line.ts';
+import { asyncButton } from './buttons.ts';
 import { ask, commandDetails, openDialog } from './dialog.ts';
 import { createTimeInput, readTimeInput } from './lists/filter-form.ts';
 import { JobWatch } from './lists/job-watch.ts';
@@ -25,19 +26,19 @@ export function watchBackfill(identifier: string): JobWatch {
   });
 }
 
-/** Adds a job. `path` is that of the webhook. Resolves with the id of the job. */
-export async function addBackfill(path: string, criteria: Criteria): Promise<string> {
-  const { body } = await callApi<{ readonly id: string }>('POST', `${path}/backfill`, {
-    body: criteria,
-  });
-  return body.id;
+/** Adds a job for the webhook. Resolves with the id of the job. */
+export async function addBackfill(identifier: string, criteria: Criteria): Promise<string> {
+  return (await callBackfill<{ readonly id: string }>(identifier, criteria)).id;
 }
 
-async function countMissed(path: string, criteria: Criteria): Promise<number> {
-  const { body } = await callApi<{ readonly count: number }>('POST', `${path}/backfill`, {
-    body: { ...criteria, dryRun: true },
-  });
-  return body.count;
+async function countMissed(identifier: string, criteria: Criteria): Promise<number> {
+  return (await callBackfill<{ readonly count: number }>(
+    identifier, { ...criteria, dryRun: true })).count;
+}
+
+async function callBackfill<Answer>(identifier: string, body: object): Promise<Answer> {
+  const path = apiPath('outgoing-webhooks', identifier, 'backfill');
+  return (await callApi<Answer>('POST', path, { body })).body;
 }
 
 /**
@@ -45,10 +46,10 @@ async function countMissed(path: string, criteria: Criteria): Promise<number> {
  * null if it is to stay off, also when the user has left the screen meanwhile.
  */
 export async function chooseBacklog(
-  container: HTMLElement, { identifier, disabledAt }: OutgoingWebhook, path: string,
+  container: HTMLElement, { identifier, disabledAt }: OutgoingWebhook,
 ): Promise<Backlog | null> {
   if (disabledAt === undefined) return 'new';
-  const count = await countMissed(path, { since: disabledAt }).catch((thrown: unknown) => {
+  const count = await countMissed(identifier, { since: disabledAt }).catch((thrown: unknown) => {
     // It can be turned on all the same: there may be no right to send.
     if (thrown instanceof ApiError) return 0;
     throw thrown;
@@ -58,7 +59,7 @@ export async function chooseBacklog(
   return ask<Backlog | null>('Turn the webhook on?', [
     h('p', `It has missed ${formatQuantity(count, 'event')} since it was turned off, `
       + `${formatTimestamp(disabledAt)}. They can be sent now, before new ones.`),
-    commandDetails(formatCommand(identifier, { since: disabledAt })),
+    backfillCommand(identifier, { since: disabledAt }),
   ], [
     [null, 'Leave it off'], ['new', 'Send only new events'],
     ['missed', 'Send what it has missed too', 'primary'],
@@ -68,7 +69,7 @@ export async function chooseBacklog(
 /** Asks from when on, and counts before anything is done. `onJob` gets the id of the job. */
 export function openBackfillDialog(
   { identifier, since: firstSince }: { readonly identifier: string; readonly since?: string },
-  path: string, onJob: (id: string) => void,
+  onJob: (id: string) => void,
 ): void {
   const count = h('p', { role: 'status' });
   const command = h('div');
@@ -80,7 +81,7 @@ export function openBackfillDialog(
   const showUncounted = (): void => {
     count.textContent = '';
     send.disabled = true;
-    fill(command, commandDetails(formatCommand(identifier, readCriteria())));
+    fill(command, backfillCommand(identifier, readCriteria()));
   };
   // To the minute: seconds and their parts are nothing to read.
   const yesterday = `${new Date(Date.now() - DAY_MS).toISOString().slice(0, 16)}Z`;
@@ -88,12 +89,12 @@ export function openBackfillDialog(
   const until = createTimeInput('', showUncounted);
   const name = h('input', { type: 'search', oninput: showUncounted });
   const send = asyncButton('Send them', async () => {
-    const id = await addBackfill(path, readCriteria());
+    const id = await addBackfill(identifier, readCriteria());
     dialog.close();
     onJob(id);
   }, 'primary');
   const showCount = async (): Promise<void> => {
-    const missedCount = await countMissed(path, readCriteria());
+    const missedCount = await countMissed(identifier, readCriteria());
     count.textContent = missedCount === 0 ? 'It has missed none of these events.'
       : `It has missed ${formatQuantity(missedCount, 'event')}.`;
     send.disabled = missedCount === 0;
@@ -106,18 +107,13 @@ export function openBackfillDialog(
       event.preventDefault() },
       labelled('Since', since), labelled('Until', until), labelled('Event', name)),
     count, command,
-    h('div.actions',
-      h('button', { onclick: () => dialog.close() }, 'Cancel'),
-      asyncButton('Count them', showCount), send),
-  ]);
+  ], { close: 'Cancel', buttons: [asyncButton('Count them', showCount), send] });
 }
 
 function labelled(label: string, input: HTMLInputElement): HTMLElement {
   return h('label.filter', h('span', label), input);
 }
 
-function formatCommand(identifier: string, criteria: Criteria): string {
-  const options = Object.entries({ identifier, ...criteria })
-    .map(([option, value]) => ` --${option} ${shellQuote(value)}`).join('');
-  return `hookshelf outgoingwebhook:backfill${options}`;
+function backfillCommand(identifier: string, criteria: Criteria): HTMLElement | null {
+  return commandDetails(formatCommand('outgoingwebhook:backfill', { identifier, ...criteria }));
 }

@@ -1,9 +1,10 @@
 /** Shows an untrusted body: formatted if it is JSON, raw if it is text, and as hex. */
 import { sendRequest } from '../base/api-calls.ts';
+import { saveFile } from '../base/file-transfer.ts';
 import { fill, h } from '../base/dom.ts';
 import { formatBytes } from '../base/format.ts';
 import { formatPrettyJson } from '../base/json-text.ts';
-import { ChoiceButtons } from './choice-buttons.ts';
+import { ChoiceButtons } from './buttons.ts';
 import { copyButton } from './code-block.ts';
 import { showFailureNotice } from './notice.ts';
 
@@ -52,11 +53,9 @@ function renderBody(body: Uint8Array): HTMLElement {
   const [first = hex] = views;
   const buttons = new ChoiceButtons(views.map((view) => [view, view[0]] as const), first, show);
   show(first);
-  const download = h('button', { onclick: () => {
-    const url = URL.createObjectURL(new Blob([new Uint8Array(body)]));
-    h('a', { href: url, download: 'body' }).click();
-    URL.revokeObjectURL(url);
-  } }, 'Download');
+  const download = h('button', {
+    onclick: () => saveFile(new Blob([new Uint8Array(body)]), 'body'),
+  }, 'Download');
   return h('div', h('div.actions', {}, ...buttons.elements, download), container);
 }
 

@@ -5,6 +5,7 @@
  */
 import { h, svg, type Child } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
+import { plainTable } from './tables.ts';
 
 type ChartSeries = {
   readonly name: string;
@@ -65,6 +66,19 @@ export function chart(
   });
 }
 
+/** How many attempts of deliveries came through, and how many failed. */
+export function attemptsChart(
+  title: string, bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
+  delivered: readonly number[], failed: readonly number[],
+): HTMLElement {
+  return chart({
+    title, noun: 'attempts', ...bars, series: [
+      { name: 'delivered', tone: 'good', values: delivered },
+      { name: 'failed', tone: 'bad', values: failed },
+    ],
+  });
+}
+
 function formatBarLength(minutes: number): string {
   if (minutes === 1) return '';
   return minutes < 60 ? `, by ${minutes} minutes` : `, by ${minutes / 60} hours`;
@@ -113,15 +127,10 @@ export function valueTable(
   read: (index: number) => readonly string[] | null,
 ): HTMLElement {
   const formatTime = createTimeFormat(times);
-  const rows = times.flatMap((time, index) => {
+  return plainTable(['From', ...names], times.flatMap((time, index) => {
     const cells = read(index);
-    return cells === null ? [] : [h('tr', h('th', { scope: 'row' }, formatTime(time)),
-      ...cells.map((cell) => h('td', cell)))];
-  });
-  return h('table.plain',
-    h('thead', h('tr', h('th', { scope: 'col' }, 'From'),
-      ...names.map((name) => h('th', { scope: 'col' }, name)))),
-    h('tbody', {}, ...rows));
+    return cells === null ? [] : [[formatTime(time), ...cells]];
+  }));
 }
 
 /** A small line chart for a cell of a list. */

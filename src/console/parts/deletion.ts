@@ -1,9 +1,10 @@
 /** Deletes a record after a question, and puts it back while the notice of that stands. */
 import { callApi } from '../base/api-calls.ts';
 import { goToScreen } from '../base/screen-address.ts';
-import { asyncButton } from './async-button.ts';
+import { asyncButton } from './buttons.ts';
 import { askToConfirm } from './dialog.ts';
 import { showNotice } from './notice.ts';
+import { goIfStillHere } from './screen.ts';
 
 type Deletion = {
   /** What is deleted, as notices call it. */
@@ -18,15 +19,27 @@ type Deletion = {
   readonly notice?: string;
 };
 
-/** Asks first. Resolves with whether it is deleted. Throws ApiError. */
+type Question = Pick<Parameters<typeof askToConfirm>[0], 'title' | 'text' | 'command'>;
+
+/** Asks first. Once it is deleted, goes to its list, from the screen of it. Throws ApiError. */
 export async function confirmAndDelete(
-  deletion: Deletion,
-  question: Pick<Parameters<typeof askToConfirm>[0], 'title' | 'text' | 'command'>,
-): Promise<boolean> {
+  container: HTMLElement, deletion: Deletion, question: Question,
+): Promise<void> {
   const isSure = await askToConfirm({ ...question, action: 'Delete it', isDestructive: true });
-  if (!isSure) return false;
+  if (!isSure) return;
   await callApi('DELETE', deletion.path);
   offerUndo(deletion);
+  goIfStillHere(container, deletion.address.slice(0, 1));
+}
+
+/** Asks first. Resolves with whether it is cancelled. Throws what `cancel` throws. */
+export async function confirmAndCancel(
+  question: Question, cancel: () => Promise<unknown>,
+): Promise<boolean> {
+  const isSure = await askToConfirm({ ...question, action: 'Cancel it', isDestructive: true });
+  if (!isSure) return false;
+  await cancel();
+  showNotice('Cancelled.');
   return true;
 }
 

@@ -30,11 +30,13 @@ export function ask<Answer>(
   answers: readonly (readonly [value: Answer, text: string, style?: string])[],
 ): Promise<Answer | null> {
   return new Promise((resolve) => {
-    const dialog = openDialog(title, [...children, h('div.actions', {}, ...answers.map(
-      ([value, text, style = '']) => h('button', { class: style, onclick: () => {
-        resolve(value);
-        dialog.close();
-      } }, text)))], { asks: true });
+    const dialog = openDialog(title, children, {
+      asks: true, buttons: answers.map(([value, text, style = '']) =>
+        h('button', { class: style, onclick: () => {
+          resolve(value);
+          dialog.close();
+        } }, text)),
+    });
     dialog.addEventListener('close', () => resolve(null));
   });
 }
@@ -50,15 +52,30 @@ export function commandDetails(command: string | HTMLElement): HTMLElement | nul
     typeof command === 'string' ? codeBlock(command) : command);
 }
 
+type DialogOptions = {
+  /** Whether a new screen leaves it open. */
+  readonly stays?: boolean;
+  /** Whether it is a question, such as a save may ask. */
+  readonly asks?: boolean;
+  /** The label of a button that closes it, before the others. */
+  readonly close?: string;
+  readonly buttons?: readonly HTMLElement[];
+};
+
 /**
  * Esc and `close()` close the dialog; the focus returns to where it was, or to the title of the
- * screen when that was redrawn meanwhile. A new screen closes the dialog, unless it `stays`.
+ * screen when that was redrawn meanwhile.
  */
 export function openDialog(
-  title: string, children: readonly Child[], { stays = false, asks = false } = {},
+  title: string, children: readonly Child[],
+  { stays = false, asks = false, close, buttons = [] }: DialogOptions = {},
 ): HTMLDialogElement {
+  const closing = close === undefined ? []
+    : [h('button', { onclick: () => dialog.close() }, close)];
+  const lastRow = [...closing, ...buttons];
   const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays, 'data-asks': asks },
-    h('h2', title), ...children);
+    h('h2', title), ...children,
+    lastRow.length === 0 ? null : h('div.actions', {}, ...lastRow));
   dialog.addEventListener('close', () => {
     dialog.remove();
     if (document.activeElement === document.body) {

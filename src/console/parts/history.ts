@@ -5,7 +5,7 @@
 import { getJson } from '../base/api-calls.ts';
 import { appendQuery } from '../base/screen-address.ts';
 import { sum } from './chart.ts';
-import { ChoiceButtons } from './choice-buttons.ts';
+import { ChoiceButtons } from './buttons.ts';
 import type { StatisticsHistory } from '../../monitoring/monitoring-schema.ts';
 
 export type HistoryWindow = StatisticsHistory['window'];
@@ -49,7 +49,7 @@ export function createHistoryReader<History extends Intervals>(
 }
 
 /** The bars of a window: when each begins, and how many minutes it has. */
-export function barsOf(
+export function getBars(
   { window, intervalSeconds, times }: Intervals,
 ): { readonly times: readonly string[]; readonly minutesEach: number } {
   const size = INTERVALS_EACH[window];

@@ -52,6 +52,11 @@ export function hasFailure(container: HTMLElement): boolean {
   return container.querySelector('.failure') !== null;
 }
 
+/** Stands where content is being fetched. */
+export function loadingLine(): HTMLElement {
+  return h('p.count', { role: 'status' }, 'Loading…');
+}
+
 /** The content of an empty list: what to do next, with a command to copy. */
 export function emptyState(text: string, command: string | null, ...more: Child[]): HTMLElement {
   return h('div.empty',

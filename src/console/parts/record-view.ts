@@ -3,7 +3,7 @@ import { encodeJson } from '../base/json-text.ts';
 import { fill, h, refill, type Child } from '../base/dom.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { listenToChanges } from '../base/change-stream.ts';
-import { showFailureIn, showFailureNotice } from './notice.ts';
+import { loadingLine, showFailureIn, showFailureNotice } from './notice.ts';
 
 type RecordViewOptions<Item> = {
   readonly topic: string;
@@ -20,7 +20,7 @@ type RecordViewOptions<Item> = {
 export function openRecordView<Item>(
   container: HTMLElement, options: RecordViewOptions<Item>,
 ): () => void {
-  const head = h('div', h('p.count', { role: 'status' }, 'Loading…'));
+  const head = h('div', loadingLine());
   const body = h('div', { 'aria-busy': 'true' });
   let version = -1;
   let renderedText = '';

@@ -40,10 +40,9 @@ export function openSecretDialog(secret: string, note: string | null = null): Pr
     const dialog = openDialog('The new secret', [
       h('p', 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
       note === null ? null : h('p', note),
-      h('div.actions', h('button.primary', {
-        onclick: () => dialog.close(),
-      }, 'I have it')),
-    ], { stays: true });
+    ], {
+      stays: true, buttons: [h('button.primary', { onclick: () => dialog.close() }, 'I have it')],
+    });
     dialog.addEventListener('close', () => resolve());
   });
 }

@@ -1,8 +1,9 @@
-/** The contract of screens, and helpers that draw them. */
-import { goToScreen, type ScreenAddress } from '../base/screen-address.ts';
+/** The contract of screens, and what opens and heads them. */
 import type { CallerScope } from '../base/caller-session.ts';
+import { fill, h, type Child } from '../base/dom.ts';
+import { goToScreen, href, type Query, type ScreenAddress } from '../base/screen-address.ts';
 import { forgetForms } from './forms/unsaved-forms.ts';
-import { showFailureIn } from './notice.ts';
+import { loadingLine, showFailureIn } from './notice.ts';
 
 export type Screen = {
   /** The first step of its address. */
@@ -32,6 +33,53 @@ export function openView(
   };
   void show();
   return () => {};
+}
+
+/**
+ * Opens what `load` gives with `options`, unless it is closed before. Returns the function that
+ * closes it.
+ */
+export function openOnDemand<Options extends readonly unknown[]>(
+  container: HTMLElement,
+  load: () => Promise<(container: HTMLElement, ...options: Options) => () => void>,
+  ...options: Options
+): () => void {
+  let close = (): void => {};
+  let isClosed = false;
+  const show = (): void => {
+    fill(container, loadingLine());
+    load().then((open) => {
+      if (isClosed) return;
+      fill(container);
+      close = open(container, ...options);
+    }, (thrown: unknown) => showFailureIn(container, thrown, show));
+  };
+  show();
+  return () => {
+    isClosed = true;
+    close();
+  };
+}
+
+/** The title of a screen and its buttons. */
+export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
+  return h('div.heading', h('h1', { tabindex: -1 }, title),
+    h('div.actions', {}, ...actions));
+}
+
+/** A link to another screen that looks like a button. */
+export function linkButton(
+  text: string, path: readonly string[], { style = '', query = {} }:
+  { readonly style?: string; readonly query?: Query } = {},
+): HTMLElement {
+  return h('a', { href: href(path, query), class: `button ${style}` }, text);
+}
+
+/** The link from a record back to its list, which is a screen or a path of one. */
+export function backLink(
+  list: string | readonly string[], title: string, query: Query = {},
+): HTMLElement {
+  return h('p.back', h('a', { href: href([list].flat(), query) }, `← ${title}`));
 }
 
 /** Like `goToScreen`, after a save or a deletion, unless the user has left the screen meanwhile. */

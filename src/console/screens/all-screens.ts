@@ -1,11 +1,10 @@
 /** The screens of those who run the service and of their customers, in the order of the menu. */
-import type { Screen } from '../parts/screen.ts';
+import { openOnDemand, type Screen } from '../parts/screen.ts';
 import { deliveriesScreen } from './deliveries/deliveries-screen.ts';
 import { eventsScreen } from './events/events-screen.ts';
 import { loadScript } from './script-loader.ts';
 import { overviewScreen } from './overview-screen.ts';
 import { requestsScreen } from './requests/requests-screen.ts';
-import { screenOnDemand } from './screen-on-demand.ts';
 
 export const screens: readonly Screen[] = [
   overviewScreen,
@@ -33,3 +32,10 @@ export const customerScreens: readonly Screen[] = [
   screenOnDemand({ name: 'outgoing', title: 'Webhook', key: 'w' },
     async () => (await loadScript('webhooks')).findOwnWebhookOpener()),
 ];
+
+/** `load` loads the script that has the screen's `open`. */
+function screenOnDemand(
+  screen: Omit<Screen, 'open'>, load: () => Promise<Screen['open']>,
+): Screen {
+  return { ...screen, open: (container, address) => openOnDemand(container, load, address) };
+}

@@ -4,14 +4,13 @@ import { fill, h, type Child } from '../base/dom.ts';
 import { formatCount, formatQuantity, timeElement } from '../base/format.ts';
 import { href } from '../base/screen-address.ts';
 import { createWebhookLabel } from '../base/webhook-labels.ts';
-import { badge } from '../parts/badge.ts';
-import { chart } from '../parts/chart.ts';
+import { statusCard } from '../parts/badge.ts';
+import { attemptsChart } from '../parts/chart.ts';
 import { keepCurrent } from '../parts/current-content.ts';
-import { factList, heading } from '../parts/facts.ts';
-import { emptyState } from '../parts/notice.ts';
-import { stackedTable } from '../parts/plain-table.ts';
-import { webhookLabel } from '../parts/webhook-label.ts';
-import { detailedWebhookState, lastFailure } from '../parts/webhook-state.ts';
+import { heading } from '../parts/screen.ts';
+import { emptyState, loadingLine } from '../parts/notice.ts';
+import { factList, stackedTable } from '../parts/tables.ts';
+import { detailedWebhookState, lastFailure, webhookLabel } from '../parts/webhook-cells.ts';
 import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
 import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
@@ -34,7 +33,7 @@ type Overview = {
 };
 
 export function openCustomerOverview(container: HTMLElement): () => void {
-  const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
+  const content = h('div', loadingLine());
   fill(container, heading('Overview'), content);
   return keepCurrent(content, async () => render(await fetchOverview())).close;
 }
@@ -43,16 +42,16 @@ async function fetchOverview(): Promise<Overview> {
   const webhooksPath = '/api/outgoing-webhooks';
   const [webhooks, failingCount, offCount, waiting, failedCount, statistics] = await Promise.all([
     getPage<OutgoingWebhook>(`${webhooksPath}?sort=state&limit=${SHOWN_MAX}`),
-    countItems(`${webhooksPath}?state=failing&limit=1`),
-    countItems(`${webhooksPath}?state=off&limit=1`),
+    countItems(webhooksPath, { state: 'failing' }),
+    countItems(webhooksPath, { state: 'off' }),
     getPage<Delivery>('/api/deliveries?status=pending&limit=1'),
-    countItems('/api/deliveries?status=failed&limit=1'),
+    countItems('/api/deliveries', { status: 'failed' }),
     getJson<StatisticsReport>('/api/statistics?window=1h'),
   ]);
   const waitingCount = waiting.total ?? 0;
   const counts = waitingCount === 0 ? []
     : await Promise.all(webhooks.items.map(async ({ identifier }) => [identifier,
-      await countItems(`/api/deliveries?status=pending&limit=1&hook=${identifier}`)] as const));
+      await countItems('/api/deliveries', { status: 'pending', hook: identifier })] as const));
   return {
     webhooks: webhooks.items, webhookCount: webhooks.total ?? webhooks.items.length,
     failingCount, offCount, waitingCounts: new Map(counts), waitingCount,
@@ -62,6 +61,7 @@ async function fetchOverview(): Promise<Overview> {
 
 function render(overview: Overview): HTMLElement[] {
   const { webhooks, webhookCount, waitingCount, oldestWaitsSince, failedCount } = overview;
+  const { times, deliveries } = overview.statistics;
   if (webhookCount === 0) {
     return [emptyState('There is no webhook yet that this token is for.', null)];
   }
@@ -79,19 +79,19 @@ function render(overview: Overview): HTMLElement[] {
       webhooks.map((webhook) => renderRow(webhook, overview))),
     ...webhookCount > webhooks.length ? [h('p.hint', h('a', { href: href(['outgoing']) },
       `All ${formatCount(webhookCount)} webhooks`))] : [],
-    h('h2', 'In the last hour'), deliveryChart(overview),
+    h('h2', 'In the last hour'), attemptsChart('Delivery attempts',
+      { times, minutesEach: 1 }, deliveries.delivered, deliveries.failed),
   ];
 }
 
 function banner({ webhookCount, failingCount, offCount }: Overview): HTMLElement {
   const alarm = (state: string, count: number, verb: string): HTMLElement =>
-    h('p.card.alarm', { role: 'status' }, badge(state), webhookCount === 1
-      ? ` Your webhook ${verb}.`
-      : ` Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
+    statusCard(state, webhookCount === 1 ? `Your webhook ${verb}.`
+      : `Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
   if (failingCount > 0) return alarm('failing', failingCount, failingCount > 1 ? 'fail' : 'fails');
   if (offCount > 0) return alarm('off', offCount, offCount > 1 ? 'are off' : 'is off');
-  return h('p.card', { role: 'status' }, badge('ready'),
-    webhookCount === 1 ? ' Your webhook works.' : ' All your webhooks work.');
+  return statusCard('ready',
+    webhookCount === 1 ? 'Your webhook works.' : 'All your webhooks work.');
 }
 
 function renderRow(webhook: OutgoingWebhook, { waitingCounts }: Overview): readonly Child[] {
@@ -105,13 +105,4 @@ function renderRow(webhook: OutgoingWebhook, { waitingCounts }: Overview): reado
       href: href(['deliveries'], { status: 'pending', hook: identifier }),
     }, formatCount(waitingCount)),
   ];
-}
-
-function deliveryChart({ statistics: { times, deliveries } }: Overview): HTMLElement {
-  return chart({
-    title: 'Delivery attempts', noun: 'attempts', times, minutesEach: 1, series: [
-      { name: 'delivered', tone: 'good', values: deliveries.delivered },
-      { name: 'failed', tone: 'bad', values: deliveries.failed },
-    ],
-  });
 }

@@ -1,11 +1,10 @@
 /** The screen of the log: the last lines, and new ones as they are written. */
-import { encodeJson } from '../base/json-text.ts';
 import { appendQuery, type ScreenAddress } from '../base/screen-address.ts';
-import { getJson } from '../base/api-calls.ts';
+import { LatestCall, getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
-import { formatQuantity, formatTimestamp } from '../base/format.ts';
+import { formatQuantity, formatTimestamp, formatValue } from '../base/format.ts';
 import { badge } from '../parts/badge.ts';
-import { heading } from '../parts/facts.ts';
+import { heading } from '../parts/screen.ts';
 import { FilterForm } from '../parts/lists/filter-form.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
 import type { NumberedLine } from '../../monitoring/log-lines.ts';
@@ -23,8 +22,7 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
   /** null while all lines are fetched, and, where that failed, until Retry: nothing is polled. */
   let lastNumber: number | null = null;
   let isPaused = false;
-  // Aborted when the filters change: older responses must not be shown.
-  let controller = new AbortController();
+  const call = new LatestCall();
   const pause = h('button', { 'aria-pressed': 'false', onclick: () => {
     isPaused = !isPaused;
     pause.setAttribute('aria-pressed', String(isPaused));
@@ -34,14 +32,12 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
   const filters = createFilters(query, () => void readAll());
 
   function read(): Promise<readonly NumberedLine[]> {
-    const apiQuery = { ...filters.readQuery(), ...createAfterQuery(lastNumber) };
-    return getJson(appendQuery('/api/log', apiQuery), controller.signal);
+    const after = lastNumber === null ? '' : String(lastNumber);
+    return getJson(appendQuery('/api/log', { ...filters.readQuery(), after }), call.signal);
   }
 
   async function readAll(): Promise<void> {
-    controller.abort();
-    controller = new AbortController();
-    const { signal } = controller;
+    const signal = call.begin();
     lastNumber = null;
     try {
       const lines = await read();
@@ -54,7 +50,7 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
 
   async function readNew(): Promise<void> {
     if (document.hidden || lastNumber === null) return;
-    const { signal } = controller;
+    const { signal } = call;
     const after = lastNumber;
     try {
       const lines = await read();
@@ -84,13 +80,8 @@ export function openLogScreen(container: HTMLElement, { query }: ScreenAddress):
   const timer = setInterval(() => void readNew(), REFRESH_MS);
   return () => {
     clearInterval(timer);
-    controller.abort();
+    call.abort();
   };
-}
-
-/** The query for the lines after that number, or for all lines where it is null. */
-function createAfterQuery(lastNumber: number | null): { readonly after?: string } {
-  return lastNumber === null ? {} : { after: String(lastNumber) };
 }
 
 function formatLineCount({ childElementCount }: HTMLElement): string {
@@ -116,7 +107,7 @@ function prependLines(list: HTMLElement, lines: readonly NumberedLine[]): void {
 
 function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {
   const members = Object.entries(fields).map(([name, value]) => h('div', h('dt', name),
-    h('dd', clip(typeof value === 'string' ? value : encodeJson(value)))));
+    h('dd', clip(formatValue(value)))));
   const at = timeFormat.format(Date.parse(time));
   return h('li', h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
     badge(level), h('span.message', clip(message)), h('dl', {}, ...members));

@@ -1,4 +1,5 @@
 /** The overview screen: whether anything is wrong, since when, and how much work waits. */
+import { heading, type Screen } from '../parts/screen.ts';
 import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
@@ -7,20 +8,17 @@ import {
   timeElement,
 } from '../base/format.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
-import { actionState } from '../parts/action-state.ts';
-import { badge } from '../parts/badge.ts';
-import { chart } from '../parts/chart.ts';
+import { actionState, badge, statusCard } from '../parts/badge.ts';
+import { attemptsChart, chart } from '../parts/chart.ts';
 import { keepCurrent } from '../parts/current-content.ts';
-import { factList, heading } from '../parts/facts.ts';
 import {
-  barsOf, createHistoryReader, isHistoryWindow, sumBars, windowButtons, type HistoryWindow,
+  getBars, createHistoryReader, isHistoryWindow, sumBars, windowButtons, type HistoryWindow,
 } from '../parts/history.ts';
-import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
-import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
+import { loadingLine } from '../parts/notice.ts';
+import { resolvedWebhookLabel, WEBHOOK_STATES } from '../parts/webhook-cells.ts';
 import type { ActionDescription } from '../../app/api-types.ts';
-import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
-import { stackedTable } from '../parts/plain-table.ts';
+import { factList, tableSection } from '../parts/tables.ts';
 import type {
   ServiceStatus, StatisticsHistory, StatisticsReport,
 } from '../../monitoring/monitoring-schema.ts';
@@ -32,7 +30,7 @@ const DEFAULT_WINDOW: HistoryWindow = '1h';
 export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(container, { query }) {
-    const content = h('div', h('p.count', { role: 'status' }, 'Loading…'));
+    const content = h('div', loadingLine());
     const readHistory = createHistoryReader<StatisticsHistory>('/api/statistics/history');
     let senderTimeouts: SenderTimeouts | null = null;
     const given = query.get('window');
@@ -126,48 +124,36 @@ function switchedOffSection(actions: readonly ActionDescription[]): readonly HTM
     return state === null ? []
       : [[action.label, h('code', action.module ?? action.identifier), state]];
   });
-  if (rows.length === 0) return [];
-  return [
-    h('h2', 'Actions that are switched off'),
-    h('p.hint', 'Their module has stopped the worker of all modules three times in a minute. '
-      + 'Callers are told to come back; requests that were accepted wait.'),
-    stackedTable(['Action', 'Module', 'State'], rows),
-  ];
+  return tableSection('Actions that are switched off',
+    'Their module has stopped the worker of all modules three times in a minute. '
+      + 'Callers are told to come back; requests that were accepted wait.',
+    ['Action', 'Module', 'State'], rows);
 }
 
 /** The keys that hold back many of their webhook's deliveries; no section without any. */
 function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
-  if (heldBack.length === 0) return [];
   const rows = heldBack.map(({ hook, key, waiting }) =>
     [resolvedWebhookLabel(hook), h('code', JSON.stringify(key)), formatCount(waiting)]);
-  return [
-    h('h2', 'Held back'),
-    h('p.hint', 'The first of each key is tried or waits for its next attempt, and '
-      + 'these wait behind it.'),
-    stackedTable(['Webhook', 'Key', 'Waiting'], rows),
-  ];
+  return tableSection('Held back',
+    'The first of each key is tried or waits for its next attempt, and these wait behind it.',
+    ['Webhook', 'Key', 'Waiting'], rows);
 }
 
 /** The webhooks that wait for a place at their host; no section without any. */
 function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
-  if (waiting.length === 0) return [];
   const rows = waiting.map(({ hook, target, since, behind: [first = ''] }) => [
     resolvedWebhookLabel(hook), h('code', target), lastingElement(since),
     resolvedWebhookLabel(first),
   ]);
-  return [
-    h('h2', 'Waiting for their host'),
-    h('p.hint', 'Others have attempts under way there, and these wait for their turn.'),
-    stackedTable(['Webhook', 'Host', 'Waiting', 'Behind'], rows),
-  ];
+  return tableSection('Waiting for their host',
+    'Others have attempts under way there, and these wait for their turn.',
+    ['Webhook', 'Host', 'Waiting', 'Behind'], rows);
 }
 
 function statusBanner(
   { isReady, reason, webhooks: { failing, rejecting }, unhealthy, backups }: ServiceStatus,
 ): HTMLElement {
-  const alarm = (state: string, text: string): HTMLElement =>
-    h('p.card.alarm', { role: 'status' }, badge(state), ` ${text}`);
-  if (!isReady) return alarm('failed', `Writes are refused: ${reason ?? ''}`);
+  if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
   if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
   if (rejecting > 0) {
@@ -179,10 +165,9 @@ function statusBanner(
   if (problems.length > 0) {
     const [state = 'failed'] = WEBHOOK_STATES.filter((name) =>
       (name === 'failing' && failing > 0) || (name === 'rejecting' && rejecting > 0));
-    return alarm(state, `Writes are taken; ${problems.join(', ')}.`);
+    return statusCard(state, `Writes are taken; ${problems.join(', ')}.`);
   }
-  return h('p.card', { role: 'status' }, badge('ready'),
-    ' All is well: writes are taken.');
+  return statusCard('ready', 'All is well: writes are taken.');
 }
 
 /** The number of webhooks in each state, the worst first, without empty states. */
@@ -192,7 +177,7 @@ function formatStateCounts({ webhooks }: ServiceStatus): string {
 }
 
 function charts(history: StatisticsHistory): HTMLElement {
-  const bars = barsOf(history);
+  const bars = getBars(history);
   const { requests, runs, deliveries } = history;
   const count = (values: readonly number[]): number[] => sumBars(history, values);
   return h('div.charts',
@@ -209,24 +194,18 @@ function charts(history: StatisticsHistory): HTMLElement {
         { name: 'failed', tone: 'bad', values: count(runs.failed) },
       ],
     }),
-    chart({
-      title: 'Delivery attempts', noun: 'attempts', ...bars, series: [
-        { name: 'delivered', tone: 'good', values: count(deliveries.delivered) },
-        { name: 'failed', tone: 'bad', values: count(deliveries.failed) },
-      ],
-    }));
+    attemptsChart('Delivery attempts', bars, count(deliveries.delivered),
+      count(deliveries.failed)));
 }
 
 /** The processes that share one log; no section where one process has the store alone. */
 function nodesSection(nodes: readonly NodeView[]): readonly HTMLElement[] {
-  if (nodes.length === 0) return [];
   const rows = nodes.map((node) => [
     h('code', { title: node.startedAt }, node.identifier + (node.isSelf ? ' (this one)' : '')),
     badge(node.isLive ? 'live' : 'silent'), node.address ?? '–', node.version,
     formatCount(node.position), formatCount(node.lag), `${node.shards.length} of 16`,
     timeElement(node.lastHeardAt),
   ]);
-  const titles =
-    ['Node', 'State', 'Address', 'Version', 'Position', 'Lag', 'Shards', 'Last heard'];
-  return [h('h2', 'Nodes'), stackedTable(titles, rows)];
+  return tableSection('Nodes', null,
+    ['Node', 'State', 'Address', 'Version', 'Position', 'Lag', 'Shards', 'Last heard'], rows);
 }

@@ -1,13 +1,12 @@
 /** The settings screen: all settings with their origins, tokens, version and start. */
-import { href, type ScreenAddress } from '../base/screen-address.ts';
+import type { ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { fill, h, type Child } from '../base/dom.ts';
 import { formatQuantity, formatValue, timeElement } from '../base/format.ts';
-import { factList, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
 import { emptyState } from '../parts/notice.ts';
-import { openView } from '../parts/screen.ts';
-import { stackedTable } from '../parts/plain-table.ts';
+import { heading, linkButton, openView } from '../parts/screen.ts';
+import { factList, stackedTable } from '../parts/tables.ts';
 import { openConfigurationScreen } from './configuration/configuration-screen.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-schema.ts';
 import type { ResponseBodyOf } from '../../app/api-types.ts';
@@ -47,9 +46,8 @@ function render(
     fill(list, stackedTable(titles, rows.map(renderSetting)));
   };
   show();
-  fill(container, heading('Settings', h('a', {
-    href: href(['settings', 'configuration']), class: 'button',
-  }, 'Configuration as a file')),
+  fill(container,
+    heading('Settings', linkButton('Configuration as a file', ['settings', 'configuration'])),
     factList([['Version', version], ['Node', node], ['Started', timeElement(startedAt)]]),
     h('h2', 'Tokens'),
     tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',

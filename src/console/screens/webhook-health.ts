@@ -9,9 +9,10 @@ import { formatCount, formatDuration, timeElement } from '../base/format.ts';
 import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { sum } from '../parts/chart.ts';
-import { webhookLabel, resolvedWebhookLabel } from '../parts/webhook-label.ts';
-import { isOffUnseen, lastFailure, webhookState } from '../parts/webhook-state.ts';
-import { stackedTable } from '../parts/plain-table.ts';
+import {
+  isOffUnseen, lastFailure, resolvedWebhookLabel, webhookLabel, webhookState,
+} from '../parts/webhook-cells.ts';
+import { stackedTable } from '../parts/tables.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 

@@ -6,9 +6,9 @@ import { parsePointer } from '../../base/json-places.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
 import { openDialog } from '../dialog.ts';
-import { runExclusively } from '../async-button.ts';
+import { asyncForm, submitButton } from '../buttons.ts';
 import { createOptionsField } from './action-options.ts';
-import { createMemberFields, readMembers } from './model-field.ts';
+import { MemberFields } from './model-field.ts';
 import { inputField, type Field, type FieldOptions } from './input-field.ts';
 import { focusInvalidField } from './record-form.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
@@ -72,28 +72,26 @@ export class ActionCatalog {
     const select = h('select', h('optgroup', { label: 'A new one' },
       ...this.actions.map(({ identifier, label }) =>
         h('option', { value: NEW_PREFIX + identifier }, label))), existing);
-    const choice = inputField({
-      name: 'action', schema: {}, value: '', isRequired: true,
-    }, select, () => select.value);
+    const choice = inputField({ name: 'action', isRequired: true }, select, () => select.value);
     const container = h('div.record');
-    let members = new Map<string, Field>();
+    let members = new MemberFields({}, {});
     const show = (): void => {
       const action =
         this.actions.find(({ identifier }) => NEW_PREFIX + identifier === select.value);
       // The models are loaded: the chooser belongs to a form.
       const model = resolveSchema({ $ref: CONFIGURATION_MODEL });
-      members = createMemberFields(
+      members = new MemberFields(
         action === undefined ? {} : pickMembers(model, ['options', 'description']), {},
         { 'action-options': (field) => createOptionsField(action, field) });
-      fill(container, ...[...members.values()].map(({ element }) => element));
+      fill(container, ...members.elements);
     };
     select.addEventListener('change', show);
     show();
     const create = async (): Promise<string> => {
-      for (const each of members.values()) each.clearError();
+      members.clearErrors();
       const actionType = select.value.slice(NEW_PREFIX.length);
       const { body } = await callApi<WebhookActionConfiguration>('POST',
-        '/api/action-configurations', { body: { ...readMembers(members), actionType } });
+        '/api/action-configurations', { body: { ...members.read(), actionType } });
       this.configurations.push(body);
       fill(existing, ...this.#optionElements());
       select.value = body.identifier;
@@ -109,8 +107,7 @@ export class ActionCatalog {
         } catch (thrown) {
           const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
           for (const { pointer, detail } of errors) {
-            const [member = '', ...steps] = parsePointer(pointer);
-            members.get(member)?.showError(steps, detail);
+            members.showError(parsePointer(pointer), detail);
           }
           focusInvalidField(container);
           throw thrown;
@@ -136,18 +133,15 @@ export class ActionCatalog {
   #openNewDialog(onChosen: (identifier: string) => void): void {
     const { element, choose } = this.createChooser();
     const problem = h('p.problem', { role: 'alert' });
-    const use = h('button', { type: 'submit', class: 'primary' }, 'Use it');
+    const use = submitButton('Use it');
     const create = (): Promise<void> => choose().then((identifier) => {
       onChosen(identifier);
       dialog.close();
     }, (thrown: unknown) => {
       problem.textContent = messageOf(thrown);
     });
-    const dialog = openDialog('New action', [h('form', { novalidate: true, onsubmit: (event) => {
-      event.preventDefault();
-      void runExclusively([use], create);
-    } }, element, problem, h('div.actions',
-      h('button', { onclick: () => dialog.close() }, 'Cancel'), use))]);
+    const dialog = openDialog('New action', [asyncForm(use, create, element, problem,
+      h('div.actions', h('button', { onclick: () => dialog.close() }, 'Cancel'), use))]);
   }
 
   #optionElements(): HTMLOptionElement[] {

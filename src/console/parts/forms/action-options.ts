@@ -1,6 +1,6 @@
 /** The field for the options of an action: a form of what the action says of each, or JSON. */
-import { h } from '../../base/dom.ts';
-import { createMemberFields, modelField, readMembers } from './model-field.ts';
+import { h, createSelect } from '../../base/dom.ts';
+import { MemberFields, modelField } from './model-field.ts';
 import { errorLine, inputField, type Field, type FieldOptions } from './input-field.ts';
 import { foldElements } from './record-form.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
@@ -20,43 +20,38 @@ export function createOptionsField(
     required: action.options.filter(({ isRequired }) => isRequired === true)
       .map(({ name }) => name),
   };
-  const members = createMemberFields(schema, stored,
+  const members = new MemberFields(schema, stored,
     { ...SPECIAL_FIELDS, command: createCommandField });
-  const others = Object.entries(stored).filter(([name]) => !members.has(name));
+  const others = Object.entries(stored).filter(([name]) => !members.fields.has(name));
   const problem = errorLine();
   return {
     element: h('div.record', {}, ...foldElements(schema, members, stored), problem),
-    read: () => ({ ...Object.fromEntries(others), ...readMembers(members) }),
+    read: () => ({ ...Object.fromEntries(others), ...members.read() }),
     showError(steps, detail) {
-      const [name = '', ...rest] = steps;
-      const error = name === '' ? parseSentence(detail, members) : { name, rest, detail };
-      const isShown = members.get(error.name)?.showError(error.rest, error.detail) === true;
-      if (!isShown) problem.textContent = detail;
+      const error = steps.length > 0 ? { steps, detail } : parseSentence(detail, members);
+      if (!members.showError(error.steps, error.detail)) problem.textContent = detail;
       return true;
     },
     clearError() {
       problem.textContent = '';
-      for (const member of members.values()) member.clearError();
+      members.clearErrors();
     },
   };
 }
 
-type OptionError = {
-  readonly name: string; readonly rest: readonly string[]; readonly detail: string;
-};
+type OptionError = { readonly steps: readonly string[]; readonly detail: string };
 
 /**
  * An action says what is wrong in a sentence that begins with an option, and perhaps an item of it:
  * `level must be …`, `arguments 2 must be …`.
  */
-function parseSentence(sentence: string, members: ReadonlyMap<string, Field>): OptionError {
+function parseSentence(sentence: string, { fields }: MemberFields): OptionError {
   const [name = ''] = sentence.split(' ', 1);
-  const steps = Object.keys({ ...Object(members.get(name)?.read()) })
-    .filter((step) => sentence.startsWith(`${name} ${step} `))
+  const [item] = Object.keys({ ...Object(fields.get(name)?.read()) })
+    .filter((key) => sentence.startsWith(`${name} ${key} `))
     .sort((left, right) => right.length - left.length);
-  const [step] = steps;
-  return step === undefined ? { name, rest: [], detail: sentence }
-    : { name, rest: [step], detail: sentence.slice(`${name} ${step} `.length) };
+  return item === undefined ? { steps: [name], detail: sentence }
+    : { steps: [name, item], detail: sentence.slice(`${name} ${item} `.length) };
 }
 
 /** A list of the files that are there; a stored name that is not among them stays. */
@@ -64,11 +59,11 @@ function createCommandField(options: FieldOptions): Field {
   const choices = (options.schema.enum ?? []).map(String);
   const stored = typeof options.value === 'string' ? options.value : null;
   const isMissing = stored !== null && !choices.includes(stored);
-  const select = h('select',
-    stored === null ? h('option', { value: '' }, 'Choose one') : null,
-    isMissing ? h('option', { value: stored }, `${stored} (is not there)`) : null,
-    ...choices.map((choice) => h('option', { value: choice }, choice)));
-  select.value = stored ?? '';
+  const select = createSelect([
+    ...stored === null ? [['', 'Choose one'] as const] : [],
+    ...isMissing ? [[stored, `${stored} (is not there)`] as const] : [],
+    ...choices.map((choice) => [choice, choice] as const),
+  ], stored ?? '');
   const none = choices.length > 0 ? null : h('p.problem', 'There is no executable file in that '
     + 'folder yet: put one there, and let it be executed (chmod +x).');
   return inputField(options, select, () => select.value === '' ? undefined : select.value, none);

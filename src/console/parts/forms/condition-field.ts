@@ -3,9 +3,10 @@
  * must hold, and may stand within another group. The condition can be edited as JSON, too.
  */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import {
-  InputError, findLabel, hintLine, inputField, errorLine, type Field, type FieldOptions,
+  InputError, codeArea, errorLine, findLabel, hintLine, inputField, type Field,
+  type FieldOptions,
 } from './input-field.ts';
 import {
   OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
@@ -50,9 +51,8 @@ export function conditionField(options: FieldOptions): Field {
 }
 
 function createJsonEditor({ name, value }: FieldOptions): Field {
-  const area = h('textarea', { rows: 6, class: 'mono', spellcheck: 'false' });
-  area.value = value === undefined ? '' : encodeJson(value, 2);
-  return inputField({ name, value, schema: {}, isRequired: false, label: 'As JSON' }, area, () => {
+  const area = codeArea(6, value === undefined ? '' : encodeJson(value, 2));
+  return inputField({ name, label: 'As JSON' }, area, () => {
     try {
       return area.value.trim() === '' ? undefined : parseJson(area.value);
     } catch (thrown) {
@@ -66,7 +66,7 @@ function createGroup(condition: Condition | undefined): ConditionEditor {
   const editors: ConditionEditor[] = list.map(createEditor);
   const problem = errorLine();
   const container = h('div.items');
-  const select = choiceInput('How many must hold', KINDS, kind);
+  const select = createSelect(KINDS, kind, { 'aria-label': 'How many must hold' });
   const show = (): void => fill(container, ...editors.map((editor, index) =>
     h('div.row',
     editor.element, h('button.quiet', {
@@ -137,7 +137,8 @@ function createComparison(condition: Condition): ConditionEditor {
   const { path = '', value: initialValue } = condition;
   const problem = errorLine();
   const subject = textInput('What is looked at', 'payload.action', path);
-  const operatorSelect = choiceInput('How it is compared', OPERATORS, findOperator(condition));
+  const operatorSelect =
+    createSelect(OPERATORS, findOperator(condition), { 'aria-label': 'How it is compared' });
   const operand =
     textInput('With what', 'opened', formatConditionValue(initialValue, operatorSelect.value));
   const showOperand = (): void => {
@@ -170,16 +171,5 @@ function createComparison(condition: Condition): ConditionEditor {
 }
 
 function textInput(label: string, placeholder: string, value: string): HTMLInputElement {
-  const element = h('input', { type: 'text', 'aria-label': label, placeholder });
-  element.value = value;
-  return element;
-}
-
-function choiceInput(
-  label: string, values: readonly (readonly [string, string])[], value: string,
-): HTMLSelectElement {
-  const select = h('select', { 'aria-label': label }, ...values.map(([name, text]) =>
-    h('option', { value: name }, text)));
-  select.value = value;
-  return select;
+  return h('input', { type: 'text', 'aria-label': label, placeholder, value });
 }

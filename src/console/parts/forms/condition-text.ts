@@ -2,7 +2,7 @@
  * Formats conditions in words, and parses operands as users type them: plain text for strings, JSON
  * for other values and for strings of several lines. Pure.
  */
-import { encodeJson, parseJson } from '../../base/json-text.ts';
+import { encodeJson, parseJsonOrText } from '../../base/json-text.ts';
 import type { Condition } from '../../../webhooks/members/filters/condition.ts';
 
 type ConditionValue = Condition['value'];
@@ -57,12 +57,8 @@ export function formatConditionValue(value: ConditionValue, operator: string): s
 
 /** `5` is a number, `"5"` a string; text that is no JSON is a string, too. */
 function parseItem(text: string): ConditionValue {
-  if (!/^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text)) return text;
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+  const isLikeJson = /^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text);
+  return isLikeJson ? parseJsonOrText<ConditionValue>(text) : text;
 }
 
 function formatItem(value: ConditionValue): string {

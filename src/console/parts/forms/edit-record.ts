@@ -2,12 +2,12 @@
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { fill, type Child } from '../../base/dom.ts';
 import { hasField, type ModelSchema } from '../../base/model-schema.ts';
-import { heading } from '../facts.ts';
+import { heading } from '../screen.ts';
 import { InputError, type FieldFactories } from './input-field.ts';
 import { mergeVersions, type RecordMembers } from './merge-versions.ts';
 import { recordForm } from './record-form.ts';
 import { showNotice } from '../notice.ts';
-import { runExclusively, asyncButton } from '../async-button.ts';
+import { runExclusively, asyncButton } from '../buttons.ts';
 
 type EditOptions = {
   readonly title: string;
@@ -37,7 +37,7 @@ export function editRecord(container: HTMLElement, options: EditOptions): void {
   };
   const cancel = asyncButton('Cancel', onDone);
   const form = recordForm({
-    ...options, value: formRecordOf(options), action: 'Save',
+    ...options, value: createFormRecord(options), action: 'Save',
     save: (value) => runExclusively([cancel], () =>
       saveRecord(container, { ...options, onDone }, value)),
   });
@@ -45,7 +45,7 @@ export function editRecord(container: HTMLElement, options: EditOptions): void {
   container.querySelector('h1')?.focus();
 }
 
-function formRecordOf({ record, toFormRecord }: EditOptions): RecordMembers {
+function createFormRecord({ record, toFormRecord }: EditOptions): RecordMembers {
   return toFormRecord?.(record) ?? record;
 }
 
@@ -57,7 +57,7 @@ async function saveRecord(
   container: HTMLElement, options: EditOptions, value: RecordMembers,
 ): Promise<void> {
   const { path, schema, etag, onDone, isPartial = false } = options;
-  const record = formRecordOf(options);
+  const record = createFormRecord(options);
   try {
     await callApi(isPartial ? 'PATCH' : 'PUT', path, {
       body: isPartial ? createPatch(schema, value) : { ...listKept(schema, record), ...value },
@@ -65,10 +65,10 @@ async function saveRecord(
     });
   } catch (thrown) {
     if (!hasStatus(thrown, 412) || !container.isConnected) throw thrown;
-    const { body, headers } = await callApi<RecordMembers>('GET', path);
-    const current = { ...options, record: body, etag: headers.get('ETag') ?? '' };
+    const { body, etag: newerEtag } = await callApi<RecordMembers>('GET', path);
+    const current = { ...options, record: body, etag: newerEtag };
     const merged = await mergeVersions(schema,
-      { base: record, mine: value, theirs: formRecordOf(current) });
+      { base: record, mine: value, theirs: createFormRecord(current) });
     if (merged === 'theirs') return onDone();
     if (merged !== null) return saveRecord(container, current, merged);
     throw new InputError('Not saved: somebody else has changed it meanwhile.');

@@ -23,12 +23,16 @@ export type FieldOptions = {
   readonly value: unknown;
   readonly isRequired: boolean;
   /** The label; by default the schema's title, else the words of the name. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The models around this field: a model within itself is edited as JSON. */
   readonly outerModels?: readonly string[];
   /** For the fields within this one. */
   readonly factories?: FieldFactories;
 };
+
+/** What a field of one input is made from; most of it is known of a model's members alone. */
+type InputOptions = Pick<FieldOptions, 'name' | 'label'>
+  & Partial<Pick<FieldOptions, 'schema' | 'isRequired'>>;
 
 /** What makes fields, by the kind of field that a model asks for, or by the name of a member. */
 export type FieldFactories = Readonly<Record<string, (options: FieldOptions) => Field>>;
@@ -40,10 +44,10 @@ type InputElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
  * `afterHint` is shown below the hint, such as a button that belongs to the input.
  */
 export function inputField(
-  options: FieldOptions, input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
+  options: InputOptions, input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
 ): Field {
-  const { name, schema, isRequired } = options;
-  const label = findLabel(options);
+  const { name, schema = {}, isRequired = false } = options;
+  const label = findLabel({ ...options, schema });
   const id = uniqueId('field');
   const problemId = `${id}-problem`;
   const hintId = `${id}-hint`;
@@ -83,6 +87,13 @@ export function inputField(
       }
     },
   };
+}
+
+/** A textarea for code or JSON. */
+export function codeArea(rows: number, text = ''): HTMLTextAreaElement {
+  const area = h('textarea', { rows, class: 'mono', spellcheck: 'false', autocomplete: 'off' });
+  area.value = text;
+  return area;
 }
 
 /** The empty line in which a field shows its error; `id` is the id of that line. */

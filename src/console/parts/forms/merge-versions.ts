@@ -1,10 +1,11 @@
 /** Merges what two people have changed of one record, and lets the user choose where both did. */
-import { h, type Child } from '../../base/dom.ts';
+import { h, createSelect, type Child } from '../../base/dom.ts';
 import { formatValue } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
+import { submitButton } from '../buttons.ts';
 import { openDialog } from '../dialog.ts';
-import { stackedTable } from '../plain-table.ts';
+import { stackedTable } from '../tables.ts';
 import { findLabel } from './input-field.ts';
 
 const HIDDEN = '***';
@@ -55,7 +56,7 @@ export async function mergeVersions(
       h('div.actions',
         h('button', { onclick: () => finish(null) }, 'Go on editing'),
         h('button', { onclick: () => finish('theirs') }, 'Take the stored one'),
-        h('button', { type: 'submit', class: 'primary' }, 'Save them together')))], { asks: true });
+        submitButton('Save them together')))], { asks: true });
     dialog.addEventListener('close', () => resolve(null));
   });
 }
@@ -79,9 +80,8 @@ function compareMember(
 
 /** A select in which one of both has to be chosen. */
 function createChoice(label: string): HTMLSelectElement {
-  return h('select', { 'aria-label': `${label} to be saved`, required: true },
-    h('option', { value: '' }, 'Choose…'), h('option', { value: 'mine' }, 'Yours'),
-    h('option', { value: 'theirs' }, 'Theirs'));
+  return createSelect([['', 'Choose…'], ['mine', 'Yours'], ['theirs', 'Theirs']], '',
+    { 'aria-label': `${label} to be saved`, required: true });
 }
 
 function renderMember(

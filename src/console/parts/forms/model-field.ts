@@ -1,6 +1,6 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import {
   findModelName, hasField, resolveSchema, findType, type ModelSchema,
 } from '../../base/model-schema.ts';
@@ -8,8 +8,8 @@ import { messageOf } from '../../base/api-calls.ts';
 import { conditionField } from './condition-field.ts';
 import { hasLineBreak } from './condition-text.ts';
 import {
-  InputError, findLabel, hintLine, inputField, errorLine, type Field, type FieldFactories,
-  type FieldOptions,
+  InputError, codeArea, errorLine, findLabel, hintLine, inputField, type Field,
+  type FieldFactories, type FieldOptions,
 } from './input-field.ts';
 
 /** Texts that may be longer get several lines: paths and ids have one. */
@@ -60,31 +60,29 @@ function createInputField(
   const { value, schema: { minimum, maximum, default: placeholder = '' } } = options;
   const input = h('input', {
     ...attributes, min: minimum, max: maximum, placeholder: String(placeholder),
+    value: String(value ?? ''),
   });
-  input.value = value === undefined || value === null ? '' : String(value);
   return inputField(options, input, () => input.value === '' ? undefined : parse(input.value));
 }
 
 function createSelectField(options: FieldOptions): Field {
   const { schema, value, isRequired } = options;
   const values = (schema.enum ?? []).map(String);
-  const select = h('select', {}, ...isRequired ? [] : [h('option', { value: '' }, '–')],
-    ...values.map((one) => h('option', { value: one }, one)));
-  select.value = String(value ?? '');
+  const none = isRequired ? [] : [['', '–'] as const];
+  const select = createSelect([...none, ...values.map((one) => [one, one] as const)],
+    String(value ?? ''));
   return inputField(options, select, () => select.value === '' ? undefined : select.value);
 }
 
 function createBooleanField(options: FieldOptions): Field {
-  const box = h('input', { type: 'checkbox' });
-  box.checked = options.value === true;
+  const box = h('input', { type: 'checkbox', checked: options.value === true });
   return inputField(options, box, () => box.checked);
 }
 
 /** Edits an object without a model, or a value of any type, as JSON text. */
 export function createJsonField(options: FieldOptions): Field {
   const { value } = options;
-  const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
-  area.value = value === undefined ? '' : encodeJson(value, 2);
+  const area = codeArea(4, value === undefined ? '' : encodeJson(value, 2));
   return inputField(options, area, () => {
     if (area.value.trim() === '') return undefined;
     try {
@@ -97,47 +95,67 @@ export function createJsonField(options: FieldOptions): Field {
 
 function createObjectField(options: FieldOptions): Field {
   const { schema, value, isRequired, outerModels, factories } = options;
-  const members = createMemberFields(schema, value, factories, outerModels);
+  const members = new MemberFields(schema, value, factories, outerModels);
   const problem = errorLine();
   const element = h('fieldset', h('legend', findLabel(options)), hintLine(schema), problem,
-    ...[...members.values()].map((member) => member.element));
+    ...members.elements);
   return {
     element,
     read() {
-      const memberValues = readMembers(members);
+      const memberValues = members.read();
       const isEmpty = Object.keys(memberValues).length === 0;
       return isEmpty && !isRequired ? undefined : memberValues;
     },
-    showError([step = '', ...rest], detail) {
-      if (members.get(step)?.showError(rest, detail) === true) return true;
-      problem.textContent = detail;
+    showError(steps, detail) {
+      if (!members.showError(steps, detail)) problem.textContent = detail;
       return true;
     },
     clearError() {
       problem.textContent = '';
-      for (const member of members.values()) member.clearError();
+      members.clearErrors();
     },
   };
 }
 
-/** Creates a field for each member of a model that forms ask for, in the model's order. */
-export function createMemberFields(
-  schema: ModelSchema, value: unknown, factories: FieldFactories = {},
-  outerModels: readonly string[] = [],
-): Map<string, Field> {
-  const values = typeof value === 'object' && value !== null ? value : {};
-  const requiredNames = schema.required ?? [];
-  const entries = Object.entries(schema.properties ?? {})
-    .filter(([, member]) => hasField(member))
-    .map(([name, member]): [string, Field] => {
-      const { choices, field = choices === undefined ? name : 'choices' } = member['x-form'] ?? {};
-      const create = factories[name] ?? factories[field] ?? modelField;
-      return [name, keepUntouchedValue(create, {
-        name, schema: member, value: Reflect.get(values, name), outerModels, factories,
-        isRequired: requiredNames.includes(name),
-      })];
-    });
-  return new Map(entries);
+/** A field for each member of a model that forms ask for, in the model's order. */
+export class MemberFields {
+  readonly fields: ReadonlyMap<string, Field>;
+
+  constructor(
+    { properties = {}, required = [] }: ModelSchema, value: unknown,
+    factories: FieldFactories = {}, outerModels: readonly string[] = [],
+  ) {
+    const values = Object(value);
+    this.fields = new Map(Object.entries(properties).filter(([, member]) => hasField(member))
+      .map(([name, member]) => {
+        const { choices, field = choices === undefined ? name : 'choices' } =
+          member['x-form'] ?? {};
+        const create = factories[name] ?? factories[field] ?? modelField;
+        return [name, keepUntouchedValue(create, {
+          name, schema: member, value: Reflect.get(values, name), outerModels, factories,
+          isRequired: required.includes(name),
+        })];
+      }));
+  }
+
+  get elements(): HTMLElement[] {
+    return [...this.fields.values()].map(({ element }) => element);
+  }
+
+  /** The members that are there. Throws InputError. */
+  read(): Record<string, unknown> {
+    return Object.fromEntries([...this.fields].map(([name, field]) => [name, field.read()] as const)
+      .filter(([, value]) => value !== undefined));
+  }
+
+  /** `steps` begin with the name of a member. Returns false where no field shows the error. */
+  showError([name = '', ...rest]: readonly string[], detail: string): boolean {
+    return this.fields.get(name)?.showError(rest, detail) === true;
+  }
+
+  clearErrors(): void {
+    for (const field of this.fields.values()) field.clearError();
+  }
 }
 
 /**
@@ -159,11 +177,6 @@ function keepUntouchedValue(
       return encodeJson(currentValue) === initialJson ? value : currentValue;
     },
   };
-}
-
-export function readMembers(members: ReadonlyMap<string, Field>): Record<string, unknown> {
-  const entries = [...members].map(([name, member]) => [name, member.read()] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 function createArrayField(options: FieldOptions): Field {

@@ -1,5 +1,5 @@
 /** Edits an object of texts, such as headers, as rows of a name and a value. */
-import { h } from '../../base/dom.ts';
+import { h, createSelect } from '../../base/dom.ts';
 import { hasLineBreak } from './condition-text.ts';
 import {
   InputError, findLabel, hintLine, errorLine, type Field, type FieldOptions,
@@ -79,24 +79,20 @@ function createRow(
 ): PairRow {
   const [kind, text] = typeof stored === 'object' && stored !== null && kinds !== undefined
     ? Object.entries(stored)[0] ?? ['', ''] : ['', stored];
-  const name = textInput(nameLabel, key);
-  if (kinds === undefined) return { name, value: valueInput(valueLabel, text, isLong), kind: null };
-  const select = h('select', { 'aria-label': 'Kind' }, ...kinds.map(([choice, label]) =>
-    h('option', { value: choice }, label)));
-  select.value = kind;
-  return { name, value: valueInput(valueLabel, text, isLong), kind: select };
+  return {
+    name: textInput(nameLabel, key), value: valueInput(valueLabel, text, isLong),
+    kind: kinds === undefined ? null : createSelect(kinds, kind, { 'aria-label': 'Kind' }),
+  };
 }
 
 function readValue({ value, kind }: PairRow): unknown {
   return kind === null || kind.value === '' ? value.value : { [kind.value]: value.value };
 }
 
-function textInput(label: string, text: string): HTMLInputElement {
-  const input = h('input', {
-    'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false',
+function textInput(label: string, value: string): HTMLInputElement {
+  return h('input', {
+    'aria-label': label, placeholder: label, autocomplete: 'off', spellcheck: 'false', value,
   });
-  input.value = text;
-  return input;
 }
 
 function valueInput(label: string, text: unknown, isLong: boolean): PairRow['value'] {

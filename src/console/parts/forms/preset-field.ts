@@ -1,8 +1,8 @@
 /** The field for a member that has a preset, and further members that follow from it. */
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import { resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { inputField, type Field, type FieldOptions } from './input-field.ts';
-import { createMemberFields, readMembers } from './model-field.ts';
+import { MemberFields } from './model-field.ts';
 
 /** The value of the choice that has a scheme in place of a preset; no preset has such a name. */
 export const SCHEME = '{}';
@@ -22,15 +22,14 @@ export function presetField(
   const model = resolveSchema(options.schema);
   const { preset, scheme }: { readonly preset?: string; readonly scheme?: unknown } =
     { ...options.value as object };
-  const select = h('select', {}, ...choices.map(([value, label]) => h('option', { value }, label)));
-  select.value = preset ?? (scheme === undefined ? '' : SCHEME);
+  const select = createSelect(choices, preset ?? (scheme === undefined ? '' : SCHEME));
   const choice = inputField(options, select, () => select.value);
   const container = h('div.record');
-  let members = new Map<string, Field>();
+  let members = new MemberFields({}, {});
   const show = (): void => {
-    members = createMemberFields(
+    members = new MemberFields(
       selectMembers(model, select.value), options.value, options.factories);
-    fill(container, ...[...members.values()].map(({ element }) => element));
+    fill(container, ...members.elements);
     onChange?.(select.value);
   };
   select.addEventListener('change', show);
@@ -38,12 +37,13 @@ export function presetField(
   return {
     element: h('div.record', choice.element, container),
     read: () => select.value === '' ? undefined : {
-      ...select.value === SCHEME ? {} : { preset: select.value }, ...readMembers(members),
+      ...select.value === SCHEME ? {} : { preset: select.value }, ...members.read(),
     },
-    showError: ([step = '', ...rest], detail) =>
-      (members.get(step) ?? choice).showError(rest, detail),
+    showError: (steps, detail) =>
+      members.showError(steps, detail) || choice.showError([], detail),
     clearError() {
-      for (const each of [choice, ...members.values()]) each.clearError();
+      choice.clearError();
+      members.clearErrors();
     },
   };
 }

@@ -4,9 +4,9 @@ import { h, type Child } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { showFailureNotice } from '../notice.ts';
-import { runExclusively } from '../async-button.ts';
-import { createMemberFields, readMembers } from './model-field.ts';
-import { InputError, type Field, type FieldFactories } from './input-field.ts';
+import { asyncForm, submitButton } from '../buttons.ts';
+import { MemberFields } from './model-field.ts';
+import { InputError, type FieldFactories } from './input-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 import { guardForm } from './unsaved-forms.ts';
 
@@ -34,18 +34,14 @@ interface RecordForm {
 export function recordForm({
   schema, value, action, save, factories, extra = [], otherButtons = [],
 }: FormOptions): RecordForm {
-  const members = createMemberFields(schema, value, { ...SPECIAL_FIELDS, ...factories });
+  const members = new MemberFields(schema, value, { ...SPECIAL_FIELDS, ...factories });
   const summary = h('p.problem', { role: 'alert' });
-  const button = h('button', { type: 'submit', class: 'primary' }, action);
-  const element = h('form.record', { novalidate: true },
-    ...foldElements(schema, members), ...extra, summary,
-    h('div.actions', {}, ...otherButtons, button));
-  const read = (): Record<string, unknown> => readMembers(members);
+  const button = submitButton(action);
   const submit = async (): Promise<void> => {
     summary.textContent = '';
-    for (const member of members.values()) member.clearError();
+    members.clearErrors();
     try {
-      await save(read());
+      await save(members.read());
     } catch (thrown) {
       if (element.isConnected) showErrors(thrown);
       else showFailureNotice(thrown);
@@ -54,22 +50,18 @@ export function recordForm({
   const showErrors = (thrown: unknown): void => {
     const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
     // The fields show their own errors; the others are listed below the form.
-    const otherErrors = errors.filter(({ pointer, detail }) => {
-      const [name = '', ...rest] = parsePointer(pointer);
-      return members.get(name)?.showError(rest, detail) !== true;
-    });
+    const otherErrors = errors.filter(({ pointer, detail }) =>
+      !members.showError(parsePointer(pointer), detail));
     const lines = otherErrors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
     const isMistake = thrown instanceof InputError;
     summary.textContent = [isMistake || errors.length === 0 ? messageOf(thrown)
       : 'Some fields cannot be saved as they are.', ...lines].join(' ');
     focusInvalidField(element);
   };
+  const element = asyncForm(button, submit, ...foldElements(schema, members), ...extra, summary,
+    h('div.actions', {}, ...otherButtons, button));
   guardForm(element);
-  element.addEventListener('submit', (event) => {
-    event.preventDefault();
-    void runExclusively([button], submit);
-  });
-  return { element, read, showErrors };
+  return { element, read: () => members.read(), showErrors };
 }
 
 /** Focuses the first field that shows an error, and unfolds what it stands in. */
@@ -85,10 +77,10 @@ export function focusInvalidField(form: HTMLElement): void {
  * has a value in `stored`.
  */
 export function foldElements(
-  { properties = {} }: ModelSchema, members: ReadonlyMap<string, Field>, stored: object = {},
+  { properties = {} }: ModelSchema, { fields }: MemberFields, stored: object = {},
 ): HTMLElement[] {
   const isRare = (name: string): boolean => properties[name]?.['x-form']?.group === 'more';
-  const [rare = [], others = []] = [true, false].map((wanted) => [...members]
+  const [rare = [], others = []] = [true, false].map((wanted) => [...fields]
     .filter(([name]) => isRare(name) === wanted).map(([, { element }]) => element));
   return rare.length === 0 ? others : [...others,
     h('details', { open: Object.keys(stored).some(isRare) }, h('summary', 'More'),

@@ -2,8 +2,10 @@
  * The fields for members whose kind alone does not say how they are edited, by `x-form.field`; a
  * screen may have more of them.
  */
-import { h } from '../../base/dom.ts';
-import { inputField, type Field, type FieldFactories, type FieldOptions } from './input-field.ts';
+import { h, createSelect } from '../../base/dom.ts';
+import {
+  codeArea, inputField, type Field, type FieldFactories, type FieldOptions,
+} from './input-field.ts';
 import { createJsonField, modelField } from './model-field.ts';
 import { createPairsField } from './pairs-field.ts';
 
@@ -23,7 +25,7 @@ export const SPECIAL_FIELDS: FieldFactories = {
 
 /** PEM has several lines, which an input for passwords would lose. */
 function linesField(options: FieldOptions): Field {
-  const area = h('textarea', { rows: 3, class: 'mono', spellcheck: 'false', autocomplete: 'off' });
+  const area = codeArea(3);
   return inputField(options, area, () => area.value.trim() === '' ? undefined : area.value);
 }
 
@@ -36,11 +38,8 @@ function choiceField(options: FieldOptions): Field {
   const [[defaultValue] = ['']] = choices;
   const [kind = defaultValue, text = ''] = typeof value !== 'object' || value === null
     ? [String(value ?? defaultValue)] : Object.entries(value)[0] ?? [];
-  const select = h('select', {}, ...choices.map(([choice, label]) =>
-    h('option', { value: choice }, label)));
-  const input = h('input', { autocomplete: 'off', spellcheck: 'false' });
-  select.value = kind;
-  input.value = String(text);
+  const select = createSelect(choices, kind);
+  const input = h('input', { autocomplete: 'off', spellcheck: 'false', value: String(text) });
   const show = (): void => {
     const [, , inputLabel] = choices.find(([choice]) => choice === select.value) ?? [];
     input.hidden = inputLabel === undefined;
@@ -58,16 +57,14 @@ function choiceField(options: FieldOptions): Field {
 /** `retrySchedule`: when it is absent the settings hold; an empty list is no second attempt. */
 function retriesField(options: FieldOptions): Field {
   const list = modelField(options);
-  const box = h('input', { type: 'checkbox' });
+  const box = h('input', { type: 'checkbox', checked: options.value === undefined });
   const show = (): void => {
     list.element.hidden = box.checked;
   };
   box.addEventListener('change', show);
-  box.checked = options.value === undefined;
   show();
-  const choice = inputField({
-    name: 'retries', label: 'Retry as the settings say', value: '', isRequired: false, schema: {},
-  }, box, () => box.checked);
+  const choice = inputField(
+    { name: 'retries', label: 'Retry as the settings say' }, box, () => box.checked);
   return {
     ...list, element: h('div.record', choice.element, list.element),
     read: () => box.checked ? undefined : list.read() ?? [],

@@ -1,10 +1,10 @@
-/** Sends many records again: counts them, asks, and adds a job. */
+/** Asks how to send records again: one, or all that match the filters of a list, by a job. */
 import { callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { formatCommand } from '../../base/command-line.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
-import { shellQuote } from '../../base/shell-quote.ts';
-import { commandDetails, openDialog } from '../dialog.ts';
 import { codeBlock } from '../code-block.ts';
+import { commandDetails, openDialog } from '../dialog.ts';
 import { showNotice, showFailureNotice } from '../notice.ts';
 
 export type BulkOptions = {
@@ -20,13 +20,40 @@ const SEND_MODES = [
   ['retry', 'Under the same id: who has it already may drop it'], ['new', 'As a new one'],
 ] as const;
 
-/** Radio buttons of the two modes; `onChange` gets the chosen one. */
-export function sendModeChoice(onChange: (mode: string) => void): HTMLElement {
-  return h('fieldset', h('legend', 'How'), ...SEND_MODES.map(([value, label], index) => {
-    const input = h('input', { type: 'radio', name: 'as', onchange: () => onChange(value) });
-    input.checked = index === 0;
-    return h('label.choice', input, label);
-  }));
+type ResendQuestion = {
+  readonly title: string;
+  /** Stands before the modes. */
+  readonly intro?: Child;
+  /** Stands behind the modes; calls `onChange` when the command is another. */
+  readonly createChoices?: (onChange: () => void) => Child;
+  /** The command that does the same. */
+  readonly formatLine: (mode: string) => string;
+  readonly send: (mode: string) => Promise<void>;
+};
+
+/** Lets the user choose the mode, and sends in that mode. */
+export function openResendDialog(
+  { title, intro = null, createChoices = () => null, formatLine, send }: ResendQuestion,
+): void {
+  let mode = 'retry';
+  const line = h('div');
+  const showLine = (): void => fill(line, codeBlock(formatLine(mode)));
+  showLine();
+  const modes = h('fieldset', h('legend', 'How'), ...SEND_MODES.map(([value, label], index) =>
+    h('label.choice', h('input', {
+      type: 'radio', name: 'as', checked: index === 0, onchange: () => {
+        mode = value;
+        showLine();
+      },
+    }), label)));
+  const dialog = openDialog(title, [
+    intro, modes, createChoices(showLine), commandDetails(line),
+  ], {
+    close: 'Cancel', buttons: [h('button.primary', { onclick: () => {
+      dialog.close();
+      void send(mode).catch(showFailureNotice);
+    } }, 'Send again')],
+  });
 }
 
 /** `onJob` gets the id of the job. Does not ask when the user has left the screen meanwhile. */
@@ -43,37 +70,17 @@ export async function openBulkDialog(
   });
   if (!container.isConnected) return;
   if (count === 0) return showNotice(`No ${nouns[0]} matches.`, 'bad');
-  let mode = 'retry';
-  const line = h('div');
-  const show = (): void => {
-    const flags = Object.entries({ ...filter, as: mode })
-      .map(([name, value]) => ` --${name} ${shellQuote(value)}`).join('');
-    fill(line, codeBlock(`hookshelf ${command}${flags}`));
-  };
-  show();
   const criteria = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(', ');
-  const start = async (): Promise<void> => {
-    dialog.close();
-    try {
+  openResendDialog({
+    title: `Send ${formatQuantity(count, ...nouns)} again?`,
+    intro: h('p', criteria === '' ? `These are all ${nouns[1]}: no filter is set.`
+      : `These are all with ${criteria}.`),
+    formatLine: (mode) => formatCommand(command, { ...filter, as: mode }),
+    send: async (mode) => {
       const { body } = await callApi<{ readonly id: string }>('POST', path, {
         body: { ...filter, as: mode },
       });
       onJob(body.id);
-    } catch (thrown) {
-      showFailureNotice(thrown);
-    }
-  };
-  const dialog = openDialog(`Send ${formatQuantity(count, ...nouns)} again?`, [
-    h('p', criteria === '' ? `These are all ${nouns[1]}: no filter is set.`
-      : `These are all with ${criteria}.`),
-    sendModeChoice((value) => {
-      mode = value;
-      show();
-    }),
-    commandDetails(line),
-    h('div.actions',
-      h('button', { onclick: () => dialog.close() }, 'Cancel'),
-      h('button.primary', { onclick: () => void start() },
-        'Send again')),
-  ]);
+    },
+  });
 }

@@ -1,6 +1,6 @@
 /** The filters of a list; their values are stored in the address. */
 import { formatQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
-import { h } from '../../base/dom.ts';
+import { h, createSelect } from '../../base/dom.ts';
 
 export type FilterSpec = {
   readonly name: string;
@@ -287,10 +287,8 @@ function createChoice(
 ): HTMLSelectElement {
   // A value from the address is shown as chosen, even if it is none of the options.
   const all = value === '' || values.includes(value) ? values : [...values, value];
-  const select = h('select', { name, onchange }, h('option', { value: '' }, noneLabel),
-    ...all.map((option) => h('option', { value: option }, formatLabel?.(option) ?? option)));
-  select.value = value;
-  return select;
+  const options = all.map((option) => [option, formatLabel?.(option) ?? option] as const);
+  return createSelect([['', noneLabel], ...options], value, { name, onchange });
 }
 
 function createInput(

@@ -90,8 +90,9 @@ export class JobWatch {
   }
 }
 
-/** `2 of 10, 1 could not be`. */
-function formatCounts({ total, done, failed }: JobProgress): string {
+/** `2 of 10, 1 could not be`, and why it has ended before its time. */
+function formatCounts({ total, done, failed, reason }: JobProgress): string {
   const failures = failed > 0 ? `, ${formatCount(failed)} could not be` : '';
-  return `${formatCount(done)} of ${formatCount(total)}${failures}`;
+  const end = reason === null ? '' : `, because ${reason}`;
+  return `${formatCount(done)} of ${formatCount(total)}${failures}${end}`;
 }

@@ -4,9 +4,9 @@ import { appendQuery } from '../../base/screen-address.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { listenToChanges } from '../../base/change-stream.ts';
-import { heading } from '../facts.ts';
-import { emptyState, showFailureIn } from '../notice.ts';
-import { asyncButton } from '../async-button.ts';
+import { heading, openOnDemand } from '../screen.ts';
+import { emptyState } from '../notice.ts';
+import { asyncButton } from '../buttons.ts';
 import { openBulkDialog, type BulkOptions } from './bulk-dialog.ts';
 import { FilterForm, type FilterSpec } from './filter-form.ts';
 import { JobWatch } from './job-watch.ts';
@@ -22,15 +22,13 @@ type WorkItem = {
 
 type LiveListOptions<Item> = {
   readonly title: string;
-  readonly path: string;
-  /** The topic of the change stream. */
-  readonly topic: string;
+  /** The name of the screen, of the list in the API, and of the topic of the change stream. */
+  readonly name: string;
   readonly nouns: readonly [string, string];
   /** Query parameters of every request for the list. */
   readonly baseQuery: Readonly<Record<string, string>>;
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
-  readonly getHref: (item: Item) => string;
   /** Called once the labels of webhooks are loaded. */
   readonly filters: () => readonly FilterSpec[];
   /** Shown when there are no records at all: a text, and a command to copy. */
@@ -58,28 +56,19 @@ export function openLiveList<Item>(
 ): () => void {
   const actions = h('div.actions');
   const list = h('div');
-  let close = (): void => {};
-  let isClosed = false;
-  const show = (): void => {
-    fill(list, h('p.count', { role: 'status' }, 'Loading…'));
-    loadWebhookLabels().then(() => {
-      if (!isClosed) close = openWithLabels(list, actions, query, options);
-    }, (thrown: unknown) => showFailureIn(list, thrown, show));
-  };
   // The title is not redrawn later, as it has the focus.
   fill(container, heading(options.title, actions), list);
-  show();
-  return () => {
-    isClosed = true;
-    close();
-  };
+  return openOnDemand(list, async () => {
+    await loadWebhookLabels();
+    return () => openWithLabels(list, actions, query, options);
+  });
 }
 
 function openWithLabels<Item>(
   container: HTMLElement, actions: HTMLElement, query: URLSearchParams,
   options: LiveListOptions<Item>,
 ): () => void {
-  const { path, topic, nouns, getKey, bulk } = options;
+  const { name, nouns, getKey, bulk } = options;
   // The server alone can search an item that came, so of a search only what was found matches.
   const matches = (item: Item): boolean =>
     (!filters.isSearch || list.has(getKey(item))) && options.matches(item, filters.readQuery());
@@ -89,7 +78,7 @@ function openWithLabels<Item>(
     pendingChanges.clear();
     updatePauseButton();
     resend?.update();
-    void list.read(appendQuery(path,
+    void list.read(appendQuery(`/api/${name}`,
       { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };
   const filters = new FilterForm(options.filters(), query, read);
@@ -121,7 +110,7 @@ function openWithLabels<Item>(
   }
   const resend = bulk === null ? null : createResend(bulk, filters, read, (onJob) => openBulkDialog(
     container, { ...bulk, nouns, filter: filters.readQuery() }, onJob));
-  const stop = listenToChanges(topic, {
+  const stop = listenToChanges(name, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;
       if (isPaused) {
@@ -150,7 +139,7 @@ function createPagedList<Item>(
   options: LiveListOptions<Item>, isFiltered: () => boolean,
 ): PagedList<Item> {
   return new PagedList<Item>({
-    ...options, label: `${options.title}, newest first`,
+    ...options, label: `${options.title}, newest first`, screen: options.name,
     empty: () => isFiltered() ? emptyState(`No ${options.nouns[0]} matches.`, null)
       : emptyState(...options.empty),
   });

@@ -2,10 +2,11 @@
  * A list that fetches its next page when the user scrolls near its end. A search, whose pages may
  * hold few items or none, goes on by itself until it has found enough for a while.
  */
-import { getPage } from '../../base/api-calls.ts';
+import { LatestCall, getPage } from '../../base/api-calls.ts';
 import { h, fill, type Child } from '../../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../../base/format.ts';
-import { showFailureIn, showFailureNotice } from '../notice.ts';
+import { href } from '../../base/screen-address.ts';
+import { loadingLine, showFailureIn, showFailureNotice } from '../notice.ts';
 import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
 type PagedListOptions<Item> = {
@@ -14,7 +15,8 @@ type PagedListOptions<Item> = {
   readonly nouns: readonly [string, string];
   readonly columns: readonly RowColumn<Item>[];
   readonly getKey: (item: Item) => string;
-  readonly getHref: (item: Item) => string;
+  /** The name of the screen that shows an item by its key. */
+  readonly screen: string;
   /** Creates the content that is shown when there are no rows. */
   readonly empty: () => HTMLElement;
   /** Called when the user sorts the list, with the new value of the API's `sort`. */
@@ -35,7 +37,7 @@ export class PagedList<Item> {
   readonly element = h('div', { 'aria-busy': 'true' });
   readonly #options: PagedListOptions<Item>;
   readonly #rows: VirtualRows<Item>;
-  readonly #count = h('p.count', { role: 'status' }, 'Loading…');
+  readonly #count = loadingLine();
   readonly #note = h('div', { role: 'status' });
   readonly #container = h('div');
   #next: string | null = null;
@@ -44,7 +46,7 @@ export class PagedList<Item> {
   #total = 0;
   /** The time that a search has come back to; null: nothing is left to be searched. */
   #searchedUntil: string | null = null;
-  #controller = new AbortController();
+  readonly #call = new LatestCall();
   #isReading = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Changes that arrived during a read, whose response may be older; null: no read is running. */
@@ -52,15 +54,16 @@ export class PagedList<Item> {
 
   constructor(options: PagedListOptions<Item>) {
     this.#options = options;
-    const { label, columns, getKey, getHref, onSort = () => {} } = options;
+    const { label, columns, getKey, screen, onSort = () => {} } = options;
     this.#rows = new VirtualRows({
-      label, columns, getKey, getHref, onSort, onEnd: () => void this.#readMore(),
+      label, columns, getKey, getHref: (item) => href([screen, getKey(item)]), onSort,
+      onEnd: () => void this.#readMore(),
     });
     this.element.append(this.#note, this.#count, this.#container);
   }
 
   close(): void {
-    this.#controller.abort();
+    this.#call.abort();
     this.#rows.close();
   }
 
@@ -71,15 +74,13 @@ export class PagedList<Item> {
 
   /** Fetches the list at `path` from its first page. */
   async read(path: string): Promise<void> {
-    this.#controller.abort();
-    const controller = new AbortController();
-    this.#controller = controller;
+    const signal = this.#call.begin();
     this.#next = null;
     this.#earlyChanges = [];
     this.#isReading = true;
     this.element.setAttribute('aria-busy', 'true');
     try {
-      const page = await getPage<Item>(path, controller.signal);
+      const page = await getPage<Item>(path, signal);
       const { items, next, total, searchedUntil, headers } = page;
       this.#next = next;
       this.#searchedUntil = searchedUntil;
@@ -87,7 +88,7 @@ export class PagedList<Item> {
       fill(this.#note, this.#options.renderNote?.(headers) ?? null);
       this.#show(items, total);
     } catch (thrown) {
-      if (controller.signal.aborted) return;
+      if (signal.aborted) return;
       fill(this.#note);
       showFailureIn(this.#container, thrown, () => void this.read(path));
       this.#count.textContent = '';
@@ -157,7 +158,7 @@ export class PagedList<Item> {
 
   async #recount(): Promise<void> {
     this.#timer = undefined;
-    const { signal } = this.#controller;
+    const { signal } = this.#call;
     if (this.#next === null || signal.aborted) return;
     try {
       const { total } = await getPage<Item>(withLimit(this.#next, 1), signal);
@@ -179,7 +180,7 @@ export class PagedList<Item> {
 
   /** Searches until there are enough more items, or the user has left. */
   async #searchOn(): Promise<void> {
-    const { signal } = this.#controller;
+    const { signal } = this.#call;
     const countMax = this.#rows.items.length + SEARCHED_ITEMS;
     while (this.#searchedUntil !== null && this.#rows.items.length < countMax) {
       const next = this.#next;
@@ -194,7 +195,7 @@ export class PagedList<Item> {
   }
 
   async #readPage(): Promise<void> {
-    const { signal } = this.#controller;
+    const { signal } = this.#call;
     if (this.#next === null || this.#isReading || signal.aborted) return;
     this.#isReading = true;
     try {

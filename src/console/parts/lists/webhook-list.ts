@@ -1,12 +1,15 @@
 /** A list of incoming or outgoing webhooks, searched, sorted, and refreshed by a timer. */
+import { LatestCall } from '../../base/api-calls.ts';
 import { appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { repeatWhileSeen } from '../current-content.ts';
-import { heading } from '../facts.ts';
-import { WEBHOOK_STATES } from '../webhook-state.ts';
-import { emptyState, hasFailure, showFailureIn, showFailureNotice } from '../notice.ts';
+import { heading, linkButton } from '../screen.ts';
+import { WEBHOOK_STATES } from '../webhook-cells.ts';
+import {
+  emptyState, hasFailure, loadingLine, showFailureIn, showFailureNotice,
+} from '../notice.ts';
 import { FilterForm, sortFilter, type FilterSpec } from './filter-form.ts';
 import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 
@@ -45,15 +48,14 @@ export function openWebhookList<Row>(
   const rows = new VirtualRows<Row>({
     label: title, columns, getKey: getId, getHref: (row) => href([screen, getId(row)]),
   });
-  const count = h('p.count', { role: 'status' }, 'Loading…');
+  const count = loadingLine();
   const table = h('div');
   const noWebhooks = emptyState(...empty);
   const noMatches = emptyState('No webhook matches.', null);
-  // Aborted when the filter changes: older responses must not be shown.
-  let controller = new AbortController();
+  const call = new LatestCall();
   const filters = new FilterForm(listFilters(screen), query, () => void reload());
   async function show(): Promise<void> {
-    const { signal } = controller;
+    const { signal } = call;
     const path = appendQuery(`/api/${screen}-webhooks`, filters.readQuery());
     const webhooks = await fetchRows(path, signal);
     if (signal.aborted) return;
@@ -65,9 +67,7 @@ export function openWebhookList<Row>(
     rows.set(webhooks);
   }
   async function reload(): Promise<void> {
-    controller.abort();
-    controller = new AbortController();
-    const { signal } = controller;
+    const signal = call.begin();
     try {
       await show();
     } catch (thrown) {
@@ -77,7 +77,7 @@ export function openWebhookList<Row>(
     }
   }
   const add = callerSession.may('admin')
-    ? h('a', { href: href([screen, 'new']), class: 'button primary' }, 'Add a webhook') : null;
+    ? linkButton('Add a webhook', [screen, 'new'], { style: 'primary' }) : null;
   fill(container, heading(title, add), filters.element, count, table);
   void reload();
   const endRefresh = repeatWhileSeen(() => {
@@ -85,7 +85,7 @@ export function openWebhookList<Row>(
   });
   return () => {
     endRefresh();
-    controller.abort();
+    call.abort();
     rows.close();
   };
 }

@@ -1,23 +1,22 @@
 /** The view of one action configuration: its options, who uses it, and its form. */
-import { href } from '../../base/screen-address.ts';
+import { apiPath, href } from '../../base/screen-address.ts';
 import { callApi, getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatValue, timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { actionState } from '../../parts/action-state.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { actionState } from '../../parts/badge.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
 import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
 import type {
   ActionDescription, IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
 } from '../../../app/api-types.ts';
 import { createOptionsField } from '../../parts/forms/action-options.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
-import { plainTable } from '../../parts/plain-table.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { factList, plainTable } from '../../parts/tables.ts';
+import { backLink, heading, openView } from '../../parts/screen.ts';
 
 type ActionView = {
   readonly configuration: WebhookActionConfiguration; readonly path: string;
@@ -29,15 +28,15 @@ type ActionView = {
 };
 
 export function openAction(container: HTMLElement, id: string): () => void {
-  const path = `/api/action-configurations/${encodeURIComponent(id)}`;
+  const path = apiPath('action-configurations', id);
   return openView(container, async (refresh) => {
-    const [{ body: configuration, headers }, catalog, incoming, outgoing] = await Promise.all([
+    const [{ body: configuration, etag }, catalog, incoming, outgoing] = await Promise.all([
       callApi<WebhookActionConfiguration>('GET', path), ActionCatalog.load(),
       getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
       getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks'),
     ]);
     const view = {
-      configuration, path, etag: headers.get('ETag') ?? '', refresh,
+      configuration, path, etag, refresh,
       action: catalog.findAction(configuration.actionType),
     };
     const users = [
@@ -92,18 +91,12 @@ function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
   });
   return [
     asyncButton('Edit', edit),
-    asyncButton('Delete', () => remove(container, view), 'danger'),
+    asyncButton('Delete', () => confirmAndDelete(container, {
+      name: identifier, path, address: ['actions', identifier],
+    }, {
+      title: `Delete ${identifier}?`,
+      text: 'Its options will be lost. One that a webhook uses is not deleted.',
+      command: `hookshelf actionconfig:delete --identifier ${identifier}`,
+    }), 'danger'),
   ];
-}
-
-async function remove(
-  container: HTMLElement, { configuration: { identifier }, path }: ActionView,
-): Promise<void> {
-  const deletion = { name: identifier, path, address: ['actions', identifier] };
-  const isDeleted = await confirmAndDelete(deletion, {
-    title: `Delete ${identifier}?`,
-    text: 'Its options will be lost. One that a webhook uses is not deleted.',
-    command: `hookshelf actionconfig:delete --identifier ${identifier}`,
-  });
-  if (isDeleted) goIfStillHere(container, ['actions']);
 }

@@ -1,45 +1,33 @@
-/** The screen of actions: their configurations, and which actions there are, with their state. */
-import { href, type ScreenAddress } from '../../base/screen-address.ts';
-import { fill, h, refill, type Child } from '../../base/dom.ts';
-import { timeElement } from '../../base/format.ts';
+/** The screen of actions: their configurations, which actions there are, and new configurations. */
+import { callApi } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { actionState } from '../../parts/action-state.ts';
-import { repeatWhileSeen } from '../../parts/current-content.ts';
-import { heading } from '../../parts/facts.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { fill, h, createSelect, type Child } from '../../base/dom.ts';
+import { timeElement } from '../../base/format.ts';
+import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
+import { href, type ScreenAddress } from '../../base/screen-address.ts';
+import { actionState } from '../../parts/badge.ts';
+import { keepCurrent } from '../../parts/current-content.ts';
+import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
+import { createOptionsField } from '../../parts/forms/action-options.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { recordForm } from '../../parts/forms/record-form.ts';
+import { emptyState, loadingLine, showNotice } from '../../parts/notice.ts';
+import { backLink, goIfStillHere, heading, linkButton, openView } from '../../parts/screen.ts';
+import { stackedTable } from '../../parts/tables.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
-import { emptyState, showFailureNotice } from '../../parts/notice.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
-import { openView } from '../../parts/screen.ts';
 import { openAction } from './action-view.ts';
-import { openNewAction } from './new-action.ts';
 
 export function openActionsScreen(
   container: HTMLElement, { path: [, step], query }: ScreenAddress,
 ): () => void {
   if (step === 'new') return openNewAction(container, query.get('action'));
   if (step !== undefined) return openAction(container, step);
-  const content = h('div');
-  const show = async (): Promise<void> => {
-    const catalog = await ActionCatalog.load();
-    // Content that is there already is not replaced: the user may be using it.
-    refill(content, ...renderLists(catalog));
-    if (content.parentElement === null) fill(container, renderHeading(), content);
-  };
-  const close = openView(container, show);
+  const content = h('div', loadingLine());
+  fill(container, heading('Actions', callerSession.may('admin')
+    ? linkButton('Add an action', ['actions', 'new'], { style: 'primary' }) : null),
+  content);
   // An action may be switched off, and runs again by itself.
-  const endRefresh = repeatWhileSeen(() => {
-    if (content.isConnected) void show().catch(showFailureNotice);
-  });
-  return () => {
-    endRefresh();
-    close();
-  };
-}
-
-function renderHeading(): HTMLElement {
-  return heading('Actions', callerSession.may('admin')
-    ? h('a', { href: href(['actions', 'new']), class: 'button primary' }, 'Add an action') : null);
+  return keepCurrent(content, async () => renderLists(await ActionCatalog.load())).close;
 }
 
 function renderLists(catalog: ActionCatalog): HTMLElement[] {
@@ -70,4 +58,47 @@ function renderAction(action: ActionDescription): Child[] {
     label, h('code', identifier), isBuiltIn ? 'built in' : h('code', module ?? 'this program'),
     actionState(action) ?? 'ready',
   ];
+}
+
+/** `initialType` is the action that is chosen at first. */
+function openNewAction(container: HTMLElement, initialType: string | null): () => void {
+  return openView(container, async () => {
+    const [model, catalog] = await Promise.all([
+      loadModel(CONFIGURATION_MODEL), ActionCatalog.load(),
+    ]);
+    const schema = pickMembers(model, ['options', 'identifier', 'description']);
+    renderNew(container, schema, catalog, initialType);
+  });
+}
+
+/** What the action does is chosen first, and has a form of its own. */
+function renderNew(
+  container: HTMLElement, schema: ModelSchema, catalog: ActionCatalog, initialType: string | null,
+): void {
+  const select = createSelect(catalog.actions.map(({ identifier, label }) => [identifier, label]),
+    initialType ?? undefined);
+  const { element } = inputField({
+    name: 'actionType', label: 'What it does', isRequired: true,
+  }, select, () => select.value);
+  const form = h('div');
+  const show = (): void => {
+    const actionType = select.value;
+    fill(form, recordForm({
+      schema, value: {}, action: 'Add the action',
+      factories: {
+        'action-options': (field) => createOptionsField(catalog.findAction(actionType), field),
+      },
+      save: async (value) => {
+        const { body } = await callApi<WebhookActionConfiguration>('POST',
+          '/api/action-configurations', { body: { ...value, actionType } });
+        showNotice(`${body.identifier} is there.`);
+        goIfStillHere(container, ['actions', body.identifier]);
+      },
+    }).element);
+  };
+  select.addEventListener('change', show);
+  show();
+  fill(container, backLink('actions', 'Actions'),
+    heading('A new action', linkButton('Cancel', ['actions'])),
+    h('div.record', element, form));
 }

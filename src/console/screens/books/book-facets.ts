@@ -3,7 +3,7 @@
  * match, with their counts. Only facets that the user has opened are counted, as the server reads
  * all books that match for it.
  */
-import { getJson } from '../../base/api-calls.ts';
+import { LatestCall, getJson } from '../../base/api-calls.ts';
 import { fill, h, refill } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
@@ -31,8 +31,7 @@ export class BookFacets {
   readonly #panels: readonly FacetPanel[];
   /** The conditions of the list that is shown; null until there is one. */
   #conditions: Query | null = null;
-  /** Aborted when the conditions change: older counts must not be shown. */
-  #controller = new AbortController();
+  readonly #call = new LatestCall();
 
   constructor(filters: FilterForm) {
     this.#filters = filters;
@@ -46,7 +45,7 @@ export class BookFacets {
   }
 
   close(): void {
-    this.#controller.abort();
+    this.#call.abort();
   }
 
   /** Shows which values are chosen. Their counts are those of the list before. */
@@ -61,21 +60,20 @@ export class BookFacets {
   }
 
   async #count(): Promise<void> {
-    this.#controller.abort();
+    this.#call.abort();
     const panels = this.#panels.filter(({ element }) => element.open);
     if (this.#conditions === null || panels.length === 0) return;
-    const controller = new AbortController();
-    this.#controller = controller;
+    const signal = this.#call.begin();
     const by = panels.map(({ name }) => name).join();
     try {
       const { facets } = await getJson<FacetsResponse>(
-        appendQuery('/api/books/facets', { by, ...this.#conditions }), controller.signal);
+        appendQuery('/api/books/facets', { by, ...this.#conditions }), signal);
       for (const panel of panels) {
         panel.counts = facets[panel.name] ?? [];
         this.#show(panel);
       }
     } catch (thrown) {
-      if (controller.signal.aborted) return;
+      if (signal.aborted) return;
       for (const { content } of panels) showFailureIn(content, thrown, () => void this.#count());
     }
   }

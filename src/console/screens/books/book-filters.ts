@@ -1,8 +1,12 @@
-/** The filters of the list of books, and the facets by whose values books are chosen. */
+/**
+ * The filters of the list of books, the facets by whose values books are chosen, and buttons that
+ * take chosen values away.
+ */
+import { fill, h } from '../../base/dom.ts';
 import type { Query } from '../../base/screen-address.ts';
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
-import { formatStars } from './reading-view.ts';
+import { formatStars } from './book-marks.ts';
 
 /** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
@@ -69,8 +73,34 @@ export function findConditions(facet: string, value: string): Query {
     : { [span.from]: value, [span.to]: span.findEnd(value) };
 }
 
+/** What filters the list beyond the fields of its form, with buttons to remove it. */
+export class ChosenFilters {
+  readonly element = h('ul.chips', { 'aria-label': 'Chosen filters' });
+  readonly #filters: FilterForm;
+
+  constructor(filters: FilterForm) {
+    this.#filters = filters;
+  }
+
+  show(): void {
+    const chips = listChosenFilters(this.#filters).map(({ label, remove }, index) => h('li',
+      h('button.chip', { 'aria-label': `Remove ${label}`, onclick: () => {
+        remove();
+        this.#focus(index);
+      } }, label, h('span', { 'aria-hidden': true }, ' ✕'))));
+    fill(this.element, ...chips);
+    this.element.hidden = this.element.childElementCount === 0;
+  }
+
+  /** The focus goes to the next filter, else to the last, else to the search. */
+  #focus(index: number): void {
+    const buttons = this.element.querySelectorAll('button');
+    (buttons[index] ?? buttons[buttons.length - 1] ?? this.#filters.findField('q'))?.focus();
+  }
+}
+
 /** What is chosen beyond the fields of the form; each is taken away by itself. */
-export function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {
+function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {
   const chosen = filters.listChosen().filter(({ filter }) => filter.isAnyOf === true)
     .map(({ filter: { name, label }, value }) => ({
       label: `${label}: ${formatFacetValue(name, value)}`,

@@ -1,18 +1,17 @@
 /** The form that adds a book, and the fields that its members have in forms. */
 import { callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import { loadModel, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
-import { backLink, heading } from '../../parts/facts.ts';
 import { hasLineBreak } from '../../parts/forms/condition-text.ts';
 import {
   inputField, type Field, type FieldFactories, type FieldOptions,
 } from '../../parts/forms/input-field.ts';
-import { createMemberFields, modelField, readMembers } from '../../parts/forms/model-field.ts';
+import { MemberFields, modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
-import { RATING_CHOICES } from './reading-view.ts';
+import { RATING_CHOICES } from './book-marks.ts';
 
 export const BOOK_FIELDS: FieldFactories = {
   authors: authorsField, keywords: linesField, shelves: linesField, rating: ratingField,
@@ -69,7 +68,7 @@ type AuthorField = {
   name: string;
   readonly legend: HTMLElement;
   readonly element: HTMLElement;
-  readonly members: ReadonlyMap<string, Field>;
+  readonly members: MemberFields;
 };
 
 /** Authors are named one a line; what else is known of them is folded below. */
@@ -95,16 +94,16 @@ function authorsField(options: FieldOptions): Field {
   return {
     element: h('div.field', lines.element, more),
     read() {
-      const read = fields.map(({ name, members }) => ({ name, ...readMembers(members) }));
+      const read = fields.map(({ name, members }) => ({ name, ...members.read() }));
       return read.length === 0 ? undefined : read;
     },
     showError([index = '', member = 'name', ...rest], detail) {
-      const isShown = fields[Number(index)]?.members.get(member)?.showError(rest, detail);
+      const isShown = fields[Number(index)]?.members.showError([member, ...rest], detail);
       return isShown === true || lines.showError(index === '' ? [] : [index], detail);
     },
     clearError() {
       lines.clearError();
-      for (const { members } of fields) for (const member of members.values()) member.clearError();
+      for (const { members } of fields) members.clearErrors();
     },
   };
 }
@@ -113,9 +112,9 @@ function createAuthorField(
   name: string, schema: ModelSchema, stored: unknown, { factories, outerModels }: FieldOptions,
 ): AuthorField {
   const { properties: { name: _name, ...properties } = {} } = resolveSchema(schema);
-  const members = createMemberFields({ properties }, stored, factories, outerModels);
+  const members = new MemberFields({ properties }, stored, factories, outerModels);
   const legend = h('legend', name);
-  const element = h('fieldset', legend, ...[...members.values()].map((field) => field.element));
+  const element = h('fieldset', legend, ...members.elements);
   return { name, legend, element, members };
 }
 
@@ -144,8 +143,6 @@ function matchAuthors(
 
 function ratingField(options: FieldOptions): Field {
   const { value } = options;
-  const select = h('select', {}, ...RATING_CHOICES.map(([rating, label]) =>
-    h('option', { value: rating }, label)));
-  select.value = String(value ?? '');
+  const select = createSelect(RATING_CHOICES, String(value ?? ''));
   return inputField(options, select, () => select.value === '' ? undefined : +select.value);
 }

@@ -2,18 +2,18 @@
  * Imports a file of books. The server reads it: its beginning is sent as soon as the file is
  * chosen, to be told what it is taken for, and all of it when the button is pressed.
  */
-import { uploadFile } from '../../base/file-upload.ts';
-import { fill, h } from '../../base/dom.ts';
+import { uploadFile } from '../../base/file-transfer.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
-import { getJson, messageOf } from '../../base/api-calls.ts';
-import { runExclusively } from '../../parts/async-button.ts';
-import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { LatestCall, getJson, messageOf } from '../../base/api-calls.ts';
+import { asyncForm, submitButton } from '../../parts/buttons.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { showNotice } from '../../parts/notice.ts';
 import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
-import { findMediaType } from './book-files.ts';
 import {
-  formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
   type FileSource, type ImportOutcome,
 } from './import-outcome.ts';
 
@@ -37,48 +37,42 @@ const ON_MATCH: typeof MATCHES = [
 
 export class BookImportForm {
   readonly element: HTMLFormElement;
-  readonly #file = h('input', { type: 'file', id: 'file', accept: listEndings() });
-  readonly #format = createSelect('format', [
-    ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const)]);
-  readonly #match = createSelect('match', MATCHES);
-  readonly #onMatch = createSelect('on-match', ON_MATCH);
-  readonly #hasAllTypes = h('input', { type: 'checkbox', id: 'all-types' });
-  readonly #isDry = h('input', { type: 'checkbox', id: 'dry' });
+  readonly #file = h('input', { type: 'file', accept: listEndings() });
+  readonly #format = createSelect([
+    ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const),
+  ]);
+  readonly #match = createSelect(MATCHES);
+  readonly #onMatch = createSelect(ON_MATCH);
+  readonly #hasAllTypes = h('input', { type: 'checkbox' });
+  readonly #isDry = h('input', { type: 'checkbox', checked: true });
   /** Has its room before it says anything, so that what is below does not move. */
   readonly #source = h('p.count', { role: 'status' });
   readonly #report = h('div', { role: 'status' });
   /** Ends with the screen. */
   readonly #signal: AbortSignal;
-  /** Ends the look at the file that was chosen before. */
-  #look = new AbortController();
+  /** The look at the chosen file. */
+  readonly #look = new LatestCall();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    this.#isDry.checked = true;
-    const button = h('button', { type: 'submit', class: 'primary' }, 'Import');
+    const button = submitButton('Import');
     for (const input of [this.#file, this.#format]) {
       input.addEventListener('change', () => void this.#showSource());
     }
-    this.element = h('form.record', { onsubmit: (event) => {
-      event.preventDefault();
-      void runExclusively([button], () => this.#import()).catch(showFailureNotice);
-    } },
-    createField('file', 'A file of books, of any program', this.#file, this.#source),
-    createField('format', 'What it is', this.#format),
-    createField('match', 'A book is the same by its id here, and by', this.#match),
-    createField('on-match', 'If the catalog has the book', this.#onMatch),
-    h('div.field.checkbox', this.#hasAllTypes, h('label', { for: 'all-types' },
-      'Take articles and records of other types for books too')),
-    h('div.field.checkbox', this.#isDry, h('label', { for: 'dry' },
-      'Only check it: store nothing')),
-    h('div.actions', button), this.#report);
+    this.element = asyncForm(button, () => this.#import(),
+      createField('file', 'A file of books, of any program', this.#file, this.#source),
+      createField('format', 'What it is', this.#format),
+      createField('match', 'A book is the same by its id here, and by', this.#match),
+      createField('on-match', 'If the catalog has the book', this.#onMatch),
+      createField('all-types', 'Take articles and records of other types for books too',
+        this.#hasAllTypes),
+      createField('dry', 'Only check it: store nothing', this.#isDry),
+      h('div.actions', button), this.#report);
   }
 
   /** Says what the chosen file is taken for, or why it cannot be told. */
   async #showSource(): Promise<void> {
-    this.#look.abort();
-    this.#look = new AbortController();
-    const { signal } = this.#look;
+    const signal = this.#look.begin();
     const file = this.#file.files?.[0];
     fill(this.#source);
     fill(this.#report);
@@ -182,14 +176,11 @@ function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTML
   ];
 }
 
-function createSelect(
-  id: string, choices: readonly (readonly [value: string, label: string])[],
-): HTMLSelectElement {
-  return h('select', { id }, ...choices.map(([value, label]) => h('option', { value }, label)));
-}
-
-function createField(id: string, label: string, ...inputs: readonly HTMLElement[]): HTMLElement {
-  return h('div.field', h('label', { for: id }, label), ...inputs);
+function createField(
+  name: string, label: string, input: HTMLInputElement | HTMLSelectElement,
+  ...below: readonly HTMLElement[]
+): HTMLElement {
+  return inputField({ name, label }, input, () => input.value, ...below).element;
 }
 
 function listEndings(): string {

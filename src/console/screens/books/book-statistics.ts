@@ -1,18 +1,18 @@
 /** The screen that counts the books that were read: by year, rating and so on, with filters. */
-import { getJson } from '../../base/api-calls.ts';
+import { LatestCall, getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatCount, formatQuantity, formatValue } from '../../base/format.ts';
 import {
   appendQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
-import { backLink, heading } from '../../parts/facts.ts';
+import { backLink, heading } from '../../parts/screen.ts';
+import { sum } from '../../parts/chart.ts';
 import { formatLabel } from '../../parts/forms/input-field.ts';
 import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
+import { stackedTable } from '../../parts/tables.ts';
 import { BookFacets } from './book-facets.ts';
-import { BOOK_FILTERS, findConditions, formatFacetValue } from './book-filters.ts';
-import { ChosenFilters } from './chosen-filters.ts';
+import { BOOK_FILTERS, ChosenFilters, findConditions, formatFacetValue } from './book-filters.ts';
 
 type BookStatistics = {
   readonly by: string;
@@ -64,12 +64,9 @@ export function openBookStatistics(
   container: HTMLElement, { query }: ScreenAddress,
 ): () => void {
   const content = h('div');
-  // Aborted when something else is counted: older figures must not be shown.
-  let controller = new AbortController();
+  const call = new LatestCall();
   const read = async (): Promise<void> => {
-    controller.abort();
-    controller = new AbortController();
-    const { signal } = controller;
+    const signal = call.begin();
     const { by = DEFAULT, ...conditions } = filters.readAll();
     chosenFilters.show();
     facets.showChosen();
@@ -94,7 +91,7 @@ export function openBookStatistics(
     h('div.browse', facets.element, h('div', chosenFilters.element, content)));
   void read();
   return () => {
-    controller.abort();
+    call.abort();
     facets.close();
   };
 }
@@ -110,7 +107,7 @@ function renderStatistics(
   const most = Math.max(...rows.map(({ books }) => books));
   return [
     h('p.count', { role: 'status' }, `${formatQuantity(total, 'book')}${isOfRead ? ' read' : ''}, ${
-      formatQuantity(rows.reduce((sum, { pages }) => sum + pages, 0), 'page')}`),
+      formatQuantity(sum(rows.map(({ pages }) => pages)), 'page')}`),
     stackedTable([formatLabel(formatCounting(by)), 'Books', 'Pages', 'Mean rating'],
       rows.map(({ value, books, pages, meanRating }) => {
         const bar = h('span', { 'aria-hidden': true });

@@ -1,13 +1,14 @@
 /** The screen that exports books as files of any format, and imports such files. */
-import { getPage, sendRequest } from '../../base/api-calls.ts';
+import { countItems } from '../../base/api-calls.ts';
+import { downloadFile } from '../../base/file-transfer.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
-import { asyncButton } from '../../parts/async-button.ts';
-import { backLink, heading } from '../../parts/facts.ts';
+import { asyncButton } from '../../parts/buttons.ts';
+import { backLink, heading } from '../../parts/screen.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
 import { BookImportForm } from './book-import-form.ts';
@@ -38,8 +39,8 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
   const scope = h('p', formatQuery(conditions) === ''
     ? 'All books, with all that is known of them.' : 'The books that match.');
   const count = async (): Promise<void> => {
-    const { total } = await getPage(appendQuery(BOOKS_PATH, { ...conditions, limit: '1' }), signal);
-    fill(scope, `${formatQuantity(total ?? 0, 'book')} that the list shows – `,
+    const total = await countItems(BOOKS_PATH, conditions, signal);
+    fill(scope, `${formatQuantity(total, 'book')} that the list shows – `,
       h('a', { href: href(['books', 'import']) }, 'export all'));
   };
   if (formatQuery(conditions) !== '') void count().catch(showFailureNotice);
@@ -47,14 +48,7 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
     h('h2', 'Export'), scope,
     h('div.actions', {}, ...WRITTEN_FORMATS
       .map(({ name, title, endings: [ending = ''] }) => asyncButton(`Download ${title}`, () =>
-        download(appendQuery(BOOKS_PATH, { ...query, format: name }), `books${ending}`, signal)))),
+        downloadFile(appendQuery(BOOKS_PATH, { ...query, format: name }), `books${ending}`,
+          signal)))),
   ];
-}
-
-async function download(path: string, fileName: string, signal: AbortSignal): Promise<void> {
-  const response = await sendRequest('GET', path, { signal });
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  const url = URL.createObjectURL(await response.blob());
-  h('a', { href: url, download: fileName }).click();
-  URL.revokeObjectURL(url);
 }

@@ -1,4 +1,5 @@
 /** The view of one book. */
+import { apiPath } from '../../base/screen-address.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
@@ -6,16 +7,15 @@ import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
+import { factList } from '../../parts/tables.ts';
 import { formatLabel } from '../../parts/forms/input-field.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { BOOK_FIELDS } from './book-form.ts';
 import { memberLabels, valueLabels } from './book-labels.ts';
-import { cover } from './cover.ts';
-import { bookPath, deleteBook } from './delete-book.ts';
-import { stars } from './reading-view.ts';
+import { cover, stars } from './book-marks.ts';
+import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
 const ITEMS_MAX = 6;
@@ -23,20 +23,22 @@ const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'r
 
 export function openBook(container: HTMLElement, id: string): () => void {
   return openView(container, async (refresh) => {
-    const { body, headers } = await callApi<Book>('GET', bookPath(id));
-    render(container, body, headers.get('ETag') ?? '', refresh);
+    const { body: book, etag } = await callApi<Book>('GET', apiPath('books', id));
+    render(container, { book, etag }, refresh);
   });
 }
 
 function render(
-  container: HTMLElement, book: Book, etag: string, refresh: () => Promise<void>,
+  container: HTMLElement, stored: StoredBook, refresh: () => Promise<void>,
 ): void {
+  const { book, etag } = stored;
   const edit = asyncButton('Edit', async () => editRecord(container, {
-    title: `Edit ${book.title}`, path: bookPath(book.id), schema: await loadModel('BookBody'),
+    title: `Edit ${book.title}`, path: apiPath('books', book.id),
+    schema: await loadModel('BookBody'),
     factories: BOOK_FIELDS, record: book, etag, onDone: refresh,
   }));
   const remove = asyncButton('Delete', async () => {
-    if (await deleteBook(book, etag, refresh)) goIfStillHere(container, ['books']);
+    if (await deleteBook(stored, refresh)) goIfStillHere(container, ['books']);
   }, 'danger');
   const { authors, series = [], reading = {} } = book;
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));

@@ -3,23 +3,21 @@ import { appendQuery, href, type ScreenAddress, type Query } from '../../base/sc
 import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { heading } from '../../parts/facts.ts';
+import { heading, linkButton } from '../../parts/screen.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { emptyState } from '../../parts/notice.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { BookFacets } from './book-facets.ts';
-import { BOOK_FILTERS } from './book-filters.ts';
+import { BOOK_FILTERS, ChosenFilters } from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
 import { openBookStatistics } from './book-statistics.ts';
 import { formatAuthors, openBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
 import { ChosenBooks } from './chosen-books.ts';
-import { ChosenFilters } from './chosen-filters.ts';
-import { cover } from './cover.ts';
 import { openDuplicates } from './duplicates-screen.ts';
-import { readingMark } from './reading-view.ts';
+import { cover, readingMark } from './book-marks.ts';
 import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
@@ -102,10 +100,9 @@ class CatalogList {
       ? new ChosenBooks(rows, () => this.#criteria(), () => this.read()) : null;
     this.#chosenBooks = chosenBooks;
     this.#list = new PagedList<ListedBook>({
-      label: 'Books', nouns: ['book', 'books'],
+      label: 'Books', screen: 'books', nouns: ['book', 'books'],
       columns: chosenBooks === null ? COLUMNS : [chosenBooks.column, ...COLUMNS],
       getKey: ({ id }) => id,
-      getHref: ({ id }) => href(['books', id]),
       empty: () => this.#filters.isSet ? emptyState('No book matches.', null)
         : emptyState('There are no books yet. Add one, or import the sample:',
           'hookshelf book:import --sample'),
@@ -117,11 +114,10 @@ class CatalogList {
       h('div', this.#chosenFilters.element, chosenBooks?.element ?? null, rows))];
     this.actions = [
       this.#statisticsLink,
-      h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
+      linkButton('Duplicates', ['books', 'duplicates']),
       this.#transferLink,
-      ...callerSession.may('write') ? [
-        h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
-      ] : [],
+      ...callerSession.may('write')
+        ? [linkButton('Add a book', ['books', 'new'], { style: 'primary' })] : [],
     ];
   }
 

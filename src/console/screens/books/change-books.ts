@@ -2,19 +2,20 @@
  * Changes several books in one way, or deletes them: asks first, says how many were changed, and
  * offers to take that back. Each book is changed only as it was read.
  */
+import { apiPath } from '../../base/screen-address.ts';
 import { ApiError, callApi, getJson, hasStatus, mayPass, messageOf } from '../../base/api-calls.ts';
-import { fill, h, uniqueId } from '../../base/dom.ts';
+import { fill, h, createSelect, uniqueId } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
 import { valueLabels } from './book-labels.ts';
 import type { FacetsResponse } from './book-facets.ts';
-import { bookPath } from './delete-book.ts';
 import { parseOutcome } from './import-outcome.ts';
-import { RATING_CHOICES } from './reading-view.ts';
+import { RATING_CHOICES } from './book-marks.ts';
 import { fetchBook, type StoredBook } from './stored-book.ts';
 
 /** What is changed: `keywords`, or a member of `reading`. */
@@ -69,8 +70,9 @@ export function openChangeDialog(
   titles: ReadonlyMap<string, string>, start: (work: BulkWork) => Promise<void>,
 ): void {
   const quantity = formatQuantity(titles.size, 'book');
-  const what = h('select', { id: uniqueId('what'), onchange: () => show() },
-    ...[...CHANGES.map(({ label }) => label), DELETE].map((label) => h('option', label)));
+  const what = createSelect([...CHANGES.map(({ label }) => label), DELETE]
+    .map((label) => [label, label]));
+  what.addEventListener('change', () => show());
   const details = h('div.record');
   const submit = h('button', { type: 'submit' });
   let readWork = (): BulkWork => () => Promise.resolve();
@@ -85,27 +87,22 @@ export function openChangeDialog(
         commandDetails([...titles.keys()]
           .map((id) => `hookshelf book:delete ${id}`).join('\n')));
     }
-    const input = createInput(change);
+    const input = change.choices === undefined
+      ? h('input', { required: true, autocomplete: 'off' }) : createSelect(change.choices);
     readWork = () => {
       const value = input.value.trim();
       return (watch) => changeBooks([...titles.keys()], change, value, watch);
     };
-    fill(details, h('div.field', h('label', { for: input.id }, change.field), input,
-      createOffers(input, change.member)));
+    fill(details, inputField({ name: change.member, label: change.field }, input,
+      () => input.value, createOffers(input, change.member)).element);
   };
   show();
   const dialog = openDialog(`Change ${quantity}`, [h('form.record', { onsubmit: (event) => {
     event.preventDefault();
     dialog.close();
     void start(readWork()).catch(showFailureNotice);
-  } }, h('div.field', h('label', { for: what.id }, 'What is done'), what), details,
+  } }, inputField({ name: 'what', label: 'What is done' }, what, () => what.value).element, details,
   h('div.actions', h('button', { onclick: () => dialog.close() }, 'Cancel'), submit))]);
-}
-
-function createInput({ choices }: BulkChange): HTMLInputElement | HTMLSelectElement {
-  const id = uniqueId('value');
-  return choices === undefined ? h('input', { id, required: true, autocomplete: 'off' })
-    : h('select', { id }, ...choices.map(([value, label]) => h('option', { value }, label)));
 }
 
 /** Offers the values of the member that there are most, once they are counted. */
@@ -161,7 +158,7 @@ async function changeBooks(
 async function deleteBooks(ids: readonly string[], watch: BulkWatch): Promise<void> {
   const outcome = await runForEach(ids, async (id) => {
     const { book, etag } = await readBook(id);
-    await callApi('DELETE', bookPath(id), { headers: { 'If-Match': etag } });
+    await callApi('DELETE', apiPath('books', id), { headers: { 'If-Match': etag } });
     return book;
   }, watch.onProgress);
   tellOutcome('Deleted', outcome, watch, () => putBack(outcome.done));
@@ -192,12 +189,12 @@ async function readBook(id: string): Promise<StoredBook> {
 async function patchMember(
   id: string, member: ChangedMember, value: unknown, etag: string,
 ): Promise<string> {
-  const { headers } = await callApi('PATCH', bookPath(id), {
+  const { etag: newEtag } = await callApi('PATCH', apiPath('books', id), {
     body: member === 'keywords' ? { keywords: value ?? null }
       : { reading: { [member]: value ?? null } },
     headers: { 'If-Match': etag, 'Content-Type': 'application/merge-patch+json' },
   });
-  return headers.get('ETag') ?? '';
+  return newEtag;
 }
 
 type BulkOutcome<Done> = {

@@ -6,7 +6,7 @@ import { getPage } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatCount } from '../../base/format.ts';
 import { appendQuery, type Query } from '../../base/screen-address.ts';
-import { runExclusively } from '../../parts/async-button.ts';
+import { runExclusively } from '../../parts/buttons.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';

@@ -1,19 +1,17 @@
 /** Compares two books of a group of duplicates, and merges or deletes one of them. */
-import { fill, h, type Child } from '../../base/dom.ts';
+import { fill, h, createSelect, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { href, parseAddress, replaceQuery } from '../../base/screen-address.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { runExclusively } from '../../parts/async-button.ts';
+import { runExclusively } from '../../parts/buttons.ts';
 import { badge } from '../../parts/badge.ts';
-import { backLink, heading } from '../../parts/facts.ts';
 import { emptyState, showFailureNotice } from '../../parts/notice.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { stackedTable } from '../../parts/tables.ts';
+import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import { compareBooks, type ComparedMember } from './compare-books.ts';
-import { deleteBook } from './delete-book.ts';
 import { formatMember, formatPath } from './member-text.ts';
 import { openMergeDialog } from './merge-dialog.ts';
-import { fetchBook, type StoredBook } from './stored-book.ts';
+import { deleteBook, fetchBook, type StoredBook } from './stored-book.ts';
 
 /** Where one of the two stands, and the name of its parameter in the address. */
 type Side = 'first' | 'second';
@@ -77,14 +75,14 @@ class BookComparison {
   /** Chooses another book of the group in place of this one. */
   #choice(side: Side, { book: { id } }: StoredBook, other: StoredBook): HTMLElement {
     const otherSide = side === 'first' ? 'second' : 'first';
-    const select = h('select', { name: side, onchange: () => {
+    const choices = this.#books.flatMap((stored, index) => stored === other ? []
+      : [[stored.book.id, `${index + 1}: ${stored.book.title}`] as const]);
+    const select = createSelect(choices, id, { name: side, onchange: () => {
       const ids = { [side]: select.value, [otherSide]: other.book.id };
       replaceQuery({ by: this.#by, ...ids });
       this.show(ids);
       this.#container.querySelector<HTMLElement>(`[name=${side}]`)?.focus();
-    } }, ...this.#books.flatMap((stored, index) => stored === other ? [] : [h('option',
-      { value: stored.book.id }, `${index + 1}: ${stored.book.title}`)]));
-    select.value = id;
+    } });
     return h('label.filter', h('span', `Compare as the ${side} book`), select);
   }
 
@@ -97,8 +95,7 @@ class BookComparison {
   }
 
   async #delete(removed: StoredBook): Promise<void> {
-    const { book, etag } = removed;
-    if (await deleteBook(book, etag, this.#refresh)) this.#goOnWithout(removed);
+    if (await deleteBook(removed, this.#refresh)) this.#goOnWithout(removed);
   }
 
   async #merge(targetName: string, target: StoredBook, duplicate: StoredBook): Promise<void> {

@@ -1,6 +1,6 @@
 /** Reads groups of duplicates from the answer of the API while it comes. */
 import { parseJson } from '../../base/json-text.ts';
-import { streamBody } from '../../base/api-calls.ts';
+import { fetchBody } from '../../base/api-calls.ts';
 import { appendQuery } from '../../base/screen-address.ts';
 import type { Book } from '../../../books/book.ts';
 
@@ -17,13 +17,14 @@ type GroupsStart = {
 
 /**
  * The first groups, `countMax` at most: where a large file was imported twice, all of them are more
- * than a browser can hold. Throws what `streamBody` throws.
+ * than a browser can hold. Throws ApiError.
  */
 export async function fetchGroups(
   by: string, countMax: number, signal: AbortSignal,
 ): Promise<GroupsStart> {
-  const body = await streamBody(appendQuery('/api/books/duplicates', { by }), signal);
+  const { body } = await fetchBody(appendQuery('/api/books/duplicates', { by }), signal);
   const groups: DuplicateGroup[] = [];
+  if (body === null) return { groups, hasMore: false };
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   while (groups.length <= countMax) {

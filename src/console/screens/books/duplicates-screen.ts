@@ -1,8 +1,9 @@
 /** The groups of books that are in the catalog several times; each leads to their comparison. */
+import { LatestCall } from '../../base/api-calls.ts';
 import { href, type ScreenAddress } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
-import { backLink, heading } from '../../parts/facts.ts';
+import { backLink, heading } from '../../parts/screen.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { VirtualRows, type RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
@@ -45,12 +46,9 @@ function openGroups(container: HTMLElement, { query }: ScreenAddress): () => voi
   });
   const count = h('p.count', { role: 'status' });
   const table = h('div');
-  // Aborted when another key is chosen: older groups must not be shown.
-  let controller = new AbortController();
+  const call = new LatestCall();
   const read = async (): Promise<void> => {
-    controller.abort();
-    controller = new AbortController();
-    const { signal } = controller;
+    const signal = call.begin();
     const { by = 'isbn' } = filters.readQuery();
     count.textContent = 'Loading…';
     try {
@@ -76,7 +74,7 @@ function openGroups(container: HTMLElement, { query }: ScreenAddress): () => voi
     filters.element, count, table);
   void read();
   return () => {
-    controller.abort();
+    call.abort();
     rows.close();
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The response of an import in words: what the file is taken for, each record that could not be
- * imported, and the count at the end. They are those of `hookshelf book:import`.
+ * The media type of a file of books, and the response of its import in words: what the file is
+ * taken for, each record that could not be imported, and the count at the end. The words are those
+ * of `hookshelf book:import`. Pure: the server alone reads and writes files.
  */
 import { parseJson } from '../../base/json-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
@@ -119,4 +120,20 @@ function listByCount(counts: Readonly<Record<string, number>>): readonly [string
 
 function formatNumber(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** The media type by the ending of the file's name; null: none has this ending. */
+export function findMediaType(fileName: string): string | null {
+  const name = fileName.toLowerCase();
+  let longest = '';
+  let found: string | null = null;
+  for (const { endings, mediaTypes: [mediaType = null] } of FORMATS) {
+    for (const ending of endings) {
+      // Of an ending that several formats have, the first says the family: the server looks.
+      if (!name.endsWith(ending) || ending.length <= longest.length) continue;
+      longest = ending;
+      found = mediaType;
+    }
+  }
+  return found;
 }

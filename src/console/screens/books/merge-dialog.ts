@@ -1,15 +1,15 @@
 /** Merges one of two duplicates into the other: asks which members it takes over, and what goes. */
+import { apiPath } from '../../base/screen-address.ts';
 import { callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
 import { offerUndo } from '../../parts/deletion.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
+import { stackedTable } from '../../parts/tables.ts';
 import type { Book } from '../../../books/book.ts';
 import { listMergeChoices } from './compare-books.ts';
-import { bookPath } from './delete-book.ts';
 import { formatMember, formatPath } from './member-text.ts';
 import { fetchBook, type StoredBook } from './stored-book.ts';
 
@@ -25,12 +25,12 @@ export function openMergeDialog(
 ): Promise<boolean> {
   const { book: { id: from, title } } = duplicate;
   const choices = listMergeChoices(target.book, duplicate.book).map((choice) => {
-    const select = h('select',
-      { 'aria-label': `${formatPath(choice.path)} to be kept`, onchange: () => showCommand() },
-      h('option', { value: 'own' }, 'Its own'), h('option', { value: OTHER }, 'The other’s'));
     // What the book lacks is no loss.
-    if (choice.values[0] === undefined) select.value = OTHER;
-    return { ...choice, select };
+    const initial = choice.values[0] === undefined ? OTHER : 'own';
+    return {
+      ...choice, select: createSelect([['own', 'Its own'], [OTHER, 'The other’s']], initial,
+        { 'aria-label': `${formatPath(choice.path)} to be kept`, onchange: () => showCommand() }),
+    };
   });
   const readMembers = (): readonly string[] =>
     choices.filter(({ select }) => select.value === OTHER).map(({ name }) => name);
@@ -62,7 +62,6 @@ export function openMergeDialog(
         isAtWork = false;
       }
     }, 'danger');
-    const cancel = h('button', { onclick: () => dialog.close() }, 'Keep things as they are');
     const dialog = openDialog(`Merge into ${targetName}`, [
       h('p', `“${title}” will be gone from the catalog. Its id, and those of its sources, stay `
         + 'with the book: imports leave records with these ids alone.'),
@@ -70,8 +69,8 @@ export function openMergeDialog(
         : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
           choices.map(({ path, values, select }) =>
             [formatPath(path), ...values.map(formatMember), select])),
-      commandDetails(command), problem, h('div.actions', cancel, merge),
-    ], { asks: true });
+      commandDetails(command), problem,
+    ], { asks: true, close: 'Keep things as they are', buttons: [merge] });
     dialog.addEventListener('close', () => {
       if (!isAtWork) resolve(false);
     });
@@ -81,7 +80,7 @@ export function openMergeDialog(
 /** The server puts both back as they were. */
 function offerUndoOfMerge(target: Book, duplicate: Book): void {
   offerUndo({
-    name: duplicate.title, path: bookPath(duplicate.id),
+    name: duplicate.title, path: apiPath('books', duplicate.id),
     address: ['books', 'duplicates', target.id, duplicate.id],
     notice: `Merged two books into ${target.title}.`,
   });
@@ -94,7 +93,7 @@ async function mergeAsShown(
   const current = await fetchBook(duplicate.book.id);
   if (current?.etag !== duplicate.etag) return false;
   try {
-    await callApi('POST', `${bookPath(target.book.id)}/merge`, {
+    await callApi('POST', apiPath('books', target.book.id, 'merge'), {
       body: { from: duplicate.book.id, members }, headers: { 'If-Match': target.etag },
     });
     return true;

@@ -3,7 +3,7 @@
  * itself (WAI-ARIA Authoring Practices, "Editable Combobox With List Autocomplete"). The arrows
  * move through the list, Enter chooses, Escape closes it. The focus stays in the field.
  */
-import { getJson } from '../../base/api-calls.ts';
+import { LatestCall, getJson } from '../../base/api-calls.ts';
 import { fill, h, uniqueId } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { appendQuery } from '../../base/screen-address.ts';
@@ -25,8 +25,7 @@ export class SearchSuggestions {
   /** The option that Enter chooses; -1: none. */
   #activeIndex = -1;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Aborted when the text changes: suggestions for an earlier text must not be shown. */
-  #controller = new AbortController();
+  readonly #call = new LatestCall();
 
   /** `onChoose` gets the text of the suggestion that the user has chosen. */
   constructor(input: HTMLInputElement, onChoose: (text: string) => void) {
@@ -49,30 +48,28 @@ export class SearchSuggestions {
   /** Closes the list. Suggestions that are still on their way are dropped. */
   close(): void {
     clearTimeout(this.#timer);
-    this.#controller.abort();
+    this.#call.abort();
     this.#show([]);
   }
 
   #suggestSoon(): void {
     clearTimeout(this.#timer);
-    this.#controller.abort();
+    this.#call.abort();
     // Nothing begins with an empty text.
     if (this.#input.value.trim() === '') return this.#show([]);
     this.#timer = setTimeout(() => void this.#suggest(), TYPING_MS);
   }
 
   async #suggest(): Promise<void> {
-    this.#controller.abort();
-    const controller = new AbortController();
-    this.#controller = controller;
+    const signal = this.#call.begin();
     const path = appendQuery('/api/books/suggest', { q: this.#input.value });
     let suggestions: readonly SearchSuggestion[] = [];
     try {
-      suggestions = await getJson<readonly SearchSuggestion[]>(path, controller.signal);
+      suggestions = await getJson<readonly SearchSuggestion[]>(path, signal);
     } catch {
       // The list below, which is read for the same text, shows what is wrong.
     }
-    if (!controller.signal.aborted) this.#show(suggestions);
+    if (!signal.aborted) this.#show(suggestions);
   }
 
   #show(suggestions: readonly SearchSuggestion[]): void {

@@ -3,21 +3,21 @@
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
 import { parseJson } from '../../base/json-text.ts';
-import {
-  ApiError, callApi, hasStatus, messageOf, sendRequest,
-} from '../../base/api-calls.ts';
+import { ApiError, callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
+import { downloadFile } from '../../base/file-transfer.ts';
 import { fill, h } from '../../base/dom.ts';
-import { isMistake, locateJson } from '../../base/json-places.ts';
-import { shellQuote } from '../../base/shell-quote.ts';
+import {
+  findLine, findPlace, isMistake, locateJson, type JsonPlace,
+} from '../../base/json-places.ts';
+import { shellQuote } from '../../base/command-line.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
-import { backLink, heading } from '../../parts/facts.ts';
-import { inputField } from '../../parts/forms/input-field.ts';
+import { backLink, heading } from '../../parts/screen.ts';
+import { codeArea, inputField } from '../../parts/forms/input-field.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
-import { runExclusively } from '../../parts/async-button.ts';
-import { placeProblem, showProblems, type DocumentProblem } from './document-problems.ts';
-import { listReferences } from './document-references.ts';
+import { asyncForm, runExclusively, submitButton } from '../../parts/buttons.ts';
 import { describePlan, isDestructive, planList } from './plan-view.ts';
 import { ReferenceFields } from './reference-fields.ts';
+import { listReferences } from './document-references.ts';
 import type { ConfigurationPlan } from '../../../webhooks/configuration/document-schema.ts';
 
 const PATH = '/api/configuration';
@@ -45,13 +45,8 @@ function exportSection(): HTMLElement {
 }
 
 async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Promise<void> {
-  const response = await sendRequest('GET', onlyApplied ? `${PATH}?onlyApplied=true` : PATH);
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-  const text = await response.text();
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  h('a', { href: url, download: FILE_NAME }).click();
-  URL.revokeObjectURL(url);
-  const names = listReferences(parseJson(text)).map(({ name }) => name);
+  const file = await downloadFile(onlyApplied ? `${PATH}?onlyApplied=true` : PATH, FILE_NAME);
+  const names = listReferences(parseJson(await file.text())).map(({ name }) => name);
   fill(report, h('p.hint', names.length === 0 ? 'It leaves nothing to be set.'
     : `To be set where it is applied: ${names.join(', ')}`));
 }
@@ -59,21 +54,23 @@ async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Prom
 /** The document and the options that are sent with it, without `dryRun`. */
 type PastedApply = Readonly<Record<string, unknown>>;
 
+/** One thing that is wrong. `place` is null where it is about no place in the document. */
+type DocumentProblem = { readonly detail: string; readonly place: JsonPlace | null };
+
 /** The form of a document, and below it the plan, until the form is changed. */
 class ApplyForm {
   readonly element: HTMLElement;
-  readonly #area = h('textarea', {
-    rows: 16, class: 'mono', spellcheck: 'false', wrap: 'off', autocomplete: 'off',
-  });
+  readonly #area = codeArea(16);
   readonly #references = new ReferenceFields();
   readonly #isPruning = h('input', { type: 'checkbox' });
   readonly #set = h('input', { autocomplete: 'off', spellcheck: 'false', placeholder: 'default' });
-  readonly #button = h('button', { type: 'submit', class: 'primary' }, 'Show the plan');
+  readonly #button = submitButton('Show the plan');
   readonly #problem = h('p.problem', { role: 'alert' });
   readonly #problems = h('div');
   readonly #plan = h('div', { role: 'status' });
 
   constructor() {
+    this.#area.wrap = 'off';
     const file = h('input', { type: 'file', accept: '.json,application/json' });
     file.addEventListener('change', () => {
       void this.#readFile(file.files?.[0]).catch(showFailureNotice);
@@ -83,7 +80,7 @@ class ApplyForm {
       file.value = '';
     });
     this.#area.addEventListener('input', () => this.#references.show(this.#area.value));
-    const form = h('form.record', { novalidate: true, oninput: () => this.#clear() },
+    const form = asyncForm(this.#button, () => this.#showPlan(),
       createField('file', 'A file', '', file),
       createField('document', 'The document', 'Or paste it here. It is sent when you ask for its '
         + 'plan', this.#area),
@@ -93,10 +90,7 @@ class ApplyForm {
       createField('prune', 'Remove what is gone from it', 'What the document has added to this set '
         + 'before, and no longer has', this.#isPruning),
       this.#problem, this.#problems, h('div.actions', this.#button));
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      void runExclusively([this.#button], () => this.#showPlan());
-    });
+    form.addEventListener('input', () => this.#clear());
     this.element = h('section', h('h2', 'Apply'), form, this.#plan);
   }
 
@@ -119,9 +113,9 @@ class ApplyForm {
     const request = this.#readRequest();
     if (request === null) return;
     try {
-      const { body: plan, headers } = await callApi<ConfigurationPlan>('PUT', PATH,
+      const { body: plan, etag } = await callApi<ConfigurationPlan>('PUT', PATH,
         { body: { ...request, dryRun: true } });
-      this.#renderPlan(plan, request, headers.get('ETag') ?? '');
+      this.#renderPlan(plan, request, etag);
     } catch (thrown) {
       this.#showFailure(thrown);
     }
@@ -189,21 +183,45 @@ class ApplyForm {
     const places = isMistake(found) ? new Map() : found;
     this.#showProblems(errors.length === 0 ? messageOf(thrown)
       : 'The document cannot be applied as it is. Nothing was changed.',
-    errors.map(({ pointer, detail }) => placeProblem(places, pointer, detail)));
+    errors.map(({ pointer, detail }) => ({
+      detail: `${pointer}: ${detail}`, place: findPlace(places, pointer),
+    })));
   }
 
   #showProblems(summary: string, problems: readonly DocumentProblem[]): void {
     this.#problem.textContent = summary;
-    if (problems.length > 0) fill(this.#problems, showProblems(this.#area, problems));
+    if (problems.length > 0) fill(this.#problems, problemList(this.#area, problems));
   }
+}
+
+/** A list of the problems; the first place is shown at once. `area` holds the document. */
+function problemList(
+  area: HTMLTextAreaElement, problems: readonly DocumentProblem[],
+): HTMLElement {
+  const [first] = problems.flatMap(({ place }) => place === null ? [] : [place]);
+  if (first !== undefined) {
+    area.setAttribute('aria-invalid', 'true');
+    goToPlace(area, first);
+  }
+  return h('ol.log', { 'aria-label': 'What is wrong' }, ...problems.map(({ detail, place }) =>
+    h('li', place === null ? null : h('button.inline', {
+      onclick: () => goToPlace(area, place),
+    }, `Line ${findLine(area.value, place.start)}`), place === null ? null : ': ', detail)));
+}
+
+/** Selects the place, and scrolls there: a browser scrolls to what is typed alone. */
+function goToPlace(area: HTMLTextAreaElement, { start, end }: JsonPlace): void {
+  const { value, scrollHeight, clientHeight } = area;
+  const line = findLine(value, start);
+  area.focus();
+  area.setSelectionRange(start, end);
+  area.scrollTop = (line - 1) / findLine(value, value.length) * scrollHeight - clientHeight / 3;
 }
 
 function createField(
   name: string, label: string, description: string, input: HTMLInputElement | HTMLTextAreaElement,
 ): HTMLElement {
-  return inputField({
-    name, label, schema: { description }, value: undefined, isRequired: false,
-  }, input, () => input.value).element;
+  return inputField({ name, label, schema: { description } }, input, () => input.value).element;
 }
 
 /** The command that does the same with the document in a file. */

@@ -2,7 +2,7 @@
 import { parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
 import { isMistake, locateJson } from '../../base/json-places.ts';
-import { inputField, type Field } from '../../parts/forms/input-field.ts';
+import { codeArea, inputField, type Field } from '../../parts/forms/input-field.ts';
 import { listReferences, replaceReferences } from './document-references.ts';
 
 /** A longer document is not parsed while it is typed: its fields are shown once it is sent. */
@@ -56,13 +56,13 @@ export class ReferenceFields {
 }
 
 function createReferenceField(kind: '$env' | '$file', name: string): Field {
-  const options = { name, label: name, value: undefined, isRequired: true };
+  const options = { name, label: name, isRequired: true };
   if (kind === '$env') {
     const input = h('input', { type: 'password', autocomplete: 'new-password' });
     return inputField({ ...options, schema: { description: 'The value of that variable' } }, input,
       () => input.value || undefined);
   }
-  const area = h('textarea', { rows: 2, class: 'mono', spellcheck: 'false' });
+  const area = codeArea(2);
   return inputField({ ...options, schema: { description: 'What that file holds' } }, area,
     // The last line break of a file is not a part of the value.
     () => area.value.replace(/\n$/, '') || undefined);

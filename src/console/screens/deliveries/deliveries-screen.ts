@@ -1,17 +1,15 @@
 /** The screen of deliveries: a live list with filters. */
-import { href } from '../../base/screen-address.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { timeElement } from '../../base/format.ts';
 import { listWebhookIds, formatCalledName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
-import { webhookLabel } from '../../parts/webhook-label.ts';
+import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
-import type { Screen } from '../../parts/screen.ts';
+import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import {
   createTargetLabel, formatAttempt, formatEvent, formatWait,
 } from '../../parts/delivery-text.ts';
-import { openOnDemand } from '../screen-on-demand.ts';
 import { loadScript } from '../script-loader.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
@@ -25,10 +23,9 @@ export const deliveriesScreen: Screen = {
       return openOnDemand(container, async () => (await loadScript('records')).openDelivery, id);
     }
     return openLiveList<Delivery>(container, query, {
-      title: 'Deliveries', path: '/api/deliveries', topic: 'deliveries',
-      nouns: ['delivery', 'deliveries'], baseQuery: { order: 'newest', limit: '100' },
+      title: 'Deliveries', name: 'deliveries', nouns: ['delivery', 'deliveries'],
+      baseQuery: { order: 'newest', limit: '100' },
       getKey: ({ identifier }) => identifier,
-      getHref: ({ identifier }) => href(['deliveries', identifier]),
       columns: [
         { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Event', kind: 'wide', cell: formatEvent },

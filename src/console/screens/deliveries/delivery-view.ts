@@ -1,23 +1,22 @@
 /** The view of one delivery: its attempts, the request that was sent, and the responses. */
-import { goToScreen, href } from '../../base/screen-address.ts';
+import { apiPath, goToScreen, href } from '../../base/screen-address.ts';
 import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
-import { timeElement } from '../../base/format.ts';
+import { optionalTime, timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import {
   createTargetLabel, formatAttempt, formatEvent, formatWait,
 } from '../../parts/delivery-text.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
+import { confirmAndCancel } from '../../parts/deletion.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { goIfStillHere } from '../../parts/screen.ts';
-import { webhookLabel } from '../../parts/webhook-label.ts';
+import { backLink, goIfStillHere, heading, linkButton } from '../../parts/screen.ts';
+import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
-import { headerTable } from '../../parts/plain-table.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { factList, headerTable } from '../../parts/tables.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
 import type { Attempt } from '../../../webhooks/deliveries/delivery.ts';
 
@@ -35,7 +34,7 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
     renderBody: async ({ sent }) => sent === null ? [] : [
       h('section', h('h2', 'What was sent last'),
         h('p', h('code', `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
-      bodySection(`${deliveryPath(id)}/body`, sent.bodyBytes),
+      bodySection(apiPath('deliveries', id, 'body'), sent.bodyBytes),
     ],
     getVersion: ({ attempts }) => attempts.length,
     onDeleted: () => goToScreen(['deliveries']),
@@ -43,11 +42,11 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
 }
 
 async function fetchDelivery(id: string): Promise<DeliveryToShow> {
-  const delivery = await getJson<DeliveryWithRequest>(deliveryPath(id));
+  const delivery = await getJson<DeliveryWithRequest>(apiPath('deliveries', id));
   const { eventId } = delivery;
   // A customer has no screen of events.
   const isEventKept = eventId !== null && !callerSession.isCustomer
-    && (await sendRequest('HEAD', `/api/events/${encodeURIComponent(eventId)}`)).ok;
+    && (await sendRequest('HEAD', apiPath('events', eventId))).ok;
   return { ...delivery, isEventKept };
 }
 
@@ -66,7 +65,7 @@ function renderHead(
         : h('a', { href: href([kind === 'route' ? 'incoming' : 'outgoing', hook]) }, label)],
       ['Route', route],
       ['Event', eventLink(delivery)],
-      ['Next attempt', wait ?? (nextAttemptAt === null ? null : timeElement(nextAttemptAt))],
+      ['Next attempt', wait ?? optionalTime(nextAttemptAt)],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', identifier)],
@@ -98,13 +97,13 @@ function actions(
 ): HTMLElement[] {
   // A route's delivery is run again, and ends, with its request alone.
   if (request !== null) {
-    return [h('a.button', { href: href(['requests', request]) }, 'To its request')];
+    return [linkButton('To its request', ['requests', request])];
   }
   if (!callerSession.may('write', 'resend')) return [];
   const button = (name: string, path: string, body: object, notice: string): HTMLElement =>
     asyncButton(name, async () => {
-      const actionPath = `${deliveryPath(identifier)}/${path}`;
-      const { body: result } = await callApi<Delivery>('POST', actionPath, { body });
+      const { body: result } =
+        await callApi<Delivery>('POST', apiPath('deliveries', identifier, path), { body });
       showNotice(notice);
       if (result.identifier === identifier) refresh();
       else goIfStillHere(container, ['deliveries', result.identifier]);
@@ -119,19 +118,8 @@ function actions(
 }
 
 async function cancel(identifier: string, refresh: () => void): Promise<void> {
-  const isSure = await askToConfirm({
-    title: 'Cancel the delivery?', text: 'It will not be sent any more.', action: 'Cancel it',
-    isDestructive: true, command: `hookshelf delivery:cancel ${identifier}`,
-  });
-  if (!isSure) return;
-  try {
-    await callApi('POST', `${deliveryPath(identifier)}/cancel`);
-    showNotice('Cancelled.');
-  } finally {
-    refresh();
-  }
-}
-
-function deliveryPath(identifier: string): string {
-  return `/api/deliveries/${encodeURIComponent(identifier)}`;
+  await confirmAndCancel({
+    title: 'Cancel the delivery?', text: 'It will not be sent any more.',
+    command: `hookshelf delivery:cancel ${identifier}`,
+  }, () => callApi('POST', apiPath('deliveries', identifier, 'cancel')).finally(refresh));
 }

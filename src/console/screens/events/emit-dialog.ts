@@ -3,16 +3,16 @@ import { callApi } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
-import { href } from '../../base/screen-address.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import {
   InputError, inputField, type Field, type FieldOptions,
 } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
+import { linkButton } from '../../parts/screen.ts';
 import { createTimeInput, readTimeInput } from '../../parts/lists/filter-form.ts';
 import type { ResponseBodyOf } from '../../../app/api-types.ts';
-import { cancelEvent } from './event-calls.ts';
+import { cancelEvent } from './cancel-event.ts';
 
 /** `event` is null if it is not kept. */
 type EmitAnswer = ResponseBodyOf<'POST', '/api/events'>;
@@ -94,7 +94,7 @@ function eventActions(
   { event }: EmitAnswer, beginMs: number | null, cancel: (id: string) => Promise<void>,
 ): HTMLElement[] {
   if (event === null) return [];
-  const view = h('a.button', { href: href(['events', event]) }, 'To the event');
+  const view = linkButton('To the event', ['events', event]);
   if (beginMs === null) return [view];
   return [asyncButton('Cancel it', () => cancel(event), 'danger'), view];
 }

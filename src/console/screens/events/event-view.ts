@@ -1,32 +1,32 @@
 /** The view of one event: its members, its payload, its deliveries, and sending it to a webhook. */
 import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { h } from '../../base/dom.ts';
-import { formatQuantity, timeElement } from '../../base/format.ts';
+import { h, createSelect } from '../../base/dom.ts';
+import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { goToScreen, href } from '../../base/screen-address.ts';
-import { formatOutgoingName, listOutgoingIds } from '../../base/webhook-labels.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { apiPath, goToScreen, href } from '../../base/screen-address.ts';
+import { formatCalledName, listOutgoingIds } from '../../base/webhook-labels.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { openDialog } from '../../parts/dialog.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
+import { factList, stackedTable } from '../../parts/tables.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { goIfStillHere } from '../../parts/screen.ts';
-import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
+import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
-import { cancelEvent, eventPath } from './event-calls.ts';
+import { cancelEvent } from './cancel-event.ts';
 
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {
     // The event never changes, but its deliveries do.
-    topic: 'deliveries', fetchRecord: () => getJson(eventPath(id)),
+    topic: 'deliveries', fetchRecord: () => getJson(apiPath('events', id)),
     matches: (delivery) => 'eventId' in delivery && delivery.eventId === id,
     renderHead: (event) => renderHead(container, event),
-    renderBody: async ({ payloadBytes }) => [bodySection(`${eventPath(id)}/payload`, payloadBytes)],
+    renderBody: async ({ payloadBytes }) =>
+      [bodySection(apiPath('events', id, 'payload'), payloadBytes)],
     getVersion: () => 0,
     onDeleted: () => goToScreen(['events']),
   });
@@ -39,7 +39,7 @@ function renderHead(container: HTMLElement, event: KeptEventWithDeliveries): HTM
     heading(name, ...callerSession.may('write') ? actions(container, event) : []),
     factList([
       ['Created', timeElement(createdAt)],
-      ['Begins', deliverAt === null ? null : timeElement(deliverAt)],
+      ['Begins', optionalTime(deliverAt)],
       ['Source', source ?? null], ['Key', key ?? null], ['Hops', String(hops)],
       ['Id', h('code', id)],
     ]),
@@ -67,8 +67,7 @@ function actions(container: HTMLElement, event: KeptEventWithDeliveries): HTMLEl
   const backfill = asyncButton('Send what was missed from here on…', async () => chooseWebhook(
     'Send a webhook what it has missed?', 'This event and those that came after it.', 'Go on',
     async (identifier) => {
-      const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
-      openBackfillDialog({ identifier, since: createdAt }, path, () =>
+      openBackfillDialog({ identifier, since: createdAt }, () =>
         goIfStillHere(container, ['outgoing', identifier]));
     }));
   if (hasBegun(event)) return [send, backfill];
@@ -83,32 +82,27 @@ function chooseWebhook(
   title: string, text: string, action: string, go: (identifier: string) => Promise<void>,
 ): void {
   const ids = listOutgoingIds();
-  if (ids.length === 0) {
-    showNotice('There is no outgoing webhook yet.', 'bad');
-    return;
-  }
-  const select = h('select', {}, ...ids.map((identifier) =>
-    h('option', { value: identifier }, formatOutgoingName(identifier))));
+  if (ids.length === 0) return showNotice('There is no outgoing webhook yet.', 'bad');
+  const select = createSelect(ids.map((identifier) => [identifier, formatCalledName(identifier)]));
   const dialog = openDialog(title, [
     h('p', text),
     h('label.filter', h('span', 'Webhook'), select),
-    h('div.actions',
-      h('button', { onclick: () => dialog.close() }, 'Cancel'),
-      asyncButton(action, async () => {
-        dialog.close();
-        await go(select.value);
-      }, 'primary')),
-  ]);
+  ], {
+    close: 'Cancel', buttons: [asyncButton(action, async () => {
+      dialog.close();
+      await go(select.value);
+    }, 'primary')],
+  });
 }
 
 /** Sends the payload byte for byte, durably. Resolves with the delivery. */
 async function sendTo(
   webhook: string, { id, name, key, payloadBytes }: KeptEventWithDeliveries,
 ): Promise<Delivery> {
-  const response = await sendRequest('GET', `${eventPath(id)}/payload`);
+  const response = await sendRequest('GET', apiPath('events', id, 'payload'));
   if (!response.ok) throw new Error(`its ${formatQuantity(payloadBytes, 'byte')} are not kept`);
   const members = encodeJson({ event: name, ...key === null ? {} : { key } }).slice(1);
-  const path = `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`;
+  const path = apiPath('outgoing-webhooks', webhook, 'deliveries');
   const { body } = await callApi<Delivery>('POST', path, {
     raw: `{"payload":${await response.text()},${members}`,
     headers: { 'Content-Type': 'application/json' },

@@ -2,13 +2,11 @@
 import { callerSession } from '../../base/caller-session.ts';
 import { h } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
-import { href } from '../../base/screen-address.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { openLiveList } from '../../parts/lists/live-list.ts';
-import type { Screen } from '../../parts/screen.ts';
+import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import type { KeptEvent } from '../../../app/api-types.ts';
-import { openOnDemand } from '../screen-on-demand.ts';
 import { loadScript } from '../script-loader.ts';
 
 const SOURCES = ['catalog', 'api', 'command', 'action', 'own'];
@@ -20,10 +18,9 @@ export const eventsScreen: Screen = {
       return openOnDemand(container, async () => (await loadScript('records')).openEvent, id);
     }
     return openLiveList<KeptEvent>(container, query, {
-      title: 'Events', path: '/api/events', topic: 'events', nouns: ['event', 'events'],
+      title: 'Events', name: 'events', nouns: ['event', 'events'],
       baseQuery: { limit: '100' },
       getKey: ({ id: eventId }) => eventId,
-      getHref: ({ id: eventId }) => href(['events', eventId]),
       columns: [
         { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Name', kind: 'wide', cell: ({ name }) => name },

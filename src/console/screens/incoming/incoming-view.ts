@@ -1,24 +1,24 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
-import { href, type ScreenAddress } from '../../base/screen-address.ts';
+import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { BASE, callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
-import { formatQuantity, timeElement } from '../../base/format.ts';
+import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
+import { factList } from '../../parts/tables.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { detailedWebhookState, lastFailure } from '../../parts/webhook-state.ts';
+import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { asyncButton } from '../../parts/async-button.ts';
-import { editAction, editIncoming, type IncomingView } from './edit-incoming.ts';
+import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
+import { asyncButton } from '../../parts/buttons.ts';
+import { editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
 import { actionSection } from './try-routes.ts';
-import { newSecrets, stepList } from './setup-steps.ts';
+import { newSecrets, stepList } from './new-incoming.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 
@@ -31,13 +31,13 @@ export function openIncoming(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
   const isNew = query.get('step') === 'test';
-  const path = `/api/incoming-webhooks/${encodeURIComponent(id)}`;
+  const path = apiPath('incoming-webhooks', id);
   return openView(container, async (refresh) => {
-    const [{ body: webhook, headers }, examples, actions] = await Promise.all([
+    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
       callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
       ActionCatalog.load(),
     ]);
-    const view = { webhook, path, etag: headers.get('ETag') ?? '', actions, refresh };
+    const view = { webhook, path, etag, actions, refresh };
     const content = isNew
       ? renderTestStep(view, examples) : renderView(container, view, examples);
     fill(container, ...content);
@@ -47,9 +47,8 @@ export function openIncoming(
 function renderTestStep(view: IncomingView, examples: IncomingWebhookExamples): HTMLElement[] {
   const { webhook } = view;
   return [
-    heading(`Test ${createWebhookLabel(webhook).title}`, h('a', {
-      href: href(['incoming', webhook.identifier]), class: 'button',
-    }, 'Done')),
+    heading(`Test ${createWebhookLabel(webhook).title}`,
+      linkButton('Done', ['incoming', webhook.identifier])),
     stepList(3), setupSection(webhook, examples), testSection(view, examples),
   ];
 }
@@ -62,12 +61,11 @@ function renderView(
     identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
   } = webhook;
   const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
-  const { secretAwaitedUntil: awaited } = webhook;
   return [
     backLink('incoming', 'Incoming webhooks'),
-    heading(name ?? pathSegment, h('a', {
-      href: href(['requests'], { hook: pathSegment }), class: 'button',
-    }, 'Its requests'), ...callerSession.may('admin') ? buttons(container, view) : []),
+    heading(name ?? pathSegment,
+      linkButton('Its requests', ['requests'], { query: { hook: pathSegment } }),
+      ...callerSession.may('admin') ? buttons(container, view) : []),
     description === undefined ? null : h('p', description),
     factList([
       ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
@@ -75,10 +73,8 @@ function renderView(
       ['Path', name === undefined ? null : pathSegment],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
       ['Secret', hasSecret ? 'set' : noSecretText],
-      ['Takes the secret of a handshake until',
-        awaited === undefined ? null : timeElement(awaited)],
-      ['Old secret counts until', previousSecret === undefined ? null
-        : timeElement(previousSecret.validUntil)],
+      ['Takes the secret of a handshake until', optionalTime(webhook.secretAwaitedUntil)],
+      ['Old secret counts until', optionalTime(previousSecret?.validUntil)],
       ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
       ['Answers of its own', formatResponses(webhook.response)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
@@ -160,13 +156,14 @@ async function remove(
   container: HTMLElement, { webhook, path }: IncomingView,
 ): Promise<void> {
   const { identifier } = webhook;
-  const pendingCount = await countItems(`/api/requests?hook=${identifier}&status=pending&limit=1`);
+  const pendingCount =
+    await countItems('/api/requests', { hook: identifier, status: 'pending' });
   if (!container.isConnected) return;
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'request')} that still ${
       pendingCount === 1 ? 'waits' : 'wait'} will fail.`;
   const name = createWebhookLabel(webhook).title;
-  const isDeleted = await confirmAndDelete({
+  await confirmAndDelete(container, {
     name, path, address: ['incoming', identifier],
     ended: pendingCount === 0 ? null : 'Requests that waited have failed.',
   }, {
@@ -175,5 +172,4 @@ async function remove(
       + warning,
     command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
   });
-  if (isDeleted) goIfStillHere(container, ['incoming']);
 }

@@ -1,22 +1,24 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
+import { apiPath } from '../../base/screen-address.ts';
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
-import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
 import { showNotice, showFailureNotice } from '../../parts/notice.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { runExclusively } from '../../parts/async-button.ts';
-import { INCOMING_MODEL } from './edit-incoming.ts';
-import { createSenderFields } from './sender-field.ts';
-import { newSecrets, stepList } from './setup-steps.ts';
+import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
+import { asyncForm, submitButton } from '../../parts/buttons.ts';
+import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
+const STEPS = ['Who sends', 'What is done', 'Test'];
 /** The members of the first step. */
 const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];
+
+/** Secrets that were generated just now, by webhook id: shown until the page is loaded again. */
+export const newSecrets = new Map<string, string>();
 
 export function openNewIncoming(container: HTMLElement): () => void {
   return openView(container, async () => {
@@ -74,12 +76,18 @@ function render(
   show(1);
 }
 
+/** `step` counts from 1. */
+export function stepList(step: number): HTMLElement {
+  return h('ol.steps', {}, ...STEPS.map((title, index) =>
+    h('li', { 'aria-current': index + 1 === step ? 'step' : null }, title)));
+}
+
 function createActionStep(
   actions: ActionCatalog, back: () => void, create: (identifier: string) => Promise<void>,
 ): HTMLElement {
   const chooser = actions.createChooser();
   const problem = h('p.problem', { role: 'alert' });
-  const button = h('button', { type: 'submit', class: 'primary' }, 'Create it, then test it');
+  const button = submitButton('Create it, then test it');
   const run = async (): Promise<void> => {
     problem.textContent = '';
     try {
@@ -88,18 +96,15 @@ function createActionStep(
       problem.textContent = messageOf(thrown);
     }
   };
-  const form = h('form.record', { novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    void runExclusively([button], run);
-  } }, chooser.element, problem, h('div.actions',
-    h('button', { onclick: back }, 'Back'), button));
+  const form = asyncForm(button, run, chooser.element, problem,
+    h('div.actions', h('button', { onclick: back }, 'Back'), button));
   guardForm(form);
   return form;
 }
 
 /** Has the server generate a secret, which the next step shows. */
 async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
-  const path = `/api/incoming-webhooks/${identifier}/rotate-secret`;
+  const path = apiPath('incoming-webhooks', identifier, 'rotate-secret');
   try {
     const { body } = await callApi<{ readonly secret?: string }>('POST', path, { body: {} });
     if (body.secret !== undefined) newSecrets.set(identifier, body.secret);

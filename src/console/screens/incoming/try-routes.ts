@@ -1,9 +1,11 @@
 /** Shows the action or the routes of a webhook, and tries routes with a stored request. */
+import { apiPath, appendQuery } from '../../base/screen-address.ts';
 import { callApi, getJson } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import { formatTimestamp } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
@@ -44,17 +46,16 @@ async function showRecentRequests(
 ): Promise<void> {
   try {
     const requests = await getJson<readonly PublicRequest[]>(
-      `/api/requests?hook=${identifier}&limit=${CHOICES_MAX}`);
+      appendQuery('/api/requests', { hook: identifier, limit: String(CHOICES_MAX) }));
     if (requests.length === 0) {
       return fill(container, h('p.hint',
         'Once a request is kept, you can see here which routes it would run.'));
     }
-    const select = h('select', {}, ...requests.map(({ id, receivedAt, event, status }) =>
-      h('option', { value: id },
-        `${formatTimestamp(receivedAt)}, ${event ?? 'no event'}, ${status}`)));
+    const select = createSelect(requests.map(({ id, receivedAt, event, status }) =>
+      [id, `${formatTimestamp(receivedAt)}, ${event ?? 'no event'}, ${status}`]));
     const result = h('div', { role: 'status' });
     const run = async (): Promise<void> => {
-      const path = `/api/incoming-webhooks/${identifier}/match`;
+      const path = apiPath('incoming-webhooks', identifier, 'match');
       const { body } = await callApi<RouteMatches>('POST', path, {
         body: { request: select.value, routes: readRoutes() },
       });
@@ -63,11 +64,8 @@ async function showRecentRequests(
           failed.map(({ detail }) => detail).join('; ')))));
     };
     const { element } = inputField({
-      name: 'request', label: 'Try the routes with a request', value: '', isRequired: false,
-      schema: {},
-    }, select, () => select.value, h('div.actions', h('button', {
-      onclick: () => void run().catch(showFailureNotice),
-    }, 'Try it')));
+      name: 'request', label: 'Try the routes with a request',
+    }, select, () => select.value, h('div.actions', asyncButton('Try it', run)));
     fill(container, element, result);
   } catch (thrown) {
     showFailureNotice(thrown);

@@ -1,14 +1,13 @@
 /** A new outgoing webhook, with a preview of what it would send. */
 import { callApi } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, createSelect } from '../../base/dom.ts';
 import { loadModel } from '../../base/model-schema.ts';
-import { backLink, heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { modelField } from '../../parts/forms/model-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openSecretDialog } from '../../parts/rotate-secret.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import { loadOutgoingFields } from './outgoing-fields.ts';
 import { inputField, type Field, type FieldOptions } from '../../parts/forms/input-field.ts';
 import { sampleSection } from './sample-event.ts';
@@ -62,8 +61,7 @@ type SecretField = {
 
 /** The secret of the new webhook: generated here, the user's own, or none. */
 function createSecretField(options: FieldOptions): SecretField {
-  const select = h('select', {}, ...SECRET_CHOICES.map(([value, label]) =>
-    h('option', { value }, label)));
+  const select = createSelect(SECRET_CHOICES);
   const input = h('input', {
     type: 'password', autocomplete: 'new-password', hidden: true,
     'aria-label': 'My own secret', placeholder: 'My own secret',

@@ -21,14 +21,10 @@ export async function loadOutgoingFields(actions: ActionCatalog): Promise<FieldF
   };
 }
 
-export function formatTriggerEvents(webhook: OutgoingWebhook): string {
-  return listTriggerEvents(webhook).join(', ') || 'none: sent by hand';
-}
-
-function listTriggerEvents(
+export function formatTriggerEvents(
   { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
-): readonly string[] {
-  return triggerEvent === undefined ? triggerEvents : [triggerEvent];
+): string {
+  return triggerEvent ?? (triggerEvents.join(', ') || 'none: sent by hand');
 }
 
 /** The dialect of its signatures, or that there are none. */

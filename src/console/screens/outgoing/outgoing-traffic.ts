@@ -1,16 +1,16 @@
 /** What one outgoing webhook has sent lately, as plots; what waits, and its last deliveries. */
-import { appendQuery, href } from '../../base/screen-address.ts';
+import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { getJson, getPage } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
-import { chart, sum } from '../../parts/chart.ts';
+import { attemptsChart, sum } from '../../parts/chart.ts';
 import { keepCurrent } from '../../parts/current-content.ts';
 import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
-import { barsOf, createHistoryReader, sumBars, windowButtons } from '../../parts/history.ts';
+import { getBars, createHistoryReader, sumBars, windowButtons } from '../../parts/history.ts';
 import { lineChart } from '../../parts/line-chart.ts';
-import { stackedTable } from '../../parts/plain-table.ts';
+import { stackedTable } from '../../parts/tables.ts';
 import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
 import type { WebhookStatistics } from '../../../webhooks/health/webhook-statistics.ts';
 
@@ -27,13 +27,13 @@ type Traffic = {
 export function watchTraffic(
   identifier: string,
 ): { readonly element: HTMLElement; close(): void } {
-  const path = `/api/outgoing-webhooks/${encodeURIComponent(identifier)}`;
-  const readStatistics = createHistoryReader<WebhookStatistics>(`${path}/statistics`);
+  const readStatistics = createHistoryReader<WebhookStatistics>(
+    apiPath('outgoing-webhooks', identifier, 'statistics'));
   const content = h('div', { 'aria-busy': 'true' });
   const buttons = windowButtons('1h', () => current.show());
   const current = keepCurrent(content, async () => {
     const [statistics, traffic] = await Promise.all([
-      readStatistics(buttons.chosen), fetchTraffic(identifier, path),
+      readStatistics(buttons.chosen), fetchTraffic(identifier),
     ]);
     return statistics.window === buttons.chosen ? render(statistics, traffic) : null;
     // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
@@ -45,11 +45,11 @@ export function watchTraffic(
   };
 }
 
-async function fetchTraffic(identifier: string, path: string): Promise<Traffic> {
+async function fetchTraffic(identifier: string): Promise<Traffic> {
   const list = (query: Readonly<Record<string, string>>): string =>
     appendQuery('/api/deliveries', { hook: identifier, ...query });
   const [webhook, latest, waiting] = await Promise.all([
-    getJson<OutgoingWebhook>(path),
+    getJson<OutgoingWebhook>(apiPath('outgoing-webhooks', identifier)),
     getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
     getPage<Delivery>(list({ status: 'pending', limit: '1' })),
   ]);
@@ -109,7 +109,8 @@ function renderDelivery(delivery: Delivery): readonly Child[] {
 }
 
 function charts(statistics: WebhookStatistics): HTMLElement[] {
-  const { times, minutesEach } = barsOf(statistics);
+  const bars = getBars(statistics);
+  const { times } = bars;
   const { delivered, failed, durationMs } = statistics.deliveries;
   const [good, bad] = [sumBars(statistics, delivered), sumBars(statistics, failed)];
   const counts = good.map((value, index) => value + (bad[index] ?? 0));
@@ -120,12 +121,7 @@ function charts(statistics: WebhookStatistics): HTMLElement[] {
   const divideByCounts = (values: readonly number[]): (number | null)[] =>
     values.map((value, index) => counts[index] === 0 ? null : value / (counts[index] ?? 1));
   return [
-    chart({
-      title: 'Deliveries', noun: 'attempts', times, minutesEach, series: [
-        { name: 'delivered', tone: 'good', values: good },
-        { name: 'failed', tone: 'bad', values: bad },
-      ],
-    }),
+    attemptsChart('Deliveries', bars, good, bad),
     lineChart({
       title: 'Success', unit: 'attempts that delivered', times, values: divideByCounts(good),
       top: 1, format: formatPercent,

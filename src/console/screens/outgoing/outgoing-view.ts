@@ -1,26 +1,25 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
 import { encodeJson } from '../../base/json-text.ts';
-import { href } from '../../base/screen-address.ts';
+import { apiPath } from '../../base/screen-address.ts';
 import { callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
-import { formatQuantity, timeElement } from '../../base/format.ts';
+import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
-import { ChoiceButtons } from '../../parts/choice-buttons.ts';
+import { ChoiceButtons, asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
+import { factList } from '../../parts/tables.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import type { RecordMembers } from '../../parts/forms/merge-versions.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-state.ts';
+import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
-import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { formatSigning, formatTriggerEvents, loadOutgoingFields } from './outgoing-fields.ts';
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
@@ -56,15 +55,14 @@ type OutgoingView = {
 export function openOutgoing(
   container: HTMLElement, id: string, { isOnlyOne = false } = {},
 ): () => void {
-  const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
+  const path = apiPath('outgoing-webhooks', id);
   const backfill = watchBackfill(id);
   const traffic = watchTraffic(id);
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, headers }, examples, actions] = await Promise.all([
+    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
       callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
-    const etag = headers.get('ETag') ?? '';
     render(container, {
       webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, examples,
       isOnlyOne,
@@ -83,16 +81,14 @@ function render(container: HTMLElement, view: OutgoingView): void {
   const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
   fill(container, isOnlyOne ? null
     : backLink('outgoing', callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks'),
-    heading(name ?? targetUrl, h('a', {
-      href: href(['deliveries'], { hook: identifier }), class: 'button',
-    }, 'Its deliveries'),
-    callerSession.may('write') ? acknowledgeButton(view) : null, ...buttons(container, view)),
+    heading(name ?? targetUrl,
+      linkButton('Its deliveries', ['deliveries'], { query: { hook: identifier } }),
+      callerSession.may('write') ? acknowledgeButton(view) : null, ...buttons(container, view)),
     backfill.element,
     description === undefined ? null : h('p', description),
     factList([
       ['State', detailedWebhookState(webhook)],
-      ['Acknowledged', webhook.acknowledgedAt === undefined ? null
-        : timeElement(webhook.acknowledgedAt)],
+      ['Acknowledged', optionalTime(webhook.acknowledgedAt)],
       ['Last failure', lastFailure(webhook)],
       ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
       ['Events', formatTriggerEvents(webhook)],
@@ -106,10 +102,8 @@ function render(container: HTMLElement, view: OutgoingView): void {
       ['Public key', publicKey === undefined ? null : h('code', publicKey)],
       ['Access tokens from', oauth2?.tokenUrl ?? null],
       ['Client certificate', clientCertificate?.subject ?? null],
-      ['Certificate valid until', clientCertificate === undefined ? null
-        : timeElement(clientCertificate.notAfter)],
-      ['Signed with the old secret too until', previousSecret === undefined ? null
-        : timeElement(previousSecret.validUntil)],
+      ['Certificate valid until', optionalTime(clientCertificate?.notAfter)],
+      ['Signed with the old secret too until', optionalTime(previousSecret?.validUntil)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
     traffic,
@@ -152,12 +146,12 @@ function acknowledgeButton({ webhook, path, refresh }: OutgoingView): HTMLElemen
   }, 'primary');
 }
 
-function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {
+function backfillButton({ webhook, backfill }: OutgoingView): HTMLElement {
   return asyncButton('Send what it has missed…', async () =>
     openBackfillDialog({
       identifier: webhook.identifier,
       ...webhook.disabledAt === undefined ? {} : { since: webhook.disabledAt },
-    }, path, (id) => backfill.watch(id)));
+    }, (id) => backfill.watch(id)));
 }
 
 function buttons(container: HTMLElement, view: OutgoingView): Child[] {
@@ -170,12 +164,12 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     await refresh();
   };
   const turnOn = async (): Promise<void> => {
-    const backlog = await chooseBacklog(container, webhook, path);
+    const backlog = await chooseBacklog(container, webhook);
     if (backlog === null) return;
     // On first: an event in between would be missed, too.
     await callApi('PATCH', path, { body: { enabled: true } });
     if (backlog === 'missed' && disabledAt !== undefined) {
-      backfill.watch(await addBackfill(path, { since: disabledAt }));
+      backfill.watch(await addBackfill(identifier, { since: disabledAt }));
     }
     showNotice('On again.');
     await refresh();
@@ -213,7 +207,7 @@ async function confirmTurningOff(
 }
 
 function countPending(identifier: string): Promise<number> {
-  return countItems(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
+  return countItems('/api/deliveries', { hook: identifier, status: 'pending' });
 }
 
 async function openEditForm(
@@ -250,7 +244,7 @@ async function remove(
   const warning = pendingCount === 0 ? ''
     : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${
       pendingCount === 1 ? 'waits' : 'wait'} will be cancelled.`;
-  const isDeleted = await confirmAndDelete({
+  await confirmAndDelete(container, {
     name: name ?? 'the webhook', path, address: ['outgoing', identifier],
     ended: pendingCount === 0 ? null : 'Deliveries that waited stay cancelled.',
   }, {
@@ -259,5 +253,4 @@ async function remove(
       + `more.${warning}`,
     command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
   });
-  if (isDeleted) goIfStillHere(container, ['outgoing']);
 }

@@ -4,8 +4,8 @@ import { callApi, messageOf } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
-import { InputError, inputField } from '../../parts/forms/input-field.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { InputError, codeArea, inputField } from '../../parts/forms/input-field.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { previewBody } from './template-preview.ts';
 import type { SendResult } from '../../../webhooks/outgoing/send-options.ts';
 
@@ -24,11 +24,9 @@ export function sampleSection(
   },
   path: string | null = null,
 ): HTMLElement {
-  const area = h('textarea', { rows: 8, class: 'mono', spellcheck: 'false' });
-  area.value = encodeJson(callerSession.isCustomer ? CUSTOMER_SAMPLE : SAMPLE, 2);
-  const sample = inputField({
-    name: 'sample', label: 'A sample event', value: '', isRequired: false, schema: {},
-  }, area, () => parseJson(area.value));
+  const area = codeArea(8, encodeJson(callerSession.isCustomer ? CUSTOMER_SAMPLE : SAMPLE, 2));
+  const sample = inputField({ name: 'sample', label: 'A sample event' }, area,
+    () => parseJson(area.value));
   const result = h('div', { role: 'status' });
   const button = (text: string, action: () => void | Promise<void>): HTMLElement =>
     asyncButton(text, async () => {

@@ -1,13 +1,13 @@
 /** Compares two requests: chooses the other one from a list, and shows the differences. */
-import { appendQuery, href } from '../../base/screen-address.ts';
+import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { formatTimestamp, timeElement } from '../../base/format.ts';
-import { parseKeepingDigits } from '../../base/json-text.ts';
+import { NumberText, parseJsonOrText } from '../../base/json-text.ts';
 import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
-import { plainTable } from '../../parts/plain-table.ts';
-import { describeRequest, requestPath } from './request-path.ts';
+import { plainTable } from '../../parts/tables.ts';
+import { describeRequest } from './request-text.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const CHOICES_MAX = 50;
@@ -30,16 +30,14 @@ export async function openCompareDialog(
           href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
         }, formatTimestamp(other.receivedAt)),
         ' ', badge(other.status), ` ${describeRequest(other)} ${other.eventId ?? ''}`))),
-    h('div.actions',
-      h('button', { onclick: () => dialog.close() }, 'Cancel')),
-  ]);
+  ], { close: 'Cancel' });
 }
 
 /** A table of the members, headers and members of the body that differ. */
 export async function compareRequests(
   request: PublicRequest, otherId: string,
 ): Promise<HTMLElement> {
-  const other = await getJson<PublicRequest>(requestPath(otherId));
+  const other = await getJson<PublicRequest>(apiPath('requests', otherId));
   const [left = {}, right = {}] = await Promise.all([request, other].map(flattenRequest));
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
     .filter((name) => left[name] !== right[name]);
@@ -60,14 +58,14 @@ async function flattenRequest(request: PublicRequest): Promise<Record<string, st
   };
   for (const [name, value] of request.headers) flat[name.toLowerCase()] = value;
   if (request.bodyBytes <= BODY_BYTES_MAX && request.bodyBytes > 0) {
-    const text = await (await sendRequest('GET', `${requestPath(request.id)}/body`)).text();
-    flattenValue('body', parseKeepingDigits(text) ?? text, flat);
+    const text = await (await sendRequest('GET', apiPath('requests', request.id, 'body'))).text();
+    flattenValue('body', parseJsonOrText(text), flat);
   }
   return flat;
 }
 
 function flattenValue(name: string, value: unknown, flat: Record<string, string>): void {
-  if (typeof value !== 'object' || value === null) {
+  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
     flat[name] = String(value);
     return;
   }

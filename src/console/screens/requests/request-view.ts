@@ -1,27 +1,28 @@
-/** The view of one request: its verdict, the runs of its routes, headers and body. */
-import { goToScreen, href, type ScreenAddress } from '../../base/screen-address.ts';
+/**
+ * The view of one request: its verdict, the runs of its routes, a diagnosis, headers and body, and
+ * sending it again.
+ */
 import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
-import { h } from '../../base/dom.ts';
-import { formatBytes, formatDuration, timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { shellQuote } from '../../base/shell-quote.ts';
+import { shellQuote } from '../../base/command-line.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatBytes, formatDuration, optionalTime, timeElement } from '../../base/format.ts';
+import { apiPath, goToScreen, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
-import { headerTable } from '../../parts/plain-table.ts';
 import { bodySection } from '../../parts/body-view.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { copyButton } from '../../parts/code-block.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
-import { backLink, factList, heading } from '../../parts/facts.ts';
-import { showNotice } from '../../parts/notice.ts';
+import { openResendDialog } from '../../parts/lists/bulk-dialog.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
-import { goIfStillHere } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
+import { factList, headerTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
-import { asyncButton } from '../../parts/async-button.ts';
-import { openCompareDialog, compareRequests } from './compare-requests.ts';
-import { diagnosisSection } from './diagnosis-view.ts';
-import { requestPath } from './request-path.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
-import { openReplayDialog } from './replay-dialog.ts';
+import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
+import { compareRequests, openCompareDialog } from './compare-requests.ts';
 
 /** Headers that curl sets by itself. */
 const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
@@ -30,7 +31,7 @@ export function openRequest(
   container: HTMLElement, id: string, { query }: ScreenAddress,
 ): () => void {
   return openRecordView<PublicRequest>(container, {
-    topic: 'requests', fetchRecord: () => getJson(requestPath(id)),
+    topic: 'requests', fetchRecord: () => getJson(apiPath('requests', id)),
     matches: (request) => request.id === id,
     renderHead: (request, refresh) => renderHead(container, request, refresh),
     async renderBody(request) {
@@ -39,7 +40,7 @@ export function openRequest(
         other === null ? null : await compareRequests(request, other).catch(renderNotCompared),
         diagnosisSection(request),
         h('section', h('h2', 'Headers'), headerTable(request.headers)),
-        bodySection(`${requestPath(id)}/body`, request.bodyBytes),
+        bodySection(apiPath('requests', id, 'body'), request.bodyBytes),
       ];
     },
     getVersion: () => 0,
@@ -69,7 +70,7 @@ function renderHead(
       ['Answered', answered === null ? null
         : `${answered.status} after ${formatDuration(answered.afterMs)}`],
       ['Verified', formatVerdict(verdict)],
-      ['Signed', verdict.signedAt === null ? null : timeElement(verdict.signedAt)],
+      ['Signed', optionalTime(verdict.signedAt)],
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],
       ['Body', formatBytes(request.bodyBytes)], ['Payload', formatUnparsed(request)],
@@ -107,30 +108,55 @@ function actions(
   const compare = asyncButton('Compare…', () => openCompareDialog(container, request));
   const readActions = [curl, compare];
   if (!callerSession.may('write')) return readActions;
-  const onReplayed = (replayedId: string): void => {
-    if (replayedId === id) refresh();
-    else goIfStillHere(container, ['requests', replayedId]);
-  };
   const replay = asyncButton('Send again…',
-    () => openReplayDialog(container, request, onReplayed), 'primary');
+    () => openReplayDialog(container, request, refresh), 'primary');
   // Rejected requests are only in memory: they cannot be pinned or deleted.
   if (status === 'rejected') return [replay, ...readActions];
   const pin = asyncButton(pinned ? 'Unpin' : 'Pin', async () => {
-    await callApi('PATCH', requestPath(id), { body: { pinned: !pinned } });
+    await callApi('PATCH', apiPath('requests', id), { body: { pinned: !pinned } });
     showNotice(pinned ? 'It goes when it is old.' : 'It is kept, however old it is.');
     refresh();
   });
-  const remove = asyncButton('Delete', () => removeRequest(container, id), 'danger');
+  const remove = asyncButton('Delete', () => confirmAndDelete(container, {
+    name: 'the request', path: apiPath('requests', id), address: ['requests', id],
+  }, {
+    title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
+    command: `hookshelf request:delete ${id}`,
+  }), 'danger');
   return [replay, pin, ...readActions, remove];
 }
 
-async function removeRequest(container: HTMLElement, id: string): Promise<void> {
-  const deletion = { name: 'the request', path: requestPath(id), address: ['requests', id] };
-  const isDeleted = await confirmAndDelete(deletion, {
-    title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
-    command: `hookshelf request:delete ${id}`,
+/** Asks through which routes, and in which mode, the request is sent again. */
+async function openReplayDialog(
+  container: HTMLElement, { id, hook, routes }: PublicRequest, refresh: () => void,
+): Promise<void> {
+  const names = new Set(routes.map(({ name }) => name));
+  const webhook = await getJson<{ readonly routes?: readonly { readonly name: string }[] }>(
+    apiPath('incoming-webhooks', hook));
+  if (!container.isConnected) return;
+  for (const { name } of webhook.routes ?? [{ name: 'default' }]) names.add(name);
+  const chosenRoutes = new Set<string>();
+  openResendDialog({
+    title: 'Send it again?',
+    createChoices: (onChange) => names.size < 2 ? null : h('fieldset', h('legend', 'Routes'),
+      ...[...names].map((name) => h('label.choice', h('input', {
+        type: 'checkbox', onchange: () => {
+          if (!chosenRoutes.delete(name)) chosenRoutes.add(name);
+          onChange();
+        },
+      }), name)),
+      h('p.hint', 'Without a choice: those that failed, or else all that match.')),
+    formatLine: (mode) => `hookshelf request:replay ${id} --as ${mode}${
+      chosenRoutes.size > 0 ? ` --routes ${[...chosenRoutes].join(',')}` : ''}`,
+    send: async (mode) => {
+      const { body } = await callApi<PublicRequest>('POST', apiPath('requests', id, 'replay'), {
+        body: { as: mode, ...chosenRoutes.size > 0 ? { routes: [...chosenRoutes] } : {} },
+      });
+      showNotice(body.id === id ? 'It runs again.' : 'It runs again, as a new request.');
+      if (body.id === id) refresh();
+      else goIfStillHere(container, ['requests', body.id]);
+    },
   });
-  if (isDeleted) goIfStillHere(container, ['requests']);
 }
 
 function renderRoute(
@@ -142,6 +168,45 @@ function renderRoute(
     h('p', h('a', { href: href(['deliveries', deliveryId]) }, `Delivery to ${name}`)));
 }
 
+/**
+ * Shows the checks one after another, against the webhook as it is now: of a rejected request at
+ * once, of any other when the user asks.
+ */
+function diagnosisSection(request: PublicRequest): HTMLElement | null {
+  if (!callerSession.may('write')) return null;
+  const container = h('div', { role: 'status' });
+  const run = async (): Promise<void> => {
+    try {
+      const path = apiPath('incoming-webhooks', request.hook, 'diagnose');
+      const { body } = await callApi<Diagnosis>('POST', path, { body: { request: request.id } });
+      fill(container, renderDiagnosis(body, request.hook));
+    } catch (thrown) {
+      showFailureNotice(thrown);
+    }
+  };
+  if (request.status === 'rejected') void run();
+  return h('section', h('h2', 'Diagnosis'),
+    h('button', { onclick: () => void run() }, 'Check it against the webhook as it is now'),
+    container);
+}
+
+function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
+  const { accepted, checks } = diagnosis;
+  return h('div.card',
+    h('p', h('strong', formatOutcome(diagnosis)),
+      ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
+    h('ol.log', {}, ...checks.map(({ check, status, finding }) =>
+      h('li', badge(status), h('span.message', check.replaceAll('_', ' ')),
+        ` ${finding}`))));
+}
+
+function formatOutcome({ accepted, failedCheck, checks }: Diagnosis): string {
+  if (accepted) return 'It would be accepted.';
+  const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
+  // A duplicate is answered 200, as its sender has done all that it should.
+  return failedCheck === 'duplicate' ? `It would not run: ${why}.` : `It would be refused: ${why}.`;
+}
+
 function requestLink(id: string | null): HTMLElement | null {
   return id === null ? null : h('a', { href: href(['requests', id]) }, id);
 }
@@ -151,7 +216,7 @@ async function fetchCurl(request: PublicRequest): Promise<string> {
   const { method, path, id, bodyBytes } = request;
   // The scope write also shows the signatures, without which nothing is accepted.
   const { query, headers } = callerSession.may('write')
-    ? await getJson<PublicRequest>(`${requestPath(id)}/headers`) : request;
+    ? await getJson<PublicRequest>(apiPath('requests', id, 'headers')) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
   // Without -g curl would read brackets in the query as a range, and send many requests.
   const lines = [`curl -g -X ${shellQuote(method)} ${shellQuote(url)}`];
@@ -160,7 +225,7 @@ async function fetchCurl(request: PublicRequest): Promise<string> {
     lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
   }
   if (bodyBytes === 0) return lines.join(' \\\n  ');
-  const body = `${location.origin}${BASE}/api/requests/${id}/body`;
+  const body = `${location.origin}${BASE}${apiPath('requests', id, 'body')}`;
   return `curl -s ${shellQuote(body)} -H "Authorization: Bearer $HOOKSHELF_API_TOKEN" \\\n  | `
     + [...lines, '--data-binary @-'].join(' \\\n  ');
 }

@@ -1,16 +1,14 @@
 /** The screen of requests: a live list with filters. */
-import { href } from '../../base/screen-address.ts';
 import { h } from '../../base/dom.ts';
 import { formatDuration, timeElement } from '../../base/format.ts';
 import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
-import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
+import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
-import type { Screen } from '../../parts/screen.ts';
-import { openOnDemand } from '../screen-on-demand.ts';
+import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import { loadScript } from '../script-loader.ts';
-import { describeRequest } from './request-path.ts';
+import { describeRequest } from './request-text.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
@@ -24,10 +22,9 @@ export const requestsScreen: Screen = {
         async () => (await loadScript('records')).openRequest, id, address);
     }
     return openLiveList<PublicRequest>(container, address.query, {
-      title: 'Requests', path: '/api/requests', topic: 'requests',
-      nouns: ['request', 'requests'], baseQuery: { limit: '100' },
+      title: 'Requests', name: 'requests', nouns: ['request', 'requests'],
+      baseQuery: { limit: '100' },
       getKey: (request) => request.id,
-      getHref: (request) => href(['requests', request.id]),
       columns: [
         { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
         { title: 'Webhook', cell: ({ hook }) => resolvedWebhookLabel(hook) },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findFormatByMediaType } from '../../../../src/books/transfer/recognise-format.ts';
 import {
-  formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
 } from '../../../../src/console/screens/books/import-outcome.ts';
 
 const SOURCE = { format: 'goodreads', encoding: 'windows-1252' };
@@ -58,4 +59,16 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),
     ['left out: custom in 1 record, too long or nested too deep']);
+});
+
+test('the name of a file tells its media type, the longest ending first', () => {
+  for (const [name, mediaType] of [
+    ['Library.CSV', 'text/csv'], ['export.tsv', 'text/csv'], ['a.json', 'application/json'],
+    ['a.csl.json', 'application/vnd.citationstyles.csl+json'], ['a.ndjson', 'application/jsonl'],
+    ['books.bib', 'application/x-bibtex'], ['isbns.txt', 'text/plain'], ['books.pdf', null],
+    ['csv', null],
+  ] as const) {
+    assert.equal(findMediaType(name), mediaType, name);
+    if (mediaType !== null) assert.notEqual(findFormatByMediaType(mediaType), null, name);
+  }
 });

@@ -1,6 +1,7 @@
-/** Sends a file, and gives the response as far as it has come. */
-import { BASE, createApiError, parseBody } from './api-calls.ts';
+/** Sends files, and has the browser save them. */
+import { BASE, createApiError, fetchBody, parseBody } from './api-calls.ts';
 import { callerSession } from './caller-session.ts';
+import { h } from './dom.ts';
 
 type UploadOptions = {
   readonly headers: Readonly<Record<string, string>>;
@@ -25,10 +26,13 @@ export function uploadFile(path: string, file: Blob, options: UploadOptions): Pr
     };
     request.onload = () => {
       const { status, responseText } = request;
-      callerSession.setOnline();
-      if (status === 401) callerSession.notifyRefused();
+      callerSession.setOnline(true);
+      if (status === 401) callerSession.onRefused();
       if (isSuccess(request)) resolve(responseText);
-      else reject(createApiError(parseBody(responseText, contentTypeOf(request)), status));
+      else {
+        const contentType = request.getResponseHeader('Content-Type');
+        reject(createApiError(parseBody(responseText, contentType), status));
+      }
     };
     request.onerror = () => reject(new Error('The file could not be sent: '
       + 'the server is away, or the file was changed after it had been chosen.'));
@@ -49,10 +53,21 @@ function isSuccess({ status }: XMLHttpRequest): boolean {
   return status >= 200 && status < 300;
 }
 
-function contentTypeOf(request: XMLHttpRequest): string | null {
-  return request.getResponseHeader('Content-Type');
-}
-
 function createAbortError(): DOMException {
   return new DOMException('The upload was stopped.', 'AbortError');
+}
+
+/** Has the browser save the response as a file. Throws ApiError. */
+export async function downloadFile(
+  path: string, fileName: string, signal?: AbortSignal,
+): Promise<Blob> {
+  const blob = await (await fetchBody(path, signal)).blob();
+  saveFile(blob, fileName);
+  return blob;
+}
+
+export function saveFile(blob: Blob, fileName: string): void {
+  const url = URL.createObjectURL(blob);
+  h('a', { href: url, download: fileName }).click();
+  URL.revokeObjectURL(url);
 }

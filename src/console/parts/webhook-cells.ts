@@ -1,6 +1,7 @@
-/** The health of a webhook: its state, for how long, and its last failure. */
+/** A webhook in cells and facts: its label, its state, for how long, and its last failure. */
 import { h, type Child } from '../base/dom.ts';
 import { lastingElement, timeElement } from '../base/format.ts';
+import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
 import { badge } from './badge.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
 
@@ -14,6 +15,17 @@ const REASONS = {
   gone: 'its target is gone (410)', failing: 'every attempt failed for too long',
   manual: 'somebody turned it off',
 } as const;
+
+/** The title, with the endpoint beside or below it. */
+export function webhookLabel({ title, endpoint }: WebhookLabel): HTMLElement {
+  if (title === endpoint) return h('span', { title }, title);
+  return h('span', { title: `${title}, ${endpoint}` }, title, ' ',
+    h('span.place', endpoint));
+}
+
+export function resolvedWebhookLabel(identifier: string | null): HTMLElement {
+  return webhookLabel(resolveWebhookLabel(identifier));
+}
 
 /** Whether a failure has switched it off, and nobody has said to have seen that. */
 export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealth): boolean {

@@ -1,11 +1,7 @@
-/** What the screens of requests share: the path of one in the API, and what it was in a line. */
+/** A request in a line. */
 import { escapeControls } from '../../../base/text/printable.ts';
 import { formatBytes } from '../../base/format.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
-
-export function requestPath(id: string): string {
-  return `/api/requests/${encodeURIComponent(id)}`;
-}
 
 /** The event, or the method and the beginning of the body. */
 export function describeRequest({ event, method, bodyStart, bodyBytes }: PublicRequest): string {

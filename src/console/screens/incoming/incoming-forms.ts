@@ -1,11 +1,17 @@
-/** Forms that edit an incoming webhook: one for its sender, one for its action and routes. */
+/**
+ * Forms that edit an incoming webhook: one for its sender, one for its action and routes; and the
+ * field for `verification`.
+ */
 import { getJson } from '../../base/api-calls.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { filterMembers, loadModel, type ModelSchema } from '../../base/model-schema.ts';
+import {
+  filterMembers, loadModel, pickMembers, type ModelSchema,
+} from '../../base/model-schema.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
+import type { FieldFactories } from '../../parts/forms/input-field.ts';
+import { presetField } from '../../parts/forms/preset-field.ts';
 import { trySection } from './try-routes.ts';
-import { createSenderFields } from './sender-field.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
 
@@ -42,4 +48,33 @@ export async function editAction(
     factories: { action: (options) => actions.createField(options) },
     renderBelow: (read) => trySection(webhook, () => read()['routes']),
   });
+}
+
+/** `onChange` gets the chosen preset, also once at the beginning; null for none. */
+export function createSenderFields(
+  presets: readonly PresetDescription[], onChange: (preset: PresetDescription | null) => void,
+): FieldFactories {
+  const find = (name: string): PresetDescription | null =>
+    presets.find((preset) => preset.name === name) ?? null;
+  return {
+    sender: (options) => presetField(options, {
+      choices: [['', 'Anybody, or X-Signature where there is a secret'],
+        ...presets.map(({ name, sender }) => [name, sender] as const)],
+      selectMembers: (model, name) => selectMembers(model, find(name)),
+      onChange: (name) => onChange(find(name)),
+    }),
+  };
+}
+
+/** What a preset needs, or takes. */
+function selectMembers(model: ModelSchema, preset: PresetDescription | null): ModelSchema {
+  if (preset === null) return {};
+  const { needs, accepts, toleranceS } = preset;
+  const { properties } = pickMembers(model, [
+    ...needs, ...accepts.filter((name) => name === 'origins'),
+    ...toleranceS === null ? [] : ['toleranceS'],
+  ]);
+  const tolerance = toleranceS === null ? {}
+    : { toleranceS: { ...properties?.['toleranceS'], default: toleranceS } };
+  return { properties: { ...properties, ...tolerance }, required: needs };
 }

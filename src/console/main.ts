@@ -37,7 +37,7 @@ const signOut = h('button.quiet', { onclick: () => {
   callerSession.signOut();
   location.reload();
 } }, 'Sign out');
-/** Of the whole API: hidden until it is clear that the user is no customer. */
+/** The docs of the whole API: hidden until it is clear that the user is no customer. */
 const docs = h('a.button.quiet', { href: `${BASE}/docs`, hidden: true }, 'Docs');
 let closeScreen: () => void = () => {};
 /** null: nothing has been shown yet. */

@@ -25,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the server answered with this status; 0: it did not answer. */
+/** `status` 0: the server did not answer. */
 export function hasStatus(thrown: unknown, status: number): boolean {
   return thrown instanceof ApiError && thrown.status === status;
 }
@@ -172,7 +172,6 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   };
 }
 
-/** How many items a list has on all pages. */
 export async function countItems(
   path: string, query: Query, signal?: AbortSignal,
 ): Promise<number> {

@@ -22,7 +22,7 @@ class CallerSession {
   /** Called when the server becomes unreachable, and when it is reached again. */
   onConnectionChange: (isOnline: boolean) => void = () => {};
 
-  /** Whether the user is a customer, who sees some webhooks alone. */
+  /** A customer sees some webhooks alone. */
   get isCustomer(): boolean {
     return this.access.webhooks !== undefined;
   }

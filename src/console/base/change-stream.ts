@@ -31,7 +31,6 @@ const OPEN_MS_MAX = 1000;
  */
 const HIDDEN_MS_MAX = 3000;
 
-/** Listens until the returned function is called. */
 export function listenToChanges(topic: string, listener: StreamListener): () => void {
   const controller = new AbortController();
   void runStream(topic, listener, controller.signal);

@@ -1,6 +1,4 @@
-/**
- * Creates DOM nodes. All content becomes text nodes: nothing in the console parses HTML.
- */
+/** Creates DOM nodes. All content becomes text nodes: nothing in the console parses HTML. */
 
 type EventHandler = (event: Event) => void;
 /** true makes an empty attribute; null, undefined and false make none. */
@@ -141,7 +139,6 @@ export function createSelect(
 
 let idCount = 0;
 
-/** An `id` that no other element of the page has. */
 export function uniqueId(prefix: string): string {
   idCount += 1;
   return `${prefix}-${idCount}`;

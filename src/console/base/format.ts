@@ -57,7 +57,7 @@ function formatRelative(atMs: number, nowMs: number): string {
   return atMs < nowMs ? `${span} ago` : `in ${span}`;
 }
 
-/** `for 3 min`: how long it has been so. */
+/** `for 3 min` */
 function formatLasting(sinceMs: number, nowMs: number): string {
   return `for ${formatSpan(nowMs - sinceMs)}`;
 }

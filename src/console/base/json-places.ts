@@ -8,7 +8,7 @@ type JsonMistake = {
   readonly offset: number; readonly line: number; readonly column: number; readonly reason: string;
 };
 
-/** The places of all values by their pointers. */
+/** By JSON Pointers. */
 type JsonPlaces = ReadonlyMap<string, JsonPlace>;
 
 /** The steps of a JSON Pointer (RFC 6901), `/a~1b/0` as `['a/b', '0']`. */
@@ -26,7 +26,6 @@ export function findPlace(places: JsonPlaces, pointer: string): JsonPlace | null
   }
 }
 
-/** The number of the line that holds this character. */
 export function findLine(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
@@ -45,8 +44,8 @@ export function locateJson(text: string): JsonPlaces | JsonMistake {
   }
 }
 
-export function isMistake(found: JsonPlaces | JsonMistake): found is JsonMistake {
-  return 'reason' in found;
+export function isMistake(result: JsonPlaces | JsonMistake): result is JsonMistake {
+  return 'reason' in result;
 }
 
 class JsonMistakeError extends Error {}
@@ -107,7 +106,6 @@ class JsonScan {
     });
   }
 
-  /** Reads items and the commas between them, from the opening bracket to the closing one. */
   #readList(end: string, readItem: () => void): void {
     this.offset += 1;
     this.#skipSpace();
@@ -137,9 +135,9 @@ class JsonScan {
 
   #match(pattern: RegExp): string | null {
     pattern.lastIndex = this.offset;
-    const found = pattern.exec(this.#text)?.[0] ?? null;
-    this.offset += found?.length ?? 0;
-    return found;
+    const text = pattern.exec(this.#text)?.[0] ?? null;
+    this.offset += text?.length ?? 0;
+    return text;
   }
 
   #fail(reason: string): never {

@@ -63,12 +63,12 @@ export function parseJson<Value = unknown>(text: string): Value {
   const value = JSON.parse(text);
   if (!LONG_NUMBER.test(text)) return value;
   let isExact = true;
-  const marked = text.replace(TOKENS, (token) => {
+  const markedText = text.replace(TOKENS, (token) => {
     if (!/^[-\d]/.test(token) || String(Number(token)) === token) return token;
     isExact = false;
     return `"${MARK}${token}"`;
   });
-  return isExact ? value : JSON.parse(marked, (_name, member: unknown) =>
+  return isExact ? value : JSON.parse(markedText, (_name, member: unknown) =>
     typeof member === 'string' && member.startsWith(MARK)
       ? new NumberText(member.slice(MARK.length)) : member);
 }

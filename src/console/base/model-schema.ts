@@ -23,7 +23,6 @@ export type ModelSchema = {
   readonly writeOnly?: boolean;
 };
 
-/** The part of the OpenAPI document that has the models. */
 type ModelDocument = {
   readonly components?: { readonly schemas?: Readonly<Record<string, ModelSchema>> };
 };

@@ -5,7 +5,6 @@
 import { getJson } from './api-calls.ts';
 import { callerSession } from './caller-session.ts';
 
-/** The members of a webhook that its label is made of. */
 type LabelMembers = {
   readonly name?: string; readonly pathSegment?: string; readonly targetUrl?: string;
 };
@@ -52,7 +51,7 @@ export function resolveWebhookLabel(identifier: string | null): WebhookLabel {
   return { title: end, endpoint: end };
 }
 
-/** Formats name and endpoint, such as `crm (api.example.com/hooks)`. */
+/** `crm (api.example.com/hooks)` */
 function formatWebhookName(identifier: string): string {
   const { title, endpoint } = resolveWebhookLabel(identifier);
   return title === endpoint ? title : `${title} (${endpoint})`;

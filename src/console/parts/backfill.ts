@@ -13,7 +13,7 @@ import type { OutgoingWebhook } from '../../app/api-types.ts';
 /** Which events are looked at: members of the API's body, and options of the command. */
 type Criteria = { readonly since: string; readonly until?: string; readonly name?: string };
 
-/** What is sent to a webhook that is turned on: what it has missed too, or new events alone. */
+/** The events that a webhook gets once it is on: missed ones, too, or new ones alone. */
 type Backlog = 'missed' | 'new';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ export function watchBackfill(identifier: string): JobWatch {
   });
 }
 
-/** Adds a job for the webhook. Resolves with the id of the job. */
+/** Resolves with the id of the job. */
 export async function addBackfill(identifier: string, criteria: Criteria): Promise<string> {
   return (await callBackfill<{ readonly id: string }>(identifier, criteria)).id;
 }

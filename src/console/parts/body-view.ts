@@ -59,7 +59,6 @@ function renderBody(body: Uint8Array): HTMLElement {
   return h('div', h('div.actions', {}, ...buttons.elements, download), container);
 }
 
-/** null: the body is not UTF-8. */
 function decodeText(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);

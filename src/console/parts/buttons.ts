@@ -41,7 +41,6 @@ export async function runExclusively(
   }
 }
 
-/** Buttons of which the chosen one is pressed. */
 export class ChoiceButtons<Value> {
   readonly elements: readonly HTMLButtonElement[];
   readonly #values: readonly Value[];

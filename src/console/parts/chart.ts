@@ -1,23 +1,27 @@
 /**
  * Values over time as SVG, with axes and units, and the same values as a table: stacked bars here,
- * lines in line-chart.ts. The drawing fills the width that there is; its labels are HTML beside it,
- * which does not shrink with it.
+ * lines in line-chart.ts; and the windows of statistics that are kept. The drawing fills the width
+ * that there is; its labels are HTML beside it, which does not shrink with it.
  */
+import { getJson } from '../base/api-calls.ts';
 import { h, svg, type Child } from '../base/dom.ts';
 import { formatCount } from '../base/format.ts';
+import { appendQuery } from '../base/screen-address.ts';
+import type { StatisticsHistory } from '../../monitoring/monitoring-schema.ts';
+import { ChoiceButtons } from './buttons.ts';
 import { plainTable } from './tables.ts';
 
 type ChartSeries = {
   readonly name: string;
   /** The CSS class that sets the colour. */
   readonly tone: 'good' | 'bad' | 'waiting';
-  /** How many there were in each interval. */
+  /** One for each interval. */
   readonly values: readonly number[];
 };
 
 type ChartOptions = {
   readonly title: string;
-  /** What is counted: `requests`. */
+  /** The things that are counted: `requests`. */
   readonly noun: string;
   /** The beginning of each interval, RFC 3339. */
   readonly times: readonly string[];
@@ -26,13 +30,11 @@ type ChartOptions = {
   readonly series: readonly ChartSeries[];
 };
 
-/** A drawing with what stands around it. */
 type Frame = {
   readonly title: string;
   readonly unit: string;
   readonly times: readonly string[];
   readonly legend: readonly Child[];
-  /** Says what the drawing shows. */
   readonly label: string;
   /** The values of three lines across it, the highest first, in words. */
   readonly levels: readonly string[];
@@ -46,6 +48,12 @@ export const CHART_HEIGHT = 100;
 /** The axis of time says so many times. */
 const TIMES_SHOWN = 6;
 const DAY_MS = 86_400_000;
+const WINDOWS: readonly (readonly [HistoryWindow, string])[] =
+  [['1h', '1 hour'], ['24h', '24 hours'], ['7d', '7 days']];
+/** How many intervals of five minutes a bar has: there are 12, 48 or 84 bars. */
+const INTERVALS_EACH: Readonly<Record<HistoryWindow, number>> = { '1h': 1, '24h': 6, '7d': 24 };
+/** A week has 2,016 intervals, over 100 kB, and bars of two hours: it is not read more often. */
+const WEEK_READ_MS = 60_000;
 
 export function chart(
   { title, noun, times, minutesEach, series }: ChartOptions,
@@ -66,7 +74,6 @@ export function chart(
   });
 }
 
-/** How many attempts of deliveries came through, and how many failed. */
 export function attemptsChart(
   title: string, bars: Pick<ChartOptions, 'times' | 'minutesEach'>,
   delivered: readonly number[], failed: readonly number[],
@@ -133,7 +140,7 @@ export function valueTable(
   }));
 }
 
-/** A small line chart for a cell of a list. */
+/** A small line for a cell of a list. */
 export function sparkline(values: readonly number[], label: string): SVGElement {
   const top = Math.max(...values, 1);
   const points = values.map((value, index) => {
@@ -159,7 +166,6 @@ export function createTimeFormat(
   };
 }
 
-/** The sum of a series. */
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
@@ -169,4 +175,54 @@ export function roundUpScale(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
   return 20 * power;
+}
+
+export type HistoryWindow = StatisticsHistory['window'];
+
+export function isHistoryWindow(name: string | null): name is HistoryWindow {
+  return WINDOWS.some(([window]) => window === name);
+}
+
+/** `onChange` is called when the user chooses a window. */
+export function windowButtons(
+  chosen: HistoryWindow, onChange: (window: HistoryWindow) => void,
+): ChoiceButtons<HistoryWindow> {
+  return new ChoiceButtons(WINDOWS, chosen, onChange);
+}
+
+type Intervals = {
+  readonly window: HistoryWindow; readonly intervalSeconds: number;
+  readonly times: readonly string[];
+};
+
+/** Creates a function that reads a window of what `path` has. Throws ApiError. */
+export function createHistoryReader<History extends Intervals>(
+  path: string,
+): (window: HistoryWindow) => Promise<History> {
+  let last: { readonly history: History; readonly atMs: number } | null = null;
+  return async (window) => {
+    const isFresh = last !== null && Date.now() - last.atMs < WEEK_READ_MS;
+    if (isFresh && window === '7d' && last?.history.window === window) return last.history;
+    const history = await getJson<History>(appendQuery(path, { window }));
+    last = { history, atMs: Date.now() };
+    return history;
+  };
+}
+
+/** The bars of a window: when each begins, and how many minutes it has. */
+export function getBars(
+  { window, intervalSeconds, times }: Intervals,
+): { readonly times: readonly string[]; readonly minutesEach: number } {
+  const size = INTERVALS_EACH[window];
+  return {
+    times: times.filter((_, index) => index % size === 0),
+    minutesEach: size * intervalSeconds / 60,
+  };
+}
+
+/** The sums of a series, one for each bar. */
+export function sumBars({ window, times }: Intervals, values: readonly number[]): number[] {
+  const size = INTERVALS_EACH[window];
+  return Array.from({ length: times.length / size }, (_, index) =>
+    sum(values.slice(index * size, (index + 1) * size)));
 }

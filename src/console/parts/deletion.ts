@@ -7,15 +7,14 @@ import { showNotice } from './notice.ts';
 import { goIfStillHere } from './screen.ts';
 
 type Deletion = {
-  /** What is deleted, as notices call it. */
+  /** The name of the record in notices. */
   readonly name: string;
-  /** The record's path in the API. */
+  /** In the API. */
   readonly path: string;
-  /** The address of its screen. */
   readonly address: readonly string[];
-  /** What the deletion ends, and putting back does not begin again; null: nothing. */
+  /** Says what the deletion has ended for good; null: nothing. */
   readonly ended?: string | null;
-  /** What is said that was done. */
+  /** `Deleted <name>.` by default. */
   readonly notice?: string;
 };
 

@@ -7,7 +7,7 @@ type ConfirmOptions = {
   readonly title: string;
   /** Says what will be lost or done. */
   readonly text: string;
-  /** The label of the button that does it. */
+  /** The label of the button. */
   readonly action: string;
   /** The command that does the same, to copy. */
   readonly command?: string;
@@ -41,7 +41,6 @@ export function ask<Answer>(
   });
 }
 
-/** Whether a question waits for its answer. */
 export function isQuestionOpen(): boolean {
   return document.querySelector('dialog[data-asks]') !== null;
 }

@@ -11,7 +11,7 @@ type LineChartOptions = {
   /** null: there is none. */
   readonly values: readonly (number | null)[];
   readonly format: (value: number) => string;
-  /** The value of all of it, in words. */
+  /** The value of all intervals together, in words. */
   readonly summary: string;
   /** The highest value that there can be; by default that follows from the values. */
   readonly top?: number;
@@ -33,7 +33,7 @@ export function lineChart(
     drawing: [
       svg('path', { d: describeLines(points) }),
       svg('path', { class: 'points', d: describeSinglePoints(points) }),
-      // What a pointer finds: the whole height of each interval.
+      // A pointer finds the whole height of each interval.
       ...values.flatMap((value, index) => value === null ? [] : [svg('rect', {
         class: 'pointed', x: index * step, y: 0, width: step, height: CHART_HEIGHT,
       }, svg('title', {}, `${formatTime(times[index] ?? '')}: ${format(value)}`))]),
@@ -53,7 +53,7 @@ function describeLines(points: Points): string {
     : `${(points[index - 1] ?? null) === null ? 'M' : 'L'}${formatPlace(point)}`).join('');
 }
 
-/** The others, as lines without length: their round ends are seen. */
+/** The points without neighbours, as lines without length: their round ends are seen. */
 function describeSinglePoints(points: Points): string {
   return points.map((point, index) => {
     const isSingle = [index - 1, index + 1].every((other) => (points[other] ?? null) === null);

@@ -27,7 +27,6 @@ export function showNotice(
   setTimeout(remove, undo === null ? NOTICE_MS : UNDO_MS);
 }
 
-/** Presses the button of the newest notice that has one. */
 export function undoLast(): void {
   [...region.querySelectorAll('button')].at(-1)?.click();
 }
@@ -52,7 +51,6 @@ export function hasFailure(container: HTMLElement): boolean {
   return container.querySelector('.failure') !== null;
 }
 
-/** Stands where content is being fetched. */
 export function loadingLine(): HTMLElement {
   return h('p.count', { role: 'status' }, 'Loading…');
 }

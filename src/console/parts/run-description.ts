@@ -1,4 +1,4 @@
-/** What one run of the action of a route has come to, and of a command its output. Pure. */
+/** Describes one run of the action of a route: its outcome, and the output of a command. Pure. */
 import { encodeJson } from '../base/json-text.ts';
 import type { RunAttempt } from '../../webhooks/deliveries/delivery.ts';
 
@@ -8,7 +8,7 @@ type RunDescription = {
   readonly end: string | null;
   /** How long its command ran, without the time that it waited for others; null: as `end`. */
   readonly ranMs: number | null;
-  /** What it has written or returned; null: nothing. */
+  /** The output of the command, or the data of the action; null: nothing. */
   readonly output: string | null;
   /** Whether there was more output than is kept. */
   readonly isCutOff: boolean;
@@ -22,7 +22,6 @@ type CommandData = {
   readonly durationMs: number;
   /** Text, or what its JSON stood for. */
   readonly output?: unknown;
-  /** Whether there was more output than is kept. */
   readonly truncated?: boolean;
 };
 
@@ -43,7 +42,6 @@ export function describeRun(
   };
 }
 
-/** null: there is none. */
 function formatOutput(output: unknown): string | null {
   if (typeof output === 'string') return output === '' ? null : output;
   const json = encodeJson(output, 2);

@@ -1,9 +1,11 @@
-/** The contract of screens, and what opens and heads them. */
+/** The contract of screens, and what opens, heads and refreshes them. */
 import type { CallerScope } from '../base/caller-session.ts';
-import { fill, h, type Child } from '../base/dom.ts';
+import { fill, h, refill, type Child } from '../base/dom.ts';
 import { goToScreen, href, type Query, type ScreenAddress } from '../base/screen-address.ts';
 import { forgetForms } from './forms/unsaved-forms.ts';
-import { loadingLine, showFailureIn } from './notice.ts';
+import { hasFailure, loadingLine, showFailureIn, showFailureNotice } from './notice.ts';
+
+const REFRESH_MS = 10_000;
 
 export type Screen = {
   /** The first step of its address. */
@@ -61,13 +63,11 @@ export function openOnDemand<Options extends readonly unknown[]>(
   };
 }
 
-/** The title of a screen and its buttons. */
 export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
   return h('div.heading', h('h1', { tabindex: -1 }, title),
     h('div.actions', {}, ...actions));
 }
 
-/** A link to another screen that looks like a button. */
 export function linkButton(
   text: string, path: readonly string[], { style = '', query = {} }:
   { readonly style?: string; readonly query?: Query } = {},
@@ -87,4 +87,40 @@ export function goIfStillHere(container: HTMLElement, ...to: Parameters<typeof g
   if (!container.isConnected) return;
   forgetForms();
   goToScreen(...to);
+}
+
+/** Calls `refresh` every ten seconds while the page is seen, until the result is called. */
+export function repeatWhileSeen(refresh: () => void): () => void {
+  const timer = setInterval(() => {
+    if (!document.hidden) refresh();
+  }, REFRESH_MS);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Fills `content` with what `read` resolves with, and keeps that current until it is closed. null:
+ * the user has chosen something else meanwhile, which another call shows. A failure that comes when
+ * there is content is told by `tellFailure`.
+ */
+export function keepCurrent(
+  content: HTMLElement, read: () => Promise<readonly Child[] | null>,
+  tellFailure: (thrown: unknown) => void = showFailureNotice,
+): { readonly show: () => void; readonly close: () => void } {
+  let isRendered = false;
+  const readAndShow = async (): Promise<void> => {
+    try {
+      const children = await read();
+      if (children === null) return;
+      isRendered = true;
+      refill(content, ...children);
+    } catch (thrown) {
+      // Older content is better than nothing.
+      if (isRendered) tellFailure(thrown);
+      else if (!hasFailure(content)) showFailureIn(content, thrown, show);
+    }
+    content.removeAttribute('aria-busy');
+  };
+  const show = (): void => void readAndShow();
+  show();
+  return { show, close: repeatWhileSeen(show) };
 }

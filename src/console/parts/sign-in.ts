@@ -10,7 +10,7 @@ import { ask, openDialog } from './dialog.ts';
 import { showNotice } from './notice.ts';
 
 const LINK = /^#token=/;
-/** As an Authorization header can carry it (RFC 6750 §2.1). */
+/** The characters of a token in an Authorization header (RFC 6750 §2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/;
 const REFUSED = 'This token is not known, or not any more.';
 let openedDialog: HTMLDialogElement | null = null;
@@ -91,7 +91,7 @@ export function listenToLinks(onTaken: () => void): void {
   });
 }
 
-/** Asks the server what the token may do. Throws ApiError. */
+/** Throws ApiError. */
 export async function loadAccess(): Promise<void> {
   callerSession.access = await getJson<ResponseBodyOf<'GET', '/api/access'>>('/api/access');
 }

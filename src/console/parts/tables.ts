@@ -30,7 +30,6 @@ function createTable(classNames: string, titles: readonly string[], rows: Rows):
       ...cells.map((cell, index) => h('td', { 'data-title': titles[index + 1] }, cell))))));
 }
 
-/** A table of header names and values, as they were sent. */
 export function headerTable(headers: readonly (readonly [string, string])[]): HTMLElement {
   return h('table.plain.headers', h('tbody', {}, ...headers.map(([name, value]) =>
     h('tr', h('th', { scope: 'row' }, name), h('td', h('code', value))))));

@@ -13,7 +13,7 @@ export type TimelineStep = {
   readonly note?: string;
   /** Shown when the user unfolds it. */
   readonly detail: string | null;
-  /** What `detail` is. */
+  /** Names `detail`. */
   readonly summary?: string;
 };
 
@@ -30,7 +30,7 @@ export function timeline(
   return h('ol.timeline', {}, ...items);
 }
 
-/** One run of the action of a route. */
+/** A run of the action of a route. */
 export function runStep(attempt: Attempt): TimelineStep {
   const { at, durationMs, success = false, message = null, data = null } = attempt;
   const { text, end, ranMs, output, isCutOff } = describeRun({ success, message, data });

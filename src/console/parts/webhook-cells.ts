@@ -33,12 +33,10 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
     && acknowledgedAt === undefined;
 }
 
-/** The state, and of one that a failure has switched off also that. */
 function stateBadge(webhook: WebhookWithHealth): HTMLElement {
   return badge(isOffUnseen(webhook) ? 'off by a failure' : webhook.health.state);
 }
 
-/** The state, and for how long. */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
   return h('span', stateBadge(webhook), ' ',
     h('span.place', lastingElement(webhook.health.since)));
@@ -52,7 +50,7 @@ export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
       nextProbeAt === undefined ? null : h('span', '; tried next ', timeElement(nextProbeAt)));
 }
 
-/** The last failure and its time; null when there was none. */
+/** With its time; null when there was none. */
 export function lastFailure({ health: { lastFailure: failure } }: WebhookWithHealth): Child {
   if (failure === null) return null;
   return h('span', { title: failure.reason }, failure.reason, ' ',

@@ -6,9 +6,8 @@ import { href } from '../base/screen-address.ts';
 import { createWebhookLabel } from '../base/webhook-labels.ts';
 import { statusCard } from '../parts/badge.ts';
 import { attemptsChart } from '../parts/chart.ts';
-import { keepCurrent } from '../parts/current-content.ts';
-import { heading } from '../parts/screen.ts';
 import { emptyState, loadingLine } from '../parts/notice.ts';
+import { heading, keepCurrent } from '../parts/screen.ts';
 import { factList, stackedTable } from '../parts/tables.ts';
 import { detailedWebhookState, lastFailure, webhookLabel } from '../parts/webhook-cells.ts';
 import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
@@ -20,7 +19,7 @@ const SHOWN_MAX = 20;
 type Overview = {
   readonly webhooks: readonly OutgoingWebhook[];
   readonly webhookCount: number;
-  /** Also of those that a failure has switched off. */
+  /** Also counts webhooks that a failure has switched off. */
   readonly failingCount: number;
   readonly offCount: number;
   /** By the identifiers of webhooks. */

@@ -1,29 +1,27 @@
 /** The overview screen: whether anything is wrong, since when, and how much work waits. */
-import { heading, type Screen } from '../parts/screen.ts';
-import { href, replaceQuery } from '../base/screen-address.ts';
 import { BASE, getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import {
-  formatBytes, formatCount, formatDuration, formatQuantity, lastingElement,
-  timeElement,
+  formatBytes, formatCount, formatDuration, formatQuantity, lastingElement, timeElement,
 } from '../base/format.ts';
+import { href, replaceQuery } from '../base/screen-address.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
 import { actionState, badge, statusCard } from '../parts/badge.ts';
-import { attemptsChart, chart } from '../parts/chart.ts';
-import { keepCurrent } from '../parts/current-content.ts';
 import {
-  getBars, createHistoryReader, isHistoryWindow, sumBars, windowButtons, type HistoryWindow,
-} from '../parts/history.ts';
+  attemptsChart, chart, createHistoryReader, getBars, isHistoryWindow, sumBars, windowButtons, type
+  HistoryWindow,
+} from '../parts/chart.ts';
 import { loadingLine } from '../parts/notice.ts';
-import { resolvedWebhookLabel, WEBHOOK_STATES } from '../parts/webhook-cells.ts';
-import type { ActionDescription } from '../../app/api-types.ts';
-import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
+import { heading, keepCurrent, type Screen } from '../parts/screen.ts';
 import { factList, tableSection } from '../parts/tables.ts';
+import { WEBHOOK_STATES, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
+import type { ActionDescription } from '../../app/api-types.ts';
 import type {
   ServiceStatus, StatisticsHistory, StatisticsReport,
 } from '../../monitoring/monitoring-schema.ts';
-import type { PresetDescription } from '../../webhooks/senders/presets/preset-schema.ts';
 import type { NodeView } from '../../nodes/node-routes.ts';
+import type { PresetDescription } from '../../webhooks/senders/presets/preset-schema.ts';
+import { fetchUnhealthy, unhealthyWebhooks, type SenderTimeouts } from './webhook-health.ts';
 
 const DEFAULT_WINDOW: HistoryWindow = '1h';
 
@@ -33,8 +31,9 @@ export const overviewScreen: Screen = {
     const content = h('div', loadingLine());
     const readHistory = createHistoryReader<StatisticsHistory>('/api/statistics/history');
     let senderTimeouts: SenderTimeouts | null = null;
-    const given = query.get('window');
-    const buttons = windowButtons(isHistoryWindow(given) ? given : DEFAULT_WINDOW, (window) => {
+    const name = query.get('window');
+    const initialWindow = isHistoryWindow(name) ? name : DEFAULT_WINDOW;
+    const buttons = windowButtons(initialWindow, (window) => {
       replaceQuery(window === DEFAULT_WINDOW ? {} : { window });
       current.show();
     });
@@ -117,7 +116,6 @@ function describeBackups(
     `: ${failure.reason}`);
 }
 
-/** The actions whose module has ended its worker again and again; no section without any. */
 function switchedOffSection(actions: readonly ActionDescription[]): readonly HTMLElement[] {
   const rows = actions.flatMap((action) => {
     const state = actionState(action);
@@ -130,7 +128,7 @@ function switchedOffSection(actions: readonly ActionDescription[]): readonly HTM
     ['Action', 'Module', 'State'], rows);
 }
 
-/** The keys that hold back many of their webhook's deliveries; no section without any. */
+/** The keys that hold back many of their webhook's deliveries. */
 function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
   const rows = heldBack.map(({ hook, key, waiting }) =>
     [resolvedWebhookLabel(hook), h('code', JSON.stringify(key)), formatCount(waiting)]);
@@ -139,7 +137,6 @@ function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
     ['Webhook', 'Key', 'Waiting'], rows);
 }
 
-/** The webhooks that wait for a place at their host; no section without any. */
 function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
   const rows = waiting.map(({ hook, target, since, behind: [first = ''] }) => [
     resolvedWebhookLabel(hook), h('code', target), lastingElement(since),
@@ -170,7 +167,7 @@ function statusBanner(
   return statusCard('ready', 'All is well: writes are taken.');
 }
 
-/** The number of webhooks in each state, the worst first, without empty states. */
+/** The worst state first, without empty states. */
 function formatStateCounts({ webhooks }: ServiceStatus): string {
   return WEBHOOK_STATES.filter((state) => webhooks[state] > 0)
     .map((state) => `${formatCount(webhooks[state])} ${state}`).join(', ') || 'none yet';

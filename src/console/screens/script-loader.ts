@@ -10,7 +10,7 @@
  */
 import { callApi } from '../base/api-calls.ts';
 
-/** What each script exports, by the name of the script. */
+/** The exports of each script, by its name. */
 type Scripts = {
   readonly books: typeof import('./books-script.ts');
   readonly records: typeof import('./records-script.ts');

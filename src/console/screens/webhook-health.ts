@@ -22,7 +22,6 @@ import type { ServiceStatus, StatisticsReport } from '../../monitoring/monitorin
  */
 export type SenderTimeouts = ReadonlyMap<string, number | null>;
 type HookStatistics = StatisticsReport['hooks'][number];
-/** A webhook, and the screen that has its view. */
 type WebhookOfScreen = (IncomingWebhook | OutgoingWebhook) & {
   readonly screen: 'incoming' | 'outgoing';
 };
@@ -109,7 +108,7 @@ function webhookLink(screen: string, identifier: string, label: HTMLElement): HT
   return h('a', { href: href([screen, identifier]) }, label);
 }
 
-/** The last three cells of a row: the webhook's figures in the time of the statistics. */
+/** The last three cells of a row. */
 function renderFigures(
   statistics: HookStatistics, timeouts: SenderTimeouts,
 ): readonly Child[] {

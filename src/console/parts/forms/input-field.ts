@@ -30,11 +30,11 @@ export type FieldOptions = {
   readonly factories?: FieldFactories;
 };
 
-/** What a field of one input is made from; most of it is known of a model's members alone. */
+/** Options of a field of one input, which need not be that of a member of a model. */
 type InputOptions = Pick<FieldOptions, 'name' | 'label'>
   & Partial<Pick<FieldOptions, 'schema' | 'isRequired'>>;
 
-/** What makes fields, by the kind of field that a model asks for, or by the name of a member. */
+/** Functions that make fields, by the kind of field that a model asks for, or by member name. */
 export type FieldFactories = Readonly<Record<string, (options: FieldOptions) => Field>>;
 
 type InputElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
@@ -89,7 +89,6 @@ export function inputField(
   };
 }
 
-/** A textarea for code or JSON. */
 export function codeArea(rows: number, text = ''): HTMLTextAreaElement {
   const area = h('textarea', { rows, class: 'mono', spellcheck: 'false', autocomplete: 'off' });
   area.value = text;

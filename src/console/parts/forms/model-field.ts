@@ -234,8 +234,8 @@ function createArrayField(options: FieldOptions): Field {
   return {
     element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
     read() {
-      const sent = listSentItems().map((item) => item.read() ?? (hasEmptyItems ? '' : null));
-      return sent.length === 0 ? undefined : sent;
+      const values = listSentItems().map((item) => item.read() ?? (hasEmptyItems ? '' : null));
+      return values.length === 0 ? undefined : values;
     },
     showError([step, ...rest], detail) {
       const item = step === undefined ? undefined : listSentItems()[Number(step)];

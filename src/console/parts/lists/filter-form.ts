@@ -123,7 +123,7 @@ export class FilterForm {
       .filter(([, value]) => value !== ''));
   }
 
-  /** What is searched: the filters that make the list a search. */
+  /** The filters that make the list a search. */
   readSearch(): Query {
     return Object.fromEntries([...this.#inputs.keys()]
       .filter(({ isSearch }) => isSearch === true)
@@ -170,7 +170,6 @@ export class FilterForm {
     this.#change();
   }
 
-  /** The first field of a filter. */
   findField(name: string): FilterInput | undefined {
     return this.#inputs.get(this.#get(name))?.[0];
   }
@@ -229,7 +228,7 @@ export class FilterForm {
       if (event.key !== 'Enter' || event.isComposing || value === '') return;
       event.preventDefault();
       if (input !== undefined) input.value = '';
-      // Where it is chosen already, there is nothing to add.
+      // A value that is chosen already is not added.
       if (this.has(filter.name, value)) this.#change();
       else this.toggle(filter.name, value);
     });
@@ -259,7 +258,7 @@ export class FilterForm {
   }
 }
 
-/** Folded are those of which no field shows that they are set. */
+/** The filters of which no field shows that they are set are folded. */
 function nameClass(
   filters: readonly FilterSpec[], index: number, query: URLSearchParams,
 ): string {
@@ -310,12 +309,11 @@ export function createTimeInput(value: string, oninput: () => void): HTMLInputEl
   return createInput({ name: '', label: '', type: TIME }, value, oninput);
 }
 
-/** Reads the time of such a field in UTC; '' for an invalid one. */
+/** In UTC; '' for an invalid time. */
 export function readTimeInput({ value }: HTMLInputElement): string {
   return toUtc(value);
 }
 
-/** Converts a local time to UTC; '' for an invalid time. */
 function toUtc(local: string): string {
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();

@@ -10,9 +10,8 @@ type JobProgress = ResponseBodyOf<'GET', '/api/jobs'>[number];
 
 type WatchOptions = {
   readonly kind: string;
-  /** Only the jobs for this webhook. */
   readonly hook?: string;
-  /** What is done: `Sending again`, and what was done in the end. */
+  /** `Sending again`, and, in the end, `Sent again`. */
   readonly verbs: readonly [underWay: string, done: string];
   readonly onEnd: () => void;
 };

@@ -17,7 +17,7 @@ type PagedListOptions<Item> = {
   readonly getKey: (item: Item) => string;
   /** The name of the screen that shows an item by its key. */
   readonly screen: string;
-  /** Creates the content that is shown when there are no rows. */
+  /** Creates the content in place of rows. */
   readonly empty: () => HTMLElement;
   /** Called when the user sorts the list, with the new value of the API's `sort`. */
   readonly onSort?: (sort: string) => void;

@@ -33,7 +33,6 @@ type VirtualRowsOptions<Item> = {
 
 /** Browsers limit a page to 17 to 33 million pixels: so many rows fit, even on narrow screens. */
 const ROWS_MAX = 300_000;
-/** Rows rendered above and below the view. */
 const MARGIN_ROWS = 12;
 const ROW_PIXELS = 44;
 
@@ -43,7 +42,7 @@ export class VirtualRows<Item> {
   readonly #body = h('tbody');
   readonly #table: HTMLTableElement;
   readonly #cellClasses: readonly string[];
-  /** The heads of the columns by which the list can be sorted. */
+  /** By the key of the API. */
   readonly #heads = new Map<string, HTMLElement>();
   #sort = '';
   #items: Item[] = [];

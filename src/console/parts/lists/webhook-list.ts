@@ -1,15 +1,14 @@
 /** A list of incoming or outgoing webhooks, searched, sorted, and refreshed by a timer. */
 import { LatestCall } from '../../base/api-calls.ts';
-import { appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
-import { callerSession } from '../../base/caller-session.ts';
-import { repeatWhileSeen } from '../current-content.ts';
-import { heading, linkButton } from '../screen.ts';
-import { WEBHOOK_STATES } from '../webhook-cells.ts';
+import { appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import {
   emptyState, hasFailure, loadingLine, showFailureIn, showFailureNotice,
 } from '../notice.ts';
+import { heading, linkButton, repeatWhileSeen } from '../screen.ts';
+import { WEBHOOK_STATES } from '../webhook-cells.ts';
 import { FilterForm, sortFilter, type FilterSpec } from './filter-form.ts';
 import { VirtualRows, type RowColumn } from './virtual-rows.ts';
 

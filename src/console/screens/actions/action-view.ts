@@ -1,29 +1,29 @@
 /** The view of one action configuration: its options, who uses it, and its form. */
-import { apiPath, href } from '../../base/screen-address.ts';
 import { callApi, getJson } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatValue, timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
-import { callerSession } from '../../base/caller-session.ts';
+import { apiPath, href } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { actionState } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
-import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
+import {
+  ActionCatalog, CONFIGURATION_MODEL, createOptionsField,
+} from '../../parts/forms/action-fields.ts';
+import { editRecord } from '../../parts/forms/edit-record.ts';
+import { backLink, heading, openView } from '../../parts/screen.ts';
+import { factList, plainTable } from '../../parts/tables.ts';
 import type {
   ActionDescription, IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
 } from '../../../app/api-types.ts';
-import { createOptionsField } from '../../parts/forms/action-options.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
-import { factList, plainTable } from '../../parts/tables.ts';
-import { backLink, heading, openView } from '../../parts/screen.ts';
 
 type ActionView = {
   readonly configuration: WebhookActionConfiguration; readonly path: string;
   readonly etag: string;
   /** undefined: there is no such action any more. */
   readonly action: ActionDescription | undefined;
-  /** Fetches and shows the configuration again. */
   readonly refresh: () => Promise<void>;
 };
 

@@ -1,18 +1,20 @@
 /** The screen of actions: their configurations, which actions there are, and new configurations. */
 import { callApi } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { fill, h, createSelect, type Child } from '../../base/dom.ts';
+import { createSelect, fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { href, type ScreenAddress } from '../../base/screen-address.ts';
 import { actionState } from '../../parts/badge.ts';
-import { keepCurrent } from '../../parts/current-content.ts';
-import { ActionCatalog, CONFIGURATION_MODEL } from '../../parts/forms/action-chooser.ts';
-import { createOptionsField } from '../../parts/forms/action-options.ts';
+import {
+  ActionCatalog, CONFIGURATION_MODEL, createOptionsField,
+} from '../../parts/forms/action-fields.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { emptyState, loadingLine, showNotice } from '../../parts/notice.ts';
-import { backLink, goIfStillHere, heading, linkButton, openView } from '../../parts/screen.ts';
+import {
+  backLink, goIfStillHere, heading, keepCurrent, linkButton, openView,
+} from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import { openAction } from './action-view.ts';
@@ -60,7 +62,6 @@ function renderAction(action: ActionDescription): Child[] {
   ];
 }
 
-/** `initialType` is the action that is chosen at first. */
 function openNewAction(container: HTMLElement, initialType: string | null): () => void {
   return openView(container, async () => {
     const [model, catalog] = await Promise.all([
@@ -71,7 +72,7 @@ function openNewAction(container: HTMLElement, initialType: string | null): () =
   });
 }
 
-/** What the action does is chosen first, and has a form of its own. */
+/** The action is chosen first, and has a form of its own. */
 function renderNew(
   container: HTMLElement, schema: ModelSchema, catalog: ActionCatalog, initialType: string | null,
 ): void {

@@ -8,7 +8,6 @@ import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/
 import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
 import { formatStars } from './book-marks.ts';
 
-/** A value that filters the list, and the function that takes it away. */
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 
 /** A facet whose value is a span: it filters by both ends, one span at a time. */
@@ -73,7 +72,7 @@ export function findConditions(facet: string, value: string): Query {
     : { [span.from]: value, [span.to]: span.findEnd(value) };
 }
 
-/** What filters the list beyond the fields of its form, with buttons to remove it. */
+/** The filters that stand in no field of the form, with buttons to remove them. */
 export class ChosenFilters {
   readonly element = h('ul.chips', { 'aria-label': 'Chosen filters' });
   readonly #filters: FilterForm;
@@ -99,9 +98,8 @@ export class ChosenFilters {
   }
 }
 
-/** What is chosen beyond the fields of the form; each is taken away by itself. */
 function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {
-  const chosen = filters.listChosen().filter(({ filter }) => filter.isAnyOf === true)
+  const values = filters.listChosen().filter(({ filter }) => filter.isAnyOf === true)
     .map(({ filter: { name, label }, value }) => ({
       label: `${label}: ${formatFacetValue(name, value)}`,
       remove: () => filters.toggle(name, value),
@@ -113,7 +111,7 @@ function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {
       remove: () => toggleValue(filters, facet, value),
     }];
   });
-  return [...chosen, ...spans];
+  return [...values, ...spans];
 }
 
 /** The value between whose ends the list is; null where these are no value of the facet. */

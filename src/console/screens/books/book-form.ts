@@ -94,8 +94,8 @@ function authorsField(options: FieldOptions): Field {
   return {
     element: h('div.field', lines.element, more),
     read() {
-      const read = fields.map(({ name, members }) => ({ name, ...members.read() }));
-      return read.length === 0 ? undefined : read;
+      const authorValues = fields.map(({ name, members }) => ({ name, ...members.read() }));
+      return authorValues.length === 0 ? undefined : authorValues;
     },
     showError([index = '', member = 'name', ...rest], detail) {
       const isShown = fields[Number(index)]?.members.showError([member, ...rest], detail);
@@ -127,14 +127,14 @@ function matchAuthors(
 ): AuthorField[] {
   const remaining = new Set(fields);
   const same = names.map((name) => {
-    const found = [...remaining].find((field) => field.name === name);
-    if (found !== undefined) remaining.delete(found);
-    return found;
+    const field = [...remaining].find((candidate) => candidate.name === name);
+    if (field !== undefined) remaining.delete(field);
+    return field;
   });
   return names.map((name, index) => {
-    const renamed = fields[index];
+    const fieldInLine = fields[index];
     const field = same[index]
-      ?? (renamed !== undefined && remaining.delete(renamed) ? renamed : create(name));
+      ?? (fieldInLine !== undefined && remaining.delete(fieldInLine) ? fieldInLine : create(name));
     field.name = name;
     fill(field.legend, name);
     return field;

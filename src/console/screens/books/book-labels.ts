@@ -1,8 +1,8 @@
 /**
- * What people call the members of a book and their values, and what the list of books calls its
- * facets, the conditions that they ignore and the keys that it is sorted by: from the rows that the
- * server has of them. The build runs this module and puts the JSON of its exports in its place
- * (.ci/computed-data.mjs), so that the page has no more of it.
+ * The labels of the members of a book and their values, and those of the facets, conditions and
+ * sort keys of the list of books: from the rows that the server has of them. The build runs this
+ * module and puts the JSON of its exports in its place (.ci/computed-data.mjs), so that the page
+ * has no more of it.
  */
 import type { MemberSchema, Schema } from '../../../base/schema.ts';
 import { bookSchema } from '../../../books/book.ts';
@@ -22,7 +22,6 @@ export const valueLabels: Readonly<Record<string, Readonly<Record<string, string
   Object.fromEntries(MEMBERS.flatMap(([path, { form }]) => form?.choices === undefined ? []
     : [[path.split('.').at(-1), Object.fromEntries(form.choices)]]));
 
-/** The facets by the API's names. */
 export const bookFacets = FACETS.map(({ name, title }) => ({ name, title }));
 
 export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>

@@ -44,7 +44,7 @@ const COUNTINGS: Readonly<Record<string, Counting>> = {
   decade: { label: 'decade published', facet: 'decade' },
 };
 const [DEFAULT = '', ...OTHERS] = Object.keys(COUNTINGS);
-/** How wide the longest bar is. */
+/** The longest bar. */
 const BAR_REM = 12;
 
 const FILTERS: readonly FilterSpec[] = [
@@ -121,7 +121,6 @@ function renderStatistics(
   ];
 }
 
-/** The value, with a link to its books. */
 function renderValue(by: string, value: string | null, conditions: Query): Child {
   if (value === null) return 'not known';
   const facet = COUNTINGS[by]?.facet;

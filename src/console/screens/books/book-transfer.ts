@@ -1,22 +1,47 @@
-/** The screen that exports books as files of any format, and imports such files. */
-import { countItems } from '../../base/api-calls.ts';
-import { downloadFile } from '../../base/file-transfer.ts';
+/**
+ * The screen that exports books as files of any format, and imports such files. The server reads a
+ * file: its beginning is sent as soon as it is chosen, to be told what it is taken for, and all of
+ * it when the button is pressed.
+ */
+import { LatestCall, countItems, getJson, messageOf } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { fill, h } from '../../base/dom.ts';
-import { formatQuantity } from '../../base/format.ts';
+import { createSelect, fill, h } from '../../base/dom.ts';
+import { downloadFile, uploadFile } from '../../base/file-transfer.ts';
+import { formatCount, formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
-import { asyncButton } from '../../parts/buttons.ts';
+import { asyncButton, asyncForm, submitButton } from '../../parts/buttons.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, heading } from '../../parts/screen.ts';
-import { showFailureNotice } from '../../parts/notice.ts';
+import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
+import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
-import { BookImportForm } from './book-import-form.ts';
-import { WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
+import {
+  findMediaType, formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+  type FileSource, type ImportOutcome,
+} from './import-outcome.ts';
 
 const BOOKS_PATH = '/api/books';
+const IMPORT_PATH = '/api/books/import';
+/** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
+const HEAD_BYTES = 128 * 1024;
+const PROBLEMS_SHOWN_MAX = 200;
+/** The server is asked so often during an import how far it is. */
+const COUNT_MS = 1000;
+/** The values of `match` and `onMatch`; an empty one is the server's default. */
+const MATCHES: readonly (readonly [value: string, label: string])[] = [
+  ['', 'the id of its source, if any; ISBN in a list of ISBNs'], ['isbn', 'ISBN'],
+  ['title', 'title, first author and year'], ['source', 'the id of its source'],
+];
+const ON_MATCH: typeof MATCHES = [
+  ['', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
+  ['fill', 'add only what it lacks'],
+  ['replace', 'replace it, also by its id here'],
+];
 
-/** What is exported: the books that the list shows, in its order. `query` is that of the list. */
+/** Exports the books that the list shows, in its order. `query` is that of the list. */
 export function openTransfer(container: HTMLElement, { query }: ScreenAddress): () => void {
   const controller = new AbortController();
   const chosen = chooseFilters(query);
@@ -51,4 +76,155 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
         downloadFile(appendQuery(BOOKS_PATH, { ...query, format: name }), `books${ending}`,
           signal)))),
   ];
+}
+
+class BookImportForm {
+  readonly element: HTMLFormElement;
+  readonly #file = h('input', { type: 'file', accept: listEndings() });
+  readonly #format = createSelect([
+    ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const),
+  ]);
+  readonly #match = createSelect(MATCHES);
+  readonly #onMatch = createSelect(ON_MATCH);
+  readonly #hasAllTypes = h('input', { type: 'checkbox' });
+  readonly #isDry = h('input', { type: 'checkbox', checked: true });
+  /** Has its room before it says anything, so that what is below does not move. */
+  readonly #source = h('p.count', { role: 'status' });
+  readonly #report = h('div', { role: 'status' });
+  /** Ends with the screen. */
+  readonly #signal: AbortSignal;
+  readonly #look = new LatestCall();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    const button = submitButton('Import');
+    for (const input of [this.#file, this.#format]) {
+      input.addEventListener('change', () => void this.#showSource());
+    }
+    this.element = asyncForm(button, () => this.#import(),
+      createField('file', 'A file of books, of any program', this.#file, this.#source),
+      createField('format', 'What it is', this.#format),
+      createField('match', 'A book is the same by its id here, and by', this.#match),
+      createField('on-match', 'If the catalog has the book', this.#onMatch),
+      createField('all-types', 'Take articles and records of other types for books too',
+        this.#hasAllTypes),
+      createField('dry', 'Only check it: store nothing', this.#isDry),
+      h('div.actions', button), this.#report);
+  }
+
+  /** Says what the chosen file is taken for, or why it cannot be told. */
+  async #showSource(): Promise<void> {
+    const signal = this.#look.begin();
+    const file = this.#file.files?.[0];
+    fill(this.#source);
+    fill(this.#report);
+    if (file === undefined) return;
+    try {
+      const source = await this.#recognise(file, AbortSignal.any([signal, this.#signal]));
+      if (!signal.aborted) fill(this.#source, formatSource(source));
+    } catch (thrown) {
+      if (!signal.aborted) fill(this.#source, messageOf(thrown));
+    }
+  }
+
+  /** Has the server look at the beginning of the file, whose last record may be cut. */
+  async #recognise(file: File, signal: AbortSignal): Promise<FileSource> {
+    const controller = new AbortController();
+    let source: FileSource | null = null;
+    const onReceived = (text: string): void => {
+      source ??= parseSource(text);
+      // All other lines are about a part of the file.
+      if (source !== null) controller.abort();
+    };
+    const head = file.slice(0, HEAD_BYTES);
+    try {
+      onReceived(await uploadFile(
+        appendQuery(IMPORT_PATH, { format: this.#format.value, dryRun: 'true' }), head,
+        { headers: this.#createHeaders(file), onReceived,
+          signal: AbortSignal.any([signal, controller.signal]) }));
+    } catch (thrown) {
+      if (source === null) throw thrown;
+    }
+    if (source === null) throw new Error('The server does not say what the file is.');
+    return source;
+  }
+
+  /** Throws Error where neither the form nor the name of the file tells its format. */
+  #createHeaders({ name }: File): Readonly<Record<string, string>> {
+    // With a format the server does not look at the media type.
+    const mediaType = findMediaType(name)
+      ?? (this.#format.value === '' ? null : 'application/octet-stream');
+    if (mediaType === null) throw new Error('The name of the file tells no format: choose one.');
+    // All lines would be a long response, which the browser reads too late.
+    return { 'Content-Type': mediaType, Prefer: 'return=minimal' };
+  }
+
+  async #import(): Promise<void> {
+    const file = this.#file.files?.[0];
+    if (file === undefined) return showNotice('Choose a file first.', 'bad');
+    const isDry = this.#isDry.checked;
+    const query: Query = {
+      format: this.#format.value, match: this.#match.value, onMatch: this.#onMatch.value,
+      allTypes: this.#hasAllTypes.checked ? 'true' : '', dryRun: isDry ? 'true' : '',
+    };
+    const stop = new AbortController();
+    const records = h('p');
+    fill(this.#report, h('progress', { 'aria-label': 'Progress' }), records,
+      h('button', { onclick: () => stop.abort() }, 'Stop'));
+    let stopCounting = (): void => {};
+    try {
+      stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
+      const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
+        headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
+      });
+      fill(this.#report, ...describeOutcome(parseOutcome(response)));
+    } catch (thrown) {
+      const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
+      const text = stop.signal.aborted ? stopped : messageOf(thrown);
+      fill(this.#report, h('p.problem', text));
+    } finally {
+      stopCounting();
+    }
+  }
+}
+
+/**
+ * Says in `line` how many records the server has dealt with since now, until the result is called:
+ * the import itself tells nothing before its end. Throws ApiError.
+ */
+async function countRecords(line: HTMLElement, verb: string): Promise<() => void> {
+  const count = async (): Promise<number> =>
+    (await getJson<ServiceStatus>('/api/status')).catalog.importedRecords;
+  const before = await count();
+  const timer = setInterval(() => {
+    count().then((now) => {
+      line.textContent = `${formatQuantity(now - before, 'record')} ${verb}.`;
+      // The end of the import tells what is wrong.
+    }, () => {});
+  }, COUNT_MS);
+  return () => clearInterval(timer);
+}
+
+function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTMLElement[] {
+  if (count === null) throw new Error('The import was cut short.');
+  const shownRecords = skippedRecords.slice(0, PROBLEMS_SHOWN_MAX);
+  const hiddenCount = count.skipped - count.existing - shownRecords.length;
+  return [
+    h('p', source === null ? null : `${formatSource(source)}: `, formatOutcome(count)),
+    ...listRemarks(count, source).map((remark) => h('p', remark)),
+    h('ol.log', { 'aria-label': 'What could not be imported' },
+      ...shownRecords.map((record) => h('li', formatSkipped(record)))),
+    ...hiddenCount <= 0 ? [] : [h('p', `and ${formatCount(hiddenCount)} more`)],
+  ];
+}
+
+function createField(
+  name: string, label: string, input: HTMLInputElement | HTMLSelectElement,
+  ...below: readonly HTMLElement[]
+): HTMLElement {
+  return inputField({ name, label }, input, () => input.value, ...below).element;
+}
+
+function listEndings(): string {
+  return [...new Set(FORMATS.flatMap(({ endings }) => endings))].join();
 }

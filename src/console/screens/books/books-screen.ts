@@ -1,23 +1,23 @@
 /** The screen of the catalog: search as you type, facets and other filters, sorting, pages. */
-import { appendQuery, href, type ScreenAddress, type Query } from '../../base/screen-address.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
-import { callerSession } from '../../base/caller-session.ts';
-import { heading, linkButton } from '../../parts/screen.ts';
+import { appendQuery, href, type Query, type ScreenAddress } from '../../base/screen-address.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
-import { emptyState } from '../../parts/notice.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
+import { emptyState } from '../../parts/notice.ts';
+import { heading, linkButton } from '../../parts/screen.ts';
+import type { Book } from '../../../books/book.ts';
 import { BookFacets } from './book-facets.ts';
 import { BOOK_FILTERS, ChosenFilters } from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
-import { openBookStatistics } from './book-statistics.ts';
-import { formatAuthors, openBook } from './book-view.ts';
-import type { Book } from '../../../books/book.ts';
-import { openTransfer } from './book-transfer.ts';
-import { ChosenBooks } from './chosen-books.ts';
-import { openDuplicates } from './duplicates-screen.ts';
 import { cover, readingMark } from './book-marks.ts';
+import { openBookStatistics } from './book-statistics.ts';
+import { openTransfer } from './book-transfer.ts';
+import { formatAuthors, openBook } from './book-view.ts';
+import { ChosenBooks } from './change-books.ts';
+import { openDuplicates } from './duplicates-screen.ts';
 import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
@@ -73,10 +73,8 @@ function openList(container: HTMLElement, { query }: ScreenAddress): () => void 
 class CatalogList {
   readonly elements: readonly HTMLElement[];
   readonly actions: readonly HTMLElement[];
-  /** Leads to the export of what the list shows. */
   readonly #transferLink = h('a.button',
     callerSession.may('write') ? 'Import and export' : 'Export');
-  /** Leads to the statistics of what the list shows. */
   readonly #statisticsLink = h('a.button', 'Statistics');
   readonly #filters: FilterForm;
   readonly #suggestions: SearchSuggestions | null;
@@ -85,7 +83,7 @@ class CatalogList {
   /** null: the token may not change books. */
   readonly #chosenBooks: ChosenBooks | null;
   readonly #list: PagedList<ListedBook>;
-  /** What the list is read for; it changes with the filters. */
+  /** The query of the list, which changes with the filters. */
   #query: Query;
 
   constructor(query: URLSearchParams) {
@@ -148,7 +146,7 @@ class CatalogList {
       { limit: String(PAGE_SIZE), fields: FIELDS.join(), ...criteria }));
   }
 
-  /** What the list is read for, without how it is shown. */
+  /** The query of the list, without its layout. */
   #criteria(): Query {
     const { as, ...criteria } = this.#query;
     return criteria;

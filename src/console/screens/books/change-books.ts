@@ -1,36 +1,30 @@
 /**
- * Changes several books in one way, or deletes them: asks first, says how many were changed, and
- * offers to take that back. Each book is changed only as it was read.
+ * Changes the books that are chosen in the list in one way, or deletes them: asks first, says how
+ * many were changed, and offers to take that back. Each book is changed only as it was read.
  */
-import { apiPath } from '../../base/screen-address.ts';
-import { ApiError, callApi, getJson, hasStatus, mayPass, messageOf } from '../../base/api-calls.ts';
-import { fill, h, createSelect, uniqueId } from '../../base/dom.ts';
-import { formatQuantity } from '../../base/format.ts';
+import {
+  ApiError, callApi, getJson, getPage, hasStatus, mayPass, messageOf,
+} from '../../base/api-calls.ts';
+import { createSelect, fill, h, uniqueId } from '../../base/dom.ts';
+import { formatCount, formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { asyncButton } from '../../parts/buttons.ts';
+import { apiPath, appendQuery, type Query } from '../../base/screen-address.ts';
+import { asyncButton, runExclusively } from '../../parts/buttons.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
+import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
-import { valueLabels } from './book-labels.ts';
 import type { FacetsResponse } from './book-facets.ts';
-import { parseOutcome } from './import-outcome.ts';
+import { valueLabels } from './book-labels.ts';
 import { RATING_CHOICES } from './book-marks.ts';
+import { parseOutcome } from './import-outcome.ts';
 import { fetchBook, type StoredBook } from './stored-book.ts';
 
-/** What is changed: `keywords`, or a member of `reading`. */
-type ChangedMember = 'keywords' | 'shelves' | 'status' | 'rating';
+type NamedBook = Pick<Book, 'id' | 'title'>;
 
-type BulkChange = {
-  readonly label: string;
-  readonly member: ChangedMember;
-  /** The label of the field, which offers the choices, or takes a text. */
-  readonly field: string;
-  readonly choices?: readonly (readonly [value: string, label: string])[];
-  /** The member's new value; undefined: none. `texts` are what a list has now. */
-  readonly edit: (texts: readonly string[], value: string) => unknown;
-};
-
+/** So many are chosen at once: the page of a list holds no more. */
+const BOOKS_MAX = 1000;
 const CHANGES: readonly BulkChange[] = [
   { label: 'Put them on a shelf', member: 'shelves', field: 'Shelf', edit: addText },
   { label: 'Take them off a shelf', member: 'shelves', field: 'Shelf', edit: removeText },
@@ -57,6 +51,102 @@ const REQUESTS_MAX = 4;
 /** A book that somebody else changes meanwhile is read again so often. */
 const TRIES_MAX = 3;
 
+export class ChosenBooks {
+  readonly element: HTMLElement;
+  readonly column: RowColumn<NamedBook> = {
+    title: '', kind: 'box', cell: (book) => this.#createBox(book),
+  };
+  /** By the ids. */
+  readonly #titles = new Map<string, string>();
+  readonly #list: HTMLElement;
+  readonly #readQuery: () => Query;
+  readonly #onChanged: () => void;
+  readonly #count = h('span.count', { role: 'status' });
+  readonly #all = h('input', { type: 'checkbox', onchange: () => {
+    if (this.#all.checked) void this.#chooseAll().catch(showFailureNotice);
+    else this.clear();
+  } });
+  readonly #change = h('button', { onclick: () => this.#openDialog() }, 'Change them…');
+
+  /**
+   * `list` holds the rows; `readQuery` gives the query of the books that it shows. `onChanged` is
+   * called when books were changed.
+   */
+  constructor(list: HTMLElement, readQuery: () => Query, onChanged: () => void) {
+    this.#list = list;
+    this.#readQuery = readQuery;
+    this.#onChanged = onChanged;
+    this.element = h('div.bulk',
+      h('label.choice', this.#all, 'Choose all'), this.#count, this.#change);
+    this.#show();
+  }
+
+  clear(): void {
+    this.#titles.clear();
+    this.#show();
+  }
+
+  #createBox({ id, title }: NamedBook): HTMLElement {
+    const box = h('input', { type: 'checkbox', 'aria-label': `Choose ${title}`, onchange: () => {
+      if (box.checked) this.#titles.set(id, title);
+      else this.#titles.delete(id);
+      this.#all.checked = false;
+      this.#showCount();
+    } });
+    box.checked = this.#titles.has(id);
+    return box;
+  }
+
+  async #chooseAll(): Promise<void> {
+    const { items, total } = await getPage<NamedBook>(appendQuery('/api/books',
+      { ...this.#readQuery(), limit: String(BOOKS_MAX), fields: 'title' }));
+    for (const { id, title } of items) this.#titles.set(id, title);
+    if (total !== null && total > items.length) {
+      showNotice(`The first ${formatCount(items.length)} of ${formatCount(total)} are chosen.`);
+    }
+    this.#show();
+  }
+
+  #show(): void {
+    for (const row of this.#list.querySelectorAll<HTMLElement>('tr[data-key]')) {
+      const box = row.querySelector('input');
+      if (box !== null) box.checked = this.#titles.has(row.dataset['key'] ?? '');
+    }
+    if (this.#titles.size === 0) this.#all.checked = false;
+    this.#showCount();
+  }
+
+  #showCount(): void {
+    this.#count.textContent =
+      this.#titles.size === 0 ? '' : `${formatCount(this.#titles.size)} chosen`;
+    this.#change.disabled = this.#titles.size === 0;
+  }
+
+  #openDialog(): void {
+    const count = this.#titles.size;
+    openChangeDialog(new Map(this.#titles), (work) =>
+      runExclusively([this.#change], () => work({
+        onProgress: (doneCount) => fill(this.#count,
+          `${formatCount(doneCount)} of ${formatCount(count)} done`),
+        // The user may have left the screen meanwhile.
+        onChanged: () => this.element.isConnected && this.#onChanged(),
+      })));
+  }
+}
+
+/** `keywords`, or a member of `reading`. */
+type ChangedMember = 'keywords' | 'shelves' | 'status' | 'rating';
+
+type BulkChange = {
+  readonly label: string;
+  readonly member: ChangedMember;
+  /** The label of the field, which offers the choices, or takes a text. */
+  readonly field: string;
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  /** The member's new value; undefined: none. `texts` are what a list has now. */
+  readonly edit: (texts: readonly string[], value: string) => unknown;
+};
+
 type BulkWatch = {
   /** Called with the number of books that are done with. */
   readonly onProgress: (doneCount: number) => void;
@@ -66,7 +156,7 @@ type BulkWatch = {
 type BulkWork = (watch: BulkWatch) => Promise<void>;
 
 /** `titles` are those of the books, by id. `start` gets the work that the user has chosen. */
-export function openChangeDialog(
+function openChangeDialog(
   titles: ReadonlyMap<string, string>, start: (work: BulkWork) => Promise<void>,
 ): void {
   const quantity = formatQuantity(titles.size, 'book');
@@ -119,8 +209,8 @@ function createOffers(input: HTMLElement, member: ChangedMember): HTMLElement | 
 
 /** `“Emma”, “Persuasion” and 10 more` */
 function nameBooks(titles: readonly string[]): string {
-  const named = titles.slice(0, TITLES_MAX).map((title) => `“${title}”`).join(', ');
-  return titles.length > TITLES_MAX ? `${named} and ${titles.length - TITLES_MAX} more` : named;
+  const names = titles.slice(0, TITLES_MAX).map((title) => `“${title}”`).join(', ');
+  return titles.length > TITLES_MAX ? `${names} and ${titles.length - TITLES_MAX} more` : names;
 }
 
 function addText(texts: readonly string[], text: string): readonly string[] {
@@ -149,9 +239,9 @@ async function changeBooks(
     return { id, before, etag: await patchMember(id, member, after, etag) };
   }, watch.onProgress);
   tellOutcome('Changed', outcome, watch, async () => {
-    const restored = await runForEach(outcome.done, async ({ id, before, etag }) =>
+    const undoOutcome = await runForEach(outcome.done, async ({ id, before, etag }) =>
       patchMember(id, member, before, etag), () => {}, 1);
-    return restored.done.length;
+    return undoOutcome.done.length;
   });
 }
 
@@ -180,8 +270,8 @@ async function putBack(books: readonly Book[]): Promise<number> {
 
 /** Throws ApiError, also for a book that is gone. */
 async function readBook(id: string): Promise<StoredBook> {
-  const stored = await fetchBook(id);
-  if (stored !== null) return stored;
+  const book = await fetchBook(id);
+  if (book !== null) return book;
   throw new ApiError({ status: 404, detail: 'it is deleted already' });
 }
 

@@ -24,7 +24,7 @@ export function compareBooks(first: Book, second: Book): readonly ComparedMember
 
 /** A member in which two books differ, and of which one has to be kept when they are merged. */
 type MergeChoice = {
-  /** As the API names it: `reading.rating`. */
+  /** The API's name: `reading.rating`. */
   readonly name: string;
   readonly path: MemberPath;
   /** Undefined: the book has none. */
@@ -40,11 +40,11 @@ export function listMergeChoices(target: Book, duplicate: Book): readonly MergeC
 
 function separateMembers(book: Book): readonly KeyedValue[] {
   const { reading = {}, ...members } = omitGiven(book);
-  const separated: readonly KeyedValue[] = [
+  const values: readonly KeyedValue[] = [
     ...Object.entries(members),
     ...Object.entries(reading).map(([name, value]) => [`reading.${name}`, value] as const),
   ];
-  return separated.filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return values.filter(([, value]) => !Array.isArray(value) || value.length > 0);
 }
 
 type KeyedValue = readonly [key: string, value: unknown];

@@ -31,7 +31,7 @@ export async function fetchGroups(
     const { done, value = '' } = await reader.read();
     const lines = (rest + value).split('\n');
     rest = done ? '' : lines.pop() ?? '';
-    // Of a group whose books were deleted meanwhile too little may be left.
+    // A group whose books were deleted meanwhile may have too few left.
     groups.push(...lines.flatMap(parseGroups).filter(({ books }) => books.length > 1));
     if (done) break;
   }

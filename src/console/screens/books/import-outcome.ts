@@ -92,7 +92,7 @@ export function formatOutcome({ dryRun, ...count }: ImportTotals): string {
 /** Formats whose fields may be objects: there is a limit of depth too. */
 const NESTED_FORMATS: ReadonlySet<string> = new Set(['jsonld', 'csl', 'librarything']);
 
-/** What else there is to say of a file, a sentence each. */
+/** Further sentences about a file. */
 export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
@@ -113,7 +113,7 @@ export function listRemarks(
   ];
 }
 
-/** Those that occur most first. */
+/** The most frequent first. */
 function listByCount(counts: Readonly<Record<string, number>>): readonly [string, number][] {
   return Object.entries(counts).sort((left, right) => right[1] - left[1]);
 }
@@ -126,14 +126,14 @@ function formatNumber(number: number, noun: string): string {
 export function findMediaType(fileName: string): string | null {
   const name = fileName.toLowerCase();
   let longest = '';
-  let found: string | null = null;
+  let longestMatch: string | null = null;
   for (const { endings, mediaTypes: [mediaType = null] } of FORMATS) {
     for (const ending of endings) {
-      // Of an ending that several formats have, the first says the family: the server looks.
+      // Several formats may have an ending; the first says the family, and the server looks closer.
       if (!name.endsWith(ending) || ending.length <= longest.length) continue;
       longest = ending;
-      found = mediaType;
+      longestMatch = mediaType;
     }
   }
-  return found;
+  return longestMatch;
 }

@@ -2,26 +2,37 @@
  * All actions and webhooks as one document: exported as a file, and applied, after its plan has
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
-import { parseJson } from '../../base/json-text.ts';
 import { ApiError, callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
-import { downloadFile } from '../../base/file-transfer.ts';
+import { shellQuote } from '../../base/command-line.ts';
 import { fill, h } from '../../base/dom.ts';
+import { downloadFile } from '../../base/file-transfer.ts';
+import { formatQuantity } from '../../base/format.ts';
 import {
   findLine, findPlace, isMistake, locateJson, type JsonPlace,
 } from '../../base/json-places.ts';
-import { shellQuote } from '../../base/command-line.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
-import { backLink, heading } from '../../parts/screen.ts';
-import { codeArea, inputField } from '../../parts/forms/input-field.ts';
-import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { parseJson } from '../../base/json-text.ts';
 import { asyncForm, runExclusively, submitButton } from '../../parts/buttons.ts';
-import { describePlan, isDestructive, planList } from './plan-view.ts';
-import { ReferenceFields } from './reference-fields.ts';
-import { listReferences } from './document-references.ts';
-import type { ConfigurationPlan } from '../../../webhooks/configuration/document-schema.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { codeArea, inputField, type Field } from '../../parts/forms/input-field.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { backLink, heading } from '../../parts/screen.ts';
+import type {
+  SECRET_REMOVED as PLANNED_REMOVAL,
+} from '../../../webhooks/configuration/configuration-plan.ts';
+import type {
+  ConfigurationPlan, PlannedChange,
+} from '../../../webhooks/configuration/document-schema.ts';
+import { listReferences, replaceReferences } from './document-references.ts';
 
 const PATH = '/api/configuration';
 const FILE_NAME = 'shelf.json';
+/** Stands among the members of a change; the console takes only types from the server. */
+const SECRET_REMOVED: typeof PLANNED_REMOVAL = 'secret removed';
+const SIGNS = {
+  '+': ['+ add', 'good'], '~': ['~ change', 'waiting'], '-': ['- remove', 'bad'],
+} as const;
+/** A longer document is not parsed while it is typed: its fields are shown once it is sent. */
+const TYPED_LENGTH_MAX = 1 << 20;
 
 export function openConfigurationScreen(container: HTMLElement): () => void {
   fill(container, backLink('settings', 'Settings'), heading('Configuration as a file'),
@@ -124,9 +135,9 @@ class ApplyForm {
   /** null: the document cannot be sent, and the form says why. */
   #readRequest(): PastedApply | null {
     const text = this.#area.value;
-    const found = locateJson(text);
-    if (isMistake(found)) {
-      const { offset, column, reason } = found;
+    const result = locateJson(text);
+    if (isMistake(result)) {
+      const { offset, column, reason } = result;
       this.#showProblems('This is no JSON.', [{
         detail: `column ${column}: ${reason}`, place: { start: offset, end: offset + 1 },
       }]);
@@ -137,13 +148,13 @@ class ApplyForm {
       this.#showProblems('The document must be an object.', []);
       return null;
     }
-    const filled = this.#references.fill(document);
-    if (filled === null) {
+    const filledDocument = this.#references.fill(document);
+    if (filledDocument === null) {
       this.#problem.textContent = 'The document leaves values open: they are missing above.';
       return null;
     }
     const set = this.#set.value.trim();
-    return { ...filled, prune: this.#isPruning.checked, ...set === '' ? {} : { set } };
+    return { ...filledDocument, prune: this.#isPruning.checked, ...set === '' ? {} : { set } };
   }
 
   #renderPlan(plan: ConfigurationPlan, request: PastedApply, etag: string): void {
@@ -179,8 +190,8 @@ class ApplyForm {
   #showFailure(thrown: unknown): void {
     fill(this.#plan);
     const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
-    const found = locateJson(this.#area.value);
-    const places = isMistake(found) ? new Map() : found;
+    const result = locateJson(this.#area.value);
+    const places = isMistake(result) ? new Map() : result;
     this.#showProblems(errors.length === 0 ? messageOf(thrown)
       : 'The document cannot be applied as it is. Nothing was changed.',
     errors.map(({ pointer, detail }) => ({
@@ -228,4 +239,109 @@ function createField(
 function formatCommand({ prune, set }: PastedApply): string {
   return `hookshelf apply --file ${FILE_NAME}${prune === true ? ' --prune' : ''}${
     typeof set === 'string' ? ` --set ${shellQuote(set)}` : ''}`;
+}
+
+/** The changes of a plan as a list, and the number of records that stay as they are. */
+function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement {
+  return h('div', changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
+    : h('ul.log', {}, ...changes.map(renderChange)),
+  unchanged === 0 ? null : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`));
+}
+
+function renderChange({ sign, kind, name, details = [], waiting = 0 }: PlannedChange): HTMLElement {
+  const [text, tone] = SIGNS[sign];
+  return h('li', h('span', { class: `badge ${tone}` }, text), ` ${kind} `, h('strong', name),
+    details.length === 0 ? null : h('ul', {}, ...details.map(renderDetail)),
+    waiting === 0 ? null : h('span.problem', ` ${formatWaiting(waiting)}`));
+}
+
+function renderDetail(detail: string): HTMLElement {
+  return detail === SECRET_REMOVED ? h('li.problem', detail) : h('li', detail);
+}
+
+function formatWaiting(waiting: number): string {
+  return `${formatQuantity(waiting, 'request or delivery', 'requests or deliveries')} still ${
+    waiting === 1 ? 'waits' : 'wait'} for it`;
+}
+
+/** Sentences about what will be done, and what will be lost. */
+function describePlan({ changes }: ConfigurationPlan): string {
+  const count = (wanted: PlannedChange['sign'], verb: string): string | null => {
+    const { length } = changes.filter(({ sign }) => sign === wanted);
+    return length === 0 ? null : `${formatQuantity(length, 'record')} ${verb}`;
+  };
+  const counts = [count('+', 'added'), count('~', 'changed'), count('-', 'removed')]
+    .filter((text) => text !== null);
+  const losses = changes.flatMap(({ kind, name, members = [], confirm = [], waiting = 0 }) => [
+    ...members.includes(SECRET_REMOVED) ? [`The secret of ${kind} ${name} is removed.`] : [],
+    ...confirm.map((clause) => `This would ${clause}.`),
+    ...waiting > 0 ? [`${kind} ${name} goes: ${formatWaiting(waiting)}.`] : [],
+  ]);
+  return [`${counts.join(', ')}, all in one.`, ...losses].join(' ');
+}
+
+/** Whether something is lost that applying an older document does not bring back. */
+function isDestructive({ changes }: ConfigurationPlan): boolean {
+  return changes.some(({ sign, members = [], confirm = [] }) =>
+    sign === '-' || members.includes(SECRET_REMOVED) || confirm.length > 0);
+}
+
+/** Fields for references. Their values stay while the document is edited, and are never stored. */
+class ReferenceFields {
+  readonly element = h('div.record');
+  readonly #fields = new Map<string, Field>();
+  #shownFields: readonly Field[] = [];
+
+  constructor() {
+    this.element.hidden = true;
+  }
+
+  /** Shows the fields that a document needs; one that is no JSON needs none yet. */
+  show(text: string): void {
+    if (text.length > TYPED_LENGTH_MAX || isMistake(locateJson(text))) return;
+    this.#showFieldsOf(parseJson(text));
+  }
+
+  /** The document with all values; null: one is missing, and its field says so. */
+  fill(document: object): object | null {
+    this.#showFieldsOf(document);
+    const missing = listReferences(document).map(({ key }) => this.#fields.get(key))
+      .filter((field) => field?.read() === undefined);
+    for (const field of missing) field?.showError([], 'A value is missing here.');
+    if (missing.length > 0) {
+      this.element.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+      return null;
+    }
+    return Object(replaceReferences(document, ({ key }) => String(this.#fields.get(key)?.read())));
+  }
+
+  #showFieldsOf(document: unknown): void {
+    const references = listReferences(document);
+    for (const { kind, name, key } of references) {
+      if (!this.#fields.has(key)) this.#fields.set(key, createReferenceField(kind, name));
+    }
+    const fields = references.flatMap(({ key }) => this.#fields.get(key) ?? []);
+    // Fields that are there already are not replaced: the user may be typing into one.
+    const isSame = fields.length === this.#shownFields.length
+      && fields.every((field, index) => field === this.#shownFields[index]);
+    if (isSame) return;
+    this.#shownFields = fields;
+    this.element.hidden = fields.length === 0;
+    fill(this.element, h('fieldset', h('legend', 'What the document leaves open'),
+      h('p.hint', 'They are put in here, before anything is sent.'),
+      ...fields.map(({ element }) => element)));
+  }
+}
+
+function createReferenceField(kind: '$env' | '$file', name: string): Field {
+  const options = { name, label: name, isRequired: true };
+  if (kind === '$env') {
+    const input = h('input', { type: 'password', autocomplete: 'new-password' });
+    return inputField({ ...options, schema: { description: 'The value of that variable' } }, input,
+      () => input.value || undefined);
+  }
+  const area = codeArea(2);
+  return inputField({ ...options, schema: { description: 'What that file holds' } }, area,
+    // The last line break of a file is not a part of the value.
+    () => area.value.replace(/\n$/, '') || undefined);
 }

@@ -1,26 +1,25 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
-import { encodeJson } from '../../base/json-text.ts';
-import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { BASE, callApi, countItems, getJson } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
 import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
+import { encodeJson } from '../../base/json-text.ts';
+import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { callerSession } from '../../base/caller-session.ts';
 import { badge } from '../../parts/badge.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
-import { factList } from '../../parts/tables.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import { rotateSecret } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
-import { asyncButton } from '../../parts/buttons.ts';
-import { editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
-import { actionSection } from './try-routes.ts';
-import { newSecrets, stepList } from './new-incoming.ts';
+import { factList } from '../../parts/tables.ts';
+import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+import { actionSection, editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
+import { newSecrets, stepList } from './new-incoming.ts';
 
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',

@@ -1,17 +1,17 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
-import { apiPath } from '../../base/screen-address.ts';
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import { apiPath } from '../../base/screen-address.ts';
+import { asyncForm, submitButton } from '../../parts/buttons.ts';
+import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { recordForm } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
-import { showNotice, showFailureNotice } from '../../parts/notice.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
-import { asyncForm, submitButton } from '../../parts/buttons.ts';
-import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
+import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 
 const STEPS = ['Who sends', 'What is done', 'Test'];
 /** The members of the first step. */

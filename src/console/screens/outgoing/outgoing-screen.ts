@@ -1,16 +1,15 @@
 /** The screen of outgoing webhooks: the state of each, and its events. */
 import { getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import type { ScreenAddress } from '../../base/screen-address.ts';
 import { timeElement } from '../../base/format.ts';
+import type { ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
-import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
-import type { Screen } from '../../parts/screen.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
-import { formatTriggerEvents } from './outgoing-fields.ts';
-import { openNewOutgoing } from './new-outgoing.ts';
-import { openOutgoing } from './outgoing-view.ts';
+import type { Screen } from '../../parts/screen.ts';
+import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
+import { formatTriggerEvents, openNewOutgoing } from './outgoing-forms.ts';
+import { openOutgoing } from './outgoing-view.ts';
 
 /** Resolves with the opener of the screen for a customer: one who has one webhook comes to it. */
 export async function findOwnWebhookOpener(): Promise<Screen['open']> {

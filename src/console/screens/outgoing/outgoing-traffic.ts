@@ -1,22 +1,23 @@
-/** What one outgoing webhook has sent lately, as plots; what waits, and its last deliveries. */
-import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
+/** Plots of what one outgoing webhook has sent lately; what waits, and its last deliveries. */
 import { getJson, getPage } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
+import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
-import { attemptsChart, sum } from '../../parts/chart.ts';
-import { keepCurrent } from '../../parts/current-content.ts';
+import {
+  attemptsChart, createHistoryReader, getBars, sum, sumBars, windowButtons,
+} from '../../parts/chart.ts';
 import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
-import { getBars, createHistoryReader, sumBars, windowButtons } from '../../parts/history.ts';
 import { lineChart } from '../../parts/line-chart.ts';
+import { keepCurrent } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { Delivery, OutgoingWebhook } from '../../../app/api-types.ts';
 import type { WebhookStatistics } from '../../../webhooks/health/webhook-statistics.ts';
 
 const LAST_DELIVERIES = 10;
 
-/** What is shown beside the plots: `waiting` begins with the delivery that waits for longest. */
+/** Shown beside the plots. `waiting.first` waits for longest. */
 type Traffic = {
   readonly webhook: OutgoingWebhook;
   readonly latest: readonly Delivery[];

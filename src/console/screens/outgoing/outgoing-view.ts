@@ -1,35 +1,33 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
-import { encodeJson } from '../../base/json-text.ts';
-import { apiPath } from '../../base/screen-address.ts';
 import { callApi, countItems, getJson } from '../../base/api-calls.ts';
+import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
-import { callerSession } from '../../base/caller-session.ts';
-import { confirmAndDelete } from '../../parts/deletion.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
-import { ChoiceButtons, asyncButton } from '../../parts/buttons.ts';
-import { codeBlock } from '../../parts/code-block.ts';
-import { factList } from '../../parts/tables.ts';
-import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
-import { formatCondition } from '../../parts/forms/condition-text.ts';
-import { editRecord } from '../../parts/forms/edit-record.ts';
-import type { RecordMembers } from '../../parts/forms/merge-versions.ts';
-import { showNotice } from '../../parts/notice.ts';
-import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
-import { rotateSecret } from '../../parts/rotate-secret.ts';
-import type { JobWatch } from '../../parts/lists/job-watch.ts';
-import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
-import { formatSigning, formatTriggerEvents, loadOutgoingFields } from './outgoing-fields.ts';
+import { apiPath } from '../../base/screen-address.ts';
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
 } from '../../parts/backfill.ts';
-import { watchTraffic } from './outgoing-traffic.ts';
-import { sampleSection } from './sample-event.ts';
+import { ChoiceButtons, asyncButton } from '../../parts/buttons.ts';
+import { codeBlock } from '../../parts/code-block.ts';
+import { confirmAndDelete } from '../../parts/deletion.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { ActionCatalog } from '../../parts/forms/action-fields.ts';
+import { formatCondition } from '../../parts/forms/condition-text.ts';
+import { editRecord, type RecordMembers } from '../../parts/forms/edit-record.ts';
+import type { JobWatch } from '../../parts/lists/job-watch.ts';
+import { showNotice } from '../../parts/notice.ts';
+import { rotateSecret } from '../../parts/rotate-secret.ts';
+import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
+import { factList } from '../../parts/tables.ts';
+import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
-import type {
-  OutgoingWebhookExamples,
-} from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+import type { OutgoingWebhookExamples } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+import {
+  formatSigning, formatTriggerEvents, loadOutgoingFields, sampleSection,
+} from './outgoing-forms.ts';
+import { watchTraffic } from './outgoing-traffic.ts';
 
 /** The members that a customer may change: none that decides which events he hears. */
 const CUSTOMER_MEMBERS = ['targetUrl', 'description', 'headers', 'rate', 'maxInFlight'];

@@ -1,31 +1,41 @@
 /**
- * The view of one request: its verdict, the runs of its routes, a diagnosis, headers and body, and
- * sending it again.
+ * The view of one request: its verdict, the runs of its routes, a diagnosis, headers and body; its
+ * comparison with another request, and sending it again.
  */
-import { BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { BASE, callApi, getJson, messageOf, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { shellQuote } from '../../base/command-line.ts';
 import { fill, h } from '../../base/dom.ts';
-import { formatBytes, formatDuration, optionalTime, timeElement } from '../../base/format.ts';
-import { apiPath, goToScreen, href, type ScreenAddress } from '../../base/screen-address.ts';
+import {
+  formatBytes, formatDuration, formatTimestamp, optionalTime, timeElement,
+} from '../../base/format.ts';
+import { NumberText, parseJsonOrText } from '../../base/json-text.ts';
+import {
+  apiPath, appendQuery, goToScreen, href, type ScreenAddress,
+} from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import { copyButton } from '../../parts/code-block.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
+import { openDialog } from '../../parts/dialog.ts';
 import { openResendDialog } from '../../parts/lists/bulk-dialog.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
-import { factList, headerTable } from '../../parts/tables.ts';
+import { factList, headerTable, plainTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
-import { compareRequests, openCompareDialog } from './compare-requests.ts';
+import { describeRequest } from './request-text.ts';
 
 /** Headers that curl sets by itself. */
 const OMITTED_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
+const CHOICES_MAX = 50;
+/** Longer bodies are compared only by their hash. */
+const BODY_BYTES_MAX = 1 << 20;
+const VALUE_LENGTH_MAX = 1000;
 
 export function openRequest(
   container: HTMLElement, id: string, { query }: ScreenAddress,
@@ -228,4 +238,63 @@ async function fetchCurl(request: PublicRequest): Promise<string> {
   const body = `${location.origin}${BASE}${apiPath('requests', id, 'body')}`;
   return `curl -s ${shellQuote(body)} -H "Authorization: Bearer $HOOKSHELF_API_TOKEN" \\\n  | `
     + [...lines, '--data-binary @-'].join(' \\\n  ');
+}
+
+/** Offers the latest requests of the same webhook. */
+async function openCompareDialog(
+  container: HTMLElement, { id, hook }: PublicRequest,
+): Promise<void> {
+  const latest = await getJson<readonly PublicRequest[]>(
+    appendQuery('/api/requests', { hook, limit: String(CHOICES_MAX + 1) }));
+  if (!container.isConnected) return;
+  const others = latest.filter((request) => request.id !== id);
+  const dialog = openDialog('Compare with which request?', [
+    others.length === 0 ? h('p', 'No other request of this webhook is kept.')
+      : h('ul.log', {}, ...others.map((other) => h('li',
+        h('a', {
+          href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
+        }, formatTimestamp(other.receivedAt)),
+        ' ', badge(other.status), ` ${describeRequest(other)} ${other.eventId ?? ''}`))),
+  ], { close: 'Cancel' });
+}
+
+/** A table of the members, headers and members of the body that differ. */
+async function compareRequests(
+  request: PublicRequest, otherId: string,
+): Promise<HTMLElement> {
+  const other = await getJson<PublicRequest>(apiPath('requests', otherId));
+  const [left = {}, right = {}] = await Promise.all([request, other].map(flattenRequest));
+  const names = [...new Set([...Object.keys(left), ...Object.keys(right)])]
+    .filter((name) => left[name] !== right[name]);
+  const rows = names.map((name) => [name, ...[left, right].map((one) =>
+    h('code', one[name]?.slice(0, VALUE_LENGTH_MAX) ?? '–'))]);
+  return h('section',
+    h('h2', 'Compared with ', h('a', { href: href(['requests', otherId]) },
+      'the one of ', timeElement(other.receivedAt))),
+    names.length === 0 ? h('p', 'They are the same.')
+      : plainTable(['', 'This one', 'The other'], rows));
+}
+
+async function flattenRequest(request: PublicRequest): Promise<Record<string, string>> {
+  const { method, path, query, client, status, bodySha256, verdict } = request;
+  const flat: Record<string, string> = {
+    method, path, query, client, status, bodySha256, event: request.event ?? '–',
+    'failed check': verdict.failedCheck ?? '–',
+  };
+  for (const [name, value] of request.headers) flat[name.toLowerCase()] = value;
+  if (request.bodyBytes <= BODY_BYTES_MAX && request.bodyBytes > 0) {
+    const text = await (await sendRequest('GET', apiPath('requests', request.id, 'body'))).text();
+    flattenValue('body', parseJsonOrText(text), flat);
+  }
+  return flat;
+}
+
+function flattenValue(name: string, value: unknown, flat: Record<string, string>): void {
+  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
+    flat[name] = String(value);
+    return;
+  }
+  for (const [member, inner] of Object.entries(value)) {
+    flattenValue(`${name}.${member}`, inner, flat);
+  }
 }

@@ -7,9 +7,9 @@ import { someTurns } from '../../../support/turns.ts';
 
 /** What the functions under test use of an element. */
 class Element {
-  children: Element[] = [];
+  children: (Element | string)[] = [];
 
-  append(child: Element): void { this.children.push(child); }
+  append(child: Element | string): void { this.children.push(child); }
   replaceChildren(): void { this.children = []; }
   addEventListener(): void {}
   setAttribute(): void {}
@@ -22,9 +22,12 @@ type JobWatchModule = { readonly JobWatch: new (options: object) => Watch };
 /** The responses to the next calls, the last one again and again; the paths that were called. */
 const server = { responses: [] as Response[], paths: [] as string[] };
 
+/** All elements, in the order in which they were made. */
+const elements: Element[] = [];
+
 Object.assign(globalThis, {
   Node: Element,
-  document: { createElement: () => new Element() },
+  document: { createElement: () => elements[elements.push(new Element()) - 1] },
   location: { pathname: '/console' },
   sessionStorage: { getItem: () => null },
   fetch: async (path: string): Promise<Response> => {
@@ -38,7 +41,9 @@ Object.assign(globalThis, {
 const { JobWatch }: JobWatchModule =
   await import(compile('src/console/parts/lists/job-watch.ts', createTemporaryFolder()));
 
-const DONE = { id: 'j1', kind: 'resend', status: 'done', total: 2, done: 2, failed: 0 };
+const DONE = {
+  id: 'j1', kind: 'resend', status: 'done', reason: null, total: 2, done: 2, failed: 0,
+};
 
 /** Watches a job through three polls; returns what was called, and whether it still shows. */
 async function watchJob(responses: Response[]): Promise<{
@@ -70,3 +75,9 @@ for (const status of [401, 429, 500, 503]) {
     assert.deepEqual(result, { calls: 2, ends: 1, isShown: false });
   });
 }
+
+test('a job that has ended before its time says why', async () => {
+  const reason = 'the token that began it was revoked or has expired';
+  await watchJob([Response.json({ ...DONE, status: 'cancelled', reason, done: 1 })]);
+  assert.equal(elements.at(-1)?.children[0], `Stopped: 1 of 2, because ${reason}.`);
+});

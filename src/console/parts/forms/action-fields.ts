@@ -1,17 +1,20 @@
-/** Lets users choose an action configuration, or create one by a form of the action's options. */
-import { encodeJson } from '../../base/json-text.ts';
+/**
+ * Lets users choose an action configuration, or create one by a form of the action's options: what
+ * the action says of each, or JSON.
+ */
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { createSelect, fill, h } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
-import { openDialog } from '../dialog.ts';
 import { asyncForm, submitButton } from '../buttons.ts';
-import { createOptionsField } from './action-options.ts';
-import { MemberFields } from './model-field.ts';
-import { inputField, type Field, type FieldOptions } from './input-field.ts';
-import { focusInvalidField } from './record-form.ts';
+import { openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
+import { errorLine, inputField, type Field, type FieldOptions } from './input-field.ts';
+import { MemberFields, modelField } from './model-field.ts';
+import { focusInvalidField, foldElements } from './record-form.ts';
+import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 const DESCRIPTION_LENGTH_MAX = 90;
@@ -48,7 +51,7 @@ export class ActionCatalog {
     return this.actions.find(({ identifier }) => identifier === type);
   }
 
-  /** Describes in words what a configuration does. */
+  /** Says what a configuration does. */
   describe(identifier: string): string {
     const configuration = this.configurations.find((each) => each.identifier === identifier);
     if (configuration === undefined) return identifier;
@@ -148,4 +151,67 @@ export class ActionCatalog {
     return this.configurations.map(({ identifier }) =>
       h('option', { value: identifier }, this.describe(identifier)));
   }
+}
+
+/** The options that an action does not describe keep their values. */
+export function createOptionsField(
+  action: ActionDescription | undefined, options: FieldOptions,
+): Field {
+  // A module does not describe its options.
+  if (action === undefined || action.options.length === 0 && !action.isBuiltIn) {
+    return modelField({ ...options, schema: { description: 'JSON, as the action takes it' } });
+  }
+  const storedOptions = { ...options.value as object };
+  const schema = {
+    properties: Object.fromEntries(action.options.map((one) => [one.name, one.schema])),
+    required: action.options.filter(({ isRequired }) => isRequired === true)
+      .map(({ name }) => name),
+  };
+  const members = new MemberFields(schema, storedOptions,
+    { ...SPECIAL_FIELDS, command: createCommandField });
+  const others = Object.entries(storedOptions).filter(([name]) => !members.fields.has(name));
+  const problem = errorLine();
+  return {
+    element: h('div.record', {}, ...foldElements(schema, members, storedOptions), problem),
+    read: () => ({ ...Object.fromEntries(others), ...members.read() }),
+    showError(steps, detail) {
+      const error = steps.length > 0 ? { steps, detail } : parseSentence(detail, members);
+      if (!members.showError(error.steps, error.detail)) problem.textContent = detail;
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      members.clearErrors();
+    },
+  };
+}
+
+type OptionError = { readonly steps: readonly string[]; readonly detail: string };
+
+/**
+ * An action says what is wrong in a sentence that begins with an option, and perhaps an item of it:
+ * `level must be …`, `arguments 2 must be …`.
+ */
+function parseSentence(sentence: string, { fields }: MemberFields): OptionError {
+  const [name = ''] = sentence.split(' ', 1);
+  const [item] = Object.keys({ ...Object(fields.get(name)?.read()) })
+    .filter((key) => sentence.startsWith(`${name} ${key} `))
+    .sort((left, right) => right.length - left.length);
+  return item === undefined ? { steps: [name], detail: sentence }
+    : { steps: [name, item], detail: sentence.slice(`${name} ${item} `.length) };
+}
+
+/** A list of the files that are there; a storedOptions name that is not among them stays. */
+function createCommandField(options: FieldOptions): Field {
+  const choices = (options.schema.enum ?? []).map(String);
+  const storedName = typeof options.value === 'string' ? options.value : null;
+  const isMissing = storedName !== null && !choices.includes(storedName);
+  const select = createSelect([
+    ...storedName === null ? [['', 'Choose one'] as const] : [],
+    ...isMissing ? [[storedName, `${storedName} (is not there)`] as const] : [],
+    ...choices.map((choice) => [choice, choice] as const),
+  ], storedName ?? '');
+  const none = choices.length > 0 ? null : h('p.problem', 'There is no executable file in that '
+    + 'folder yet: put one there, and let it be executed (chmod +x).');
+  return inputField(options, select, () => select.value === '' ? undefined : select.value, none);
 }

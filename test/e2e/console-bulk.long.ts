@@ -32,6 +32,8 @@ async function changeAll(keyword: string, what: string): Promise<void> {
   await person.click('checkbox', `Choose ${keyword} 1`);
   await person.sees('1 chosen');
   await person.click('checkbox', 'Choose all');
+  // The boxes of the others are ticked when the list has said which they are.
+  await person.sees(/([2-9]|\d{2,}) chosen/);
   await person.click('button', 'Change them…');
   await person.choose('What is done', what);
 }

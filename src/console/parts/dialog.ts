@@ -1,6 +1,7 @@
 /** Modal dialogs, and the question before something is lost. */
 import { callerSession } from '../base/caller-session.ts';
 import { h, type Child } from '../base/dom.ts';
+import { shellQuote } from '../../base/text/shell-quote.ts';
 import { codeBlock } from './code-block.ts';
 
 type ConfirmOptions = {
@@ -43,6 +44,12 @@ export function ask<Answer>(
 
 export function isQuestionOpen(): boolean {
   return document.querySelector('dialog[data-asks]') !== null;
+}
+
+/** The line that runs a command of hookshelf with options: `formatCommand('log', { level })`. */
+export function formatCommand(command: string, options: Readonly<Record<string, string>>): string {
+  const words = Object.entries(options).map(([name, value]) => ` --${name} ${shellQuote(value)}`);
+  return `hookshelf ${command}${words.join('')}`;
 }
 
 /** The command that does the same, folded. Customers have no command line. */

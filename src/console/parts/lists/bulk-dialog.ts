@@ -1,10 +1,9 @@
 /** Asks how to send records again: one, or all that match the filters of a list, by a job. */
 import { callApi } from '../../base/api-calls.ts';
-import { formatCommand } from '../../base/command-line.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import { codeBlock } from '../code-block.ts';
-import { commandDetails, openDialog } from '../dialog.ts';
+import { commandDetails, formatCommand, openDialog } from '../dialog.ts';
 import { showNotice, showFailureNotice } from '../notice.ts';
 
 export type BulkOptions = {

@@ -3,7 +3,6 @@
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
 import { ApiError, callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
-import { shellQuote } from '../../base/command-line.ts';
 import { fill, h } from '../../base/dom.ts';
 import { downloadFile } from '../../base/file-transfer.ts';
 import { formatQuantity } from '../../base/format.ts';
@@ -16,6 +15,7 @@ import { askToConfirm } from '../../parts/dialog.ts';
 import { codeArea, inputField, type Field } from '../../parts/forms/input-field.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, heading } from '../../parts/screen.ts';
+import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type {
   SECRET_REMOVED as PLANNED_REMOVAL,
 } from '../../../webhooks/configuration/configuration-plan.ts';

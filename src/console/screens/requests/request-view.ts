@@ -4,7 +4,6 @@
  */
 import { BASE, callApi, getJson, messageOf, sendRequest } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { shellQuote } from '../../base/command-line.ts';
 import { fill, h } from '../../base/dom.ts';
 import {
   formatBytes, formatDuration, formatTimestamp, optionalTime, timeElement,
@@ -26,6 +25,7 @@ import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
 import { factList, headerTable, plainTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
+import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { Diagnosis } from '../../../webhooks/senders/diagnosis/diagnosis-report.ts';
 import { describeRequest } from './request-text.ts';

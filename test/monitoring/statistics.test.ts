@@ -11,7 +11,7 @@ function sum(values: readonly number[]): number {
 }
 
 test('each outcome is counted in its minute, in all and by webhook', async () => {
-  const clock = new ManualClock(START_MS);
+  const clock = new ManualClock({ startMs: START_MS });
   const statistics = new Statistics(clock);
   statistics.record('requests', 'a', 'accepted', 3);
   statistics.record('requests', 'a', 'rejected', 3);
@@ -45,7 +45,7 @@ test('each outcome is counted in its minute, in all and by webhook', async () =>
 
 test('what is older than the window is gone, and a slot that comes again begins at nought',
   async () => {
-    const clock = new ManualClock(START_MS);
+    const clock = new ManualClock({ startMs: START_MS });
     const statistics = new Statistics(clock);
     statistics.record('requests', 'old', 'accepted', 1);
     await clock.advance(59 * MINUTE_MS);
@@ -85,7 +85,7 @@ test('p95 is the bound that 95 of 100 are below', () => {
     [[...new Array<number>(95).fill(3), ...new Array<number>(5).fill(400)], 5],
     [[...new Array<number>(94).fill(3), ...new Array<number>(6).fill(400)], 500],
   ] as const) {
-    const statistics = new Statistics(new ManualClock(START_MS));
+    const statistics = new Statistics(new ManualClock({ startMs: START_MS }));
     for (const duration of durations) statistics.record('requests', 'a', 'accepted', duration);
     const { requests, hooks } = statistics.report('1h');
     assert.deepEqual([requests.p95Ms.at(-1), hooks[0]?.requests.p95Ms.at(-1)], [p95, p95]);
@@ -93,7 +93,7 @@ test('p95 is the bound that 95 of 100 are below', () => {
 });
 
 test('beyond five hundred webhooks the rest count as other, until some are forgotten', async () => {
-  const clock = new ManualClock(START_MS);
+  const clock = new ManualClock({ startMs: START_MS });
   const statistics = new Statistics(clock);
   for (let round = 0; round < 2; round += 1) {
     for (let index = 0; index < 1250; index += 1) {

@@ -71,7 +71,7 @@ export async function openRelayOn(
   { startMs, events, outgoing, latencyMs = 0, respond = () => 200 }: DiskRelayOptions = {},
 ): Promise<DiskRelay> {
   const files = new SimulatedFiles(disk);
-  const clock = new ManualClock(startMs);
+  const clock = new ManualClock({ startMs: startMs });
   const sent: Sent[] = [];
   const runs: RouteRun[] = [];
   const pause = async (): Promise<void> => {

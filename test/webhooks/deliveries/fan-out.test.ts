@@ -8,9 +8,10 @@ import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-chan
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { IS_LONG, someOf, longTest } from '../../support/long.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import {
-  DOWN, SimulatedClock, Simulation, UP, type SimulationOptions,
+  DOWN, createSimulatedClock, Simulation, UP, type SimulationOptions,
 } from './sending/simulation.ts';
 import { createContext } from '../context.ts';
 
@@ -153,7 +154,7 @@ for (const isRemovedFirst of [false, true]) {
 }
 
 type FanOutPlace = {
-  readonly clock: SimulatedClock;
+  readonly clock: ManualClock;
   readonly store: MemoryStore;
   readonly logLines: string[];
   readonly fanOuts: FanOuts;
@@ -163,7 +164,7 @@ type FanOutPlace = {
 
 /** Fan-outs alone. Writing the one of the event `brokenId` throws what is no error of the store. */
 function openFanOuts(brokenId: string | null = null): FanOutPlace {
-  const clock = new SimulatedClock();
+  const clock = createSimulatedClock();
   const store = createMemoryStore([fanOutCollection, deliveryCollection]);
   const logLines: string[] = [];
   const failing: Store = {

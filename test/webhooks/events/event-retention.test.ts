@@ -4,9 +4,10 @@ import { EventRetention } from '../../../src/webhooks/events/event-retention.ts'
 import { EventUse } from '../../../src/webhooks/deliveries/event-use.ts';
 import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { createContext } from '../context.ts';
-import { SimulatedClock, Simulation } from '../deliveries/sending/simulation.ts';
+import { createSimulatedClock, Simulation } from '../deliveries/sending/simulation.ts';
 import { encodeSampleEvent, encodeSampleDelivery } from '../deliveries/sample-records.ts';
 
 const HOUR_MS = 3_600_000;
@@ -15,8 +16,8 @@ const HOUR_MS = 3_600_000;
 function openRetention(
   store: MemoryStore, limits: { readonly retentionMs?: number; readonly bytesMax?: number },
   isMaintainer = true,
-): { readonly clock: SimulatedClock; readonly ids: () => string[] } {
-  const clock = new SimulatedClock();
+): { readonly clock: ManualClock; readonly ids: () => string[] } {
+  const clock = createSimulatedClock();
   const ownership = { ...ALL_OWNED, isMaintainer: () => isMaintainer };
   const retention = new EventRetention(createContext({ store, clock, ownership }),
     new EventUse(store), { retentionMs: HOUR_MS, bytesMax: 1 << 20, ...limits });

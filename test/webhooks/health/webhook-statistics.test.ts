@@ -180,8 +180,8 @@ test('what is older than a week is not shown, and goes with a later write', asyn
 });
 
 test('a clock that was set back adds to an earlier time, and hides what is to come', async () => {
-  const early = new ManualClock(Date.UTC(2026, 0, 1));
-  const late = new ManualClock(Date.UTC(2030, 0, 1));
+  const early = new ManualClock({ startMs: Date.UTC(2026, 0, 1) });
+  const late = new ManualClock({ startMs: Date.UTC(2030, 0, 1) });
   const ahead = await open({ clock: late });
   attempt(ahead);
   await ahead.monitor.close();

@@ -54,7 +54,7 @@ for (const [title, nowMs, countMax] of [
     const keys = [10, 1, 5, 2].map((hours) => keyOf(`for ${hours}`, NOW + hours * HOUR));
     const store = await storeWith(...keys);
     const records = new ExpiringRecords({
-      store, clock: new ManualClock(nowMs), log: silentLogger, noun: 'ids',
+      store, clock: new ManualClock({ startMs: nowMs }), log: silentLogger, noun: 'ids',
       collection: eventIdCollection.name, readExpiryMs, limits: { countMax, bytesMax: 1e9 },
     });
     records.start();

@@ -50,7 +50,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   Promise<void>;
 }> {
   const store = createMemoryStore(webhookCollections);
-  const clock = new ManualClock(START_MS);
+  const clock = new ManualClock({ startMs: START_MS });
   const retention = new QueueRetention(createContext({ store, clock }), requestSpec,
     requestRetention(new RequestStates(store), { ...INBOX, ...limits }));
   retention.start();

@@ -19,7 +19,7 @@ import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom, type Random } from '../../../support/random.ts';
 import { createTaskStubs } from '../../work/task-stubs.ts';
 import { createContext } from '../../context.ts';
-import { SimulatedClock } from './simulation.ts';
+import { createSimulatedClock } from './simulation.ts';
 
 const WEBHOOKS = 500;
 const HOSTS = 20;
@@ -66,7 +66,7 @@ class Neighbours {
   answeredWaitMs = 0;
   readonly #random: Random;
   readonly #webhooks: readonly Webhook[];
-  readonly #clock = new SimulatedClock();
+  readonly #clock = createSimulatedClock();
   readonly #scheduler: Scheduler;
   readonly #worker: QueueWorker<string, Finished>;
   readonly #sender: ReturnType<typeof createWebhookSender>;

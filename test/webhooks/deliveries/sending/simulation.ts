@@ -2,17 +2,16 @@
  * The whole queue on a simulated clock, network and disk: weeks of schedule pass in milliseconds,
  * targets do as they are told, and a crash keeps what was committed and nothing else.
  */
-import type { Clock, Timer } from '../../../../src/base/clock.ts';
 import { createIdSource } from '../../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../../src/client/http-client.ts';
 import { NetworkError } from '../../../../src/client/network-error.ts';
 import type { TargetResponse } from '../../../../src/webhooks/members/http-sender.ts';
 import { decodeDelivery } from '../../../../src/webhooks/deliveries/delivery-codec.ts';
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts';
-import { PriorityQueue } from '../../../../src/base/structures/priority-queue.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../../src/webhooks/webhooks.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../../support/memory-store.ts';
 import {
   createContext, createOptions, type ContextChanges, type OptionChanges,
@@ -45,57 +44,16 @@ export const UP: Behaviour = { kind: 'answer', status: 200 };
 export const DOWN: Behaviour = { kind: 'refuse' };
 const LATENCY_MS = 20;
 
-export class SimulatedClock implements Clock {
-  #nowMs = Date.UTC(2026, 0, 1);
-  readonly #timers = new PriorityQueue<{ atMs: number; run: (() => void) | null }>(
-    (left, right) => left.atMs < right.atMs);
-
-  #behindMs = 0;
-
-  now(): number { return this.#nowMs - this.#behindMs; }
-  monotonicMs(): number { return this.#nowMs; }
-
-  /** Somebody corrects the time of day; timers go on as they were. */
-  setBack(byMs: number): void { this.#behindMs += byMs; }
-
-  /** Time passes, and no timer runs: this process stands still. */
-  standStill(durationMs: number): void { this.#nowMs += durationMs; }
-
-  startTimer(delayMs: number, run: () => void): Timer {
-    const timer: { atMs: number; run: (() => void) | null } = {
-      atMs: this.#nowMs + Math.max(0, delayMs), run,
-    };
-    this.#timers.push(timer);
-    return { cancel: () => { timer.run = null; } };
-  }
-
-  async advance(durationMs: number): Promise<void> {
-    const endMs = this.#nowMs + durationMs;
-    await settle();
-    for (let next = this.#timers.peek(); next !== undefined && next.atMs <= endMs;
-      next = this.#timers.peek()) {
-      this.#timers.pop();
-      if (next.run === null) continue;
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
-      next.run();
-      await settle();
-    }
-    this.#nowMs = endMs;
-  }
-}
-
-/** Turns enough for two transactions, and for what their callers do next. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 8; turn += 1) {
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-  }
+/** Its turns are enough for two transactions, and for what their callers do next. */
+export function createSimulatedClock(): ManualClock {
+  return new ManualClock({ turns: 8 });
 }
 
 export type SimulationOptions =
   OptionChanges & Pick<ContextChanges, 'random' | 'ownership' | 'turns'>;
 
 export class Simulation {
-  readonly clock = new SimulatedClock();
+  readonly clock = createSimulatedClock();
   readonly targets = new Map<string, Behaviour>();
   readonly requests: Request[] = [];
   readonly logLines: string[] = [];

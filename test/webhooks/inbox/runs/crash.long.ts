@@ -45,7 +45,7 @@ type Opened = {
 /** One route succeeds at once, the other the second time that anybody asks. */
 async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise<Opened> {
   const files = new SimulatedFiles(disk);
-  const clock = new ManualClock(startMs);
+  const clock = new ManualClock({ startMs: startMs });
   const runs: Run[] = [];
   const Scripted = createActionClass('scripted', (
     _: unknown, { request, attempt }: ActionContext, { route }: Readonly<Record<string, unknown>>,

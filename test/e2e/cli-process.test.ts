@@ -38,7 +38,8 @@ test('a reader that goes away ends a long list quietly', () => inFolder(async (d
 
 test('progress is not written where nobody watches', () => inFolder(async (data) => {
   const { stderr } = await hookshelf(
-    ['book:import', '--file', '-', '--data', data], { input: '[{"title":"Emma"}]' });
+    ['book:import', '--file', '-', '--data', data],
+    { input: '[{"id":"01a1f92d-caca-7402-ba53-049deb0fba53","title":"Emma"}]' });
   assert.equal(stderr, 'hookshelf: reading JSON\n');
 }));
 

@@ -26,7 +26,7 @@ import { composeMcp } from './app/mcp.ts';
 import type { McpDoors } from './app/mcp.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
-import { logRenames } from './app/renamed-webhooks.ts';
+import { logSights } from './app/webhook-sight.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import { silentLogger } from './base/log.ts';
@@ -385,7 +385,7 @@ function composeDomains(
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
-  closers.add(logRenames(deps, access.tokens));
+  closers.add(logSights(deps, access.tokens));
   const books = composeBooks(deps, webhooks.events, access.verifier);
   deps.metrics.add(...indexMetrics(books.queries.indexes));
   closers.add(() => books.queries.close());

@@ -87,7 +87,7 @@ export const TOKEN_MODEL = describeObject({
       },
       option: {
         name: 'expires', placeholder: '<when>',
-        help: 'a date (2027-01-31) or a time from now (30d, 12h)',
+        help: 'a date (2027-01-31) or a time from now (30d, 12h; at least 1m)',
       },
     },
     lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
@@ -216,6 +216,14 @@ export function isUsable(token: Token, nowMs: number): boolean {
 export function isInForce({ expiresAt, revokedAt }: JsonObject | Token, nowMs: number): boolean {
   return revokedAt === undefined
     && (expiresAt === undefined || Date.parse(String(expiresAt)) > nowMs);
+}
+
+const ENDING_MS = 30 * 86_400_000;
+
+/** Whether a token, also as the API has it, is in force and ends within 30 days. */
+export function isEnding(token: JsonObject | Token, nowMs: number): boolean {
+  return token.expiresAt !== undefined && isInForce(token, nowMs)
+    && !isInForce(token, nowMs + ENDING_MS);
 }
 
 /** Whether callers can use the token to look at the service, and not at some webhooks alone. */

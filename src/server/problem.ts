@@ -85,7 +85,8 @@ export function createErrorResponse(
 
 /** The error for all that such a token may not use, whether or not it exists. */
 export function boundTokenError(): AppError {
-  return new AppError('forbidden', 'this token is for some webhooks alone, and this is not for it',
+  return new AppError('forbidden', 'this token may see some webhooks, their deliveries and events, '
+    + 'and nothing else: GET /api/access names them',
     { challenge: 'Bearer error="insufficient_scope"' });
 }
 

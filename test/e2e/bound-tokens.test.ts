@@ -1,5 +1,7 @@
 /** Tokens of customers: each is bound to some webhooks, and a hostile holder tries the others. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../cli/io.ts';
 import {
@@ -173,11 +175,41 @@ test('a rename tells which tokens lose a webhook by it, and which get it', () =>
     assert.equal(renamed.code, 0, renamed.stderr);
     assert.match(renamed.stderr, /out of sight of the bound tokens "acme"\n/);
     assert.match(renamed.stderr, /in sight of the bound tokens "bolt"\n/);
-    assert.match(server.log(), /"level":"warning","message":"a new name of a webhook changes/);
+    assert.match(server.log(), /"level":"warning","message":"the name of a webhook changes/);
     assert.match(server.log(),
       /"formerName":"acme","name":"bolt","lostBy":\["acme"\],"seenBy":\["bolt"\]/);
     await operator('PATCH', '/api/outgoing-webhooks/other', { name: 'another' });
-    assert.equal(server.log().split('a new name of a webhook').length, 2);
+    assert.equal(server.log().split('the name of a webhook').length, 2);
+  }));
+
+test('who sees a webhook that is made, and who stays when it is deleted, is told', () =>
+  inWorld({}, async ({ server, operator, target }) => {
+    for (const name of ['acme', 'acme-*', 'bolt']) await makeBoundToken(server.data, 'read', name);
+    const run = async (command: string, ...args: string[]): Promise<string> => {
+      const { code, stderr } = await runCommand([command, ...args, '--data', server.data]);
+      assert.equal(code, 0, stderr);
+      return stderr;
+    };
+    const create = (name: string): Promise<string> => run('outgoingwebhook:create', '--name', name,
+      '--target-url', target.url, '--trigger-event', 'order.*');
+    assert.match(await create('acme-labs'), /: it is in sight of the bound tokens "acme-\*"\n/);
+    assert.match(server.log(), /"formerName":null,"name":"acme-labs","lostBy":\[\],"seenBy":\["a/);
+    assert.doesNotMatch(await create('corp'), /bound tokens/);
+    assert.match(await run('outgoingwebhook:delete', '--identifier', 'acme-labs'),
+      /: the bound tokens "acme-\*" stay, also for a later webhook of such a name/);
+    assert.match(server.log(), /"tokens that saw a deleted webhook stay",.*"lostBy":\["a/);
+    assert.doesNotMatch(await run('outgoingwebhook:delete', '--identifier', 'corp'),
+      /bound tokens/);
+    await operator('POST', HOOKS, { name: 'bolt', targetUrl: target.url, triggerEvent: 'order.*' });
+    assert.match(server.log(), /"name":"bolt","lostBy":\[\],"seenBy":\["bolt"\]/);
+    const file = join(server.data, 'hooks.json');
+    const apply = (...outgoingWebhooks: readonly object[]): Promise<string> => {
+      writeFileSync(file, JSON.stringify({ outgoingWebhooks }));
+      return run('apply', '--file', file, '--prune', '--yes');
+    };
+    assert.match(await apply({ name: 'acme', targetUrl: target.url, triggerEvent: 'order.*' }),
+      /outgoing webhook acme: it is in sight of the bound tokens "acme"\n/);
+    assert.match(await apply(), /outgoing webhook acme: the bound tokens "acme" stay/);
   }));
 
 test('doctor warns of customers who reach addresses of this machine, and of no others', () =>

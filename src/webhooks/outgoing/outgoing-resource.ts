@@ -4,6 +4,7 @@
  * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
@@ -60,11 +61,25 @@ function reconcileEnabled(
     ? markDisabled(webhook, 'manual', nowMs) : webhook;
 }
 
+/** Its events and the condition, by which webhooks of one event are told apart. */
 function formatTriggers(
-  triggerEvent: JsonValue | undefined, { triggerEvents }: JsonObject,
+  triggerEvent: JsonValue | undefined, { triggerEvents, when }: JsonObject,
 ): string | null {
-  if (typeof triggerEvent === 'string') return triggerEvent;
-  return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
+  const names = Array.isArray(triggerEvents) ? triggerEvents.join(', ') : triggerEvent;
+  if (typeof names !== 'string') return null;
+  return isJsonObject(when) ? `${names} when ${formatCondition(when)}` : names;
+}
+
+/** In one line, with the words of its members: `payload.customer eq "acme"`. */
+function formatCondition({ all, any, not, path, op = 'eq', value }: JsonObject): string {
+  if (isJsonObject(not)) return `not (${formatCondition(not)})`;
+  const list = all ?? any;
+  if (!Array.isArray(list)) {
+    return `${String(path)} ${String(op)}${value === undefined ? '' : ` ${encodeJson(value)}`}`;
+  }
+  const parts = list.map((part) => isJsonObject(part) ? formatCondition(part) : '');
+  return parts.length === 1 ? parts.join('')
+    : `(${parts.join(all === undefined ? ' or ' : ' and ')})`;
 }
 
 const BEGUN_DETAIL = 'must be given anew: this signing sends it as it is, which was not so before';

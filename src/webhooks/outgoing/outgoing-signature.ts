@@ -48,9 +48,14 @@ export function findSecretProblem(secret: string): string | null {
     ? `must be base64 after ${PREFIX}` : null;
 }
 
+/** Whether the secret is the base64 of its key, as libraries of Standard Webhooks take it. */
+export function isStandardSecret(secret: string): boolean {
+  return normalizeStandardSecret(secret).startsWith(PREFIX);
+}
+
 /** A secret not in the form of Standard Webhooks is its own key. */
 function decodeKey(secret: string): Buffer {
-  const text = normalizeStandardSecret(secret);
-  return text.startsWith(PREFIX)
-    ? Buffer.from(text.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+  return isStandardSecret(secret)
+    ? Buffer.from(normalizeStandardSecret(secret).slice(PREFIX.length), 'base64')
+    : Buffer.from(secret, 'utf8');
 }

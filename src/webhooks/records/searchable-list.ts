@@ -140,7 +140,9 @@ function parseListQuery<Item, Filter>(
   search: SearchParameters, { fields, resolve, hasOrder = false }: SearchableList<Item, Filter>,
 ): ListQuery<Filter> {
   const names = [...listParameterNames(fields), ...hasOrder ? ['order'] : []];
-  const query = parseQuery(search.rest, [...names, ...PAGE_PARAMETERS.map(({ name }) => name)]);
+  // `rest` holds no parameter of a search: these are here for the error that lists all.
+  const query = parseQuery(search.rest,
+    [...names, ...[...SEARCH_PARAMETERS, ...PAGE_PARAMETERS].map(({ name }) => name)]);
   const filter = parseFilter(fields, query);
   const { order, limit, cursor } = readParameters(query, [ORDER_PARAMETER, ...PAGE_PARAMETERS]);
   const parameters = [...names.flatMap((name): [string, string][] => {

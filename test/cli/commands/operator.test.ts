@@ -104,6 +104,47 @@ test('a token is revoked by its name where exactly one that is not revoked bears
     assert.match((await revoke(other.slice(-6))).stderr, /may be any of 2 tokens/);
   }));
 
+test('token:revoke --all ends all of a name, and token:create tells that there are such', () =>
+  inPlace('without a server', async (place) => {
+    const make = (...names: string[]): Promise<Ran> => place.run(['token:create', '--scope', 'read',
+      ...names.flatMap((name) => ['--name', name])]);
+    assert.doesNotMatch((await make('acme', 'bolt')).stderr, /have the same name/);
+    assert.match((await make('acme', 'corp')).stderr,
+      /tokens in force have the same name, and stay: "acme"; token:list/);
+    assert.match((await place.run(['token:revoke', 'acme'])).stderr, /or --all for all of that/);
+    const ended = await place.json<readonly Record<string, unknown>[]>(
+      ['token:revoke', 'acme', '--all']);
+    assert.deepEqual(ended.map(({ name, revokedAt }) => [name, typeof revokedAt]),
+      [['acme', 'string'], ['acme', 'string']]);
+    assert.match((await place.run(['token:revoke', 'acme', '--all'])).stderr, /is revoked already/);
+    assert.match((await place.run(['token:revoke', 'bolt', '--all'])).stdout,
+      /^revoked token \S+\n$/);
+    assert.doesNotMatch((await make('acme')).stderr, /have the same name/);
+  }));
+
+for (const way of WAYS) {
+  test(`token:list and doctor tell which tokens end within 30 days, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const now = { now: Date.now };
+      const make = (name: string, expires: string): Promise<Ran> => place.run(
+        ['token:create', '--name', name, '--scope', 'read', '--expires', expires], now);
+      const listNote = async (): Promise<string> => (await place.run(['token:list'], now)).stderr;
+      const find = async (): Promise<readonly unknown[]> => {
+        const found = await place.json<readonly Record<string, unknown>[]>(['doctor'], now);
+        const { status, detail } = found.find(({ check }) => check === 'token expiry') ?? {};
+        return [status, detail];
+      };
+      await make('late', '31d');
+      assert.doesNotMatch(await listNote(), /within 30 days/);
+      assert.deepEqual(await find(), ['ok', 'none ends within 30 days']);
+      await make('soon', '29d');
+      await make('revoked', '1d');
+      await place.run(['token:revoke', 'revoked']);
+      assert.match(await listNote(), /a token ends within 30 days: "soon"\n/);
+      assert.deepEqual(await find(), ['hint', 'a token ends within 30 days: "soon"']);
+    }));
+}
+
 test('warns of a secret in a settings file only where others may read the file', () =>
   inPlace('without a server', async (place) => {
     mkdirSync(place.data, { mode: 0o700 });

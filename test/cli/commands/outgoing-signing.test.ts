@@ -66,3 +66,23 @@ test('what cannot be signed is refused, and says what to do', () =>
       assert.match(stderr, says);
     }
   }));
+
+test('who gives a secret that libraries of Standard Webhooks do not take is told', () =>
+  inPlace('through a server', async (place) => {
+    const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:1/', '--name'];
+    const note = /the text of the secret is the key, as it does not begin with whsec_/;
+    const giveSecret = async (words: readonly string[], secret: string): Promise<string> => {
+      const { code, stderr } = await place.run([...words, '--secret-file', '-'],
+        { input: `${secret}\n` });
+      assert.equal(code, 0, stderr);
+      return stderr;
+    };
+    assert.match(await giveSecret([...create, 'acme'], 'my own text'), note);
+    assert.match(await giveSecret(['outgoingwebhook:update', 'acme'], 'bXktdmVyeS1vd24='), note);
+    const rotate = ['outgoingwebhook:rotate-secret', 'acme', '--force'];
+    assert.match(await giveSecret(rotate, 'another'), note);
+    assert.doesNotMatch(await giveSecret(rotate, 'whsec_bXktdmVyeS1vd24='), note);
+    assert.doesNotMatch((await place.run(rotate)).stderr, note);
+    assert.doesNotMatch(await giveSecret(
+      [...create, 'hub', '--signing', '{"preset":"github"}'], 'my own text'), note);
+  }));

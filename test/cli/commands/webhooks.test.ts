@@ -244,6 +244,16 @@ for (const way of WAYS) {
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
+      for (const [when, shown] of [
+        [{ path: 'payload.customer', op: 'eq', value: 'acme' }, 'payload.customer eq "acme"'],
+        [{ all: [{ path: 'payload.n', op: 'gt', value: 5 }, { not: { path: 'payload.x',
+          op: 'exists' } }] }, '(payload.n gt 5 and not (payload.x exists))'],
+      ] as const) {
+        await place.json([...update, '--when', JSON.stringify(when)]);
+        const table = (await place.run(['outgoingwebhook:list'])).stdout;
+        assert.ok(table.includes(` order.*, paid when ${shown}\n`), table);
+      }
+      await place.json([...update, '--unset', 'when']);
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
         'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'success-when',
         'rate', 'probe',

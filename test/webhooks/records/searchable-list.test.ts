@@ -108,6 +108,9 @@ test('a page goes on with its own parameters alone, and none of them is empty', 
         /^`cursor` belongs to another query/, `${path}?${own} ${other}`);
     }
   }
+  for (const path of ['/api/deliveries', '/api/events', '/api/requests']) {
+    assert.match(await tell(`${path}?xxxxxxxxxx=1`), /^unknown .*: known are .*q, where/, path);
+  }
   for (const path of ['/api/deliveries?hook=', '/api/events?hook=', '/api/requests?hook=',
     '/api/events?key=', '/api/requests?event=']) {
     const [, name = ''] = /\?(\w+)=/.exec(path) ?? [];

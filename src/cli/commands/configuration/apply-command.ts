@@ -10,8 +10,11 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 import { openTemporaryApp } from '../../api-client/local-app.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
+import { describeSight } from '../operation/bound-tokens.ts';
 import { readStandardInput } from '../option-input.ts';
+import { fetchAll } from '../resource-commands.ts';
 import { STANDARD_INPUT, parseConfiguration, readConfigurationFile } from './configuration-file.ts';
 import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
 import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
@@ -48,7 +51,21 @@ export async function applyFile(context: CommandContext): Promise<number> {
     output.note(`removed, as of the moment of the apply: ${loss}`);
   }
   if (!output.isJson) await output.line(`applied: ${countChanges(plan)}`);
+  await noteSights(context, plan);
   return 0;
+}
+
+/** Tokens of customers are bound to webhooks by name, which documents know them by, too. */
+async function noteSights(context: CommandContext, { changes }: PrintedPlan): Promise<void> {
+  const named = changes.filter(({ kind, sign }) => kind === outgoingResource.noun && sign !== '~');
+  if (named.length === 0) return;
+  const tokens = await fetchAll(await context.openApiClient(), '/api/tokens');
+  for (const { sign, name } of named) {
+    const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
+    for (const note of describeSight(tokens, before, after, systemClock.now())) {
+      context.output.note(`${outgoingResource.noun} ${name}: ${note}`);
+    }
+  }
 }
 
 async function readDocument({ args, io, identity }: CommandContext): Promise<ResolvedDocument> {

@@ -23,20 +23,30 @@ export function describeReadAnswers({ http }: Pick<Settings, 'http'>): string | 
       + `http.denyAddresses lacks: ${openGroups.join(', ')}`;
 }
 
-/** Says which tokens see a webhook no more, and which see it now, as its name is another. */
-export function describeRename(
-  tokens: readonly JsonObject[], before: JsonObject, after: JsonObject, nowMs: number,
+/**
+ * Says which tokens see a webhook no more, and which see it now. null stands for the webhook before
+ * it is made, and once it is deleted.
+ */
+export function describeSight(
+  tokens: readonly JsonObject[], before: JsonObject | null, after: JsonObject | null,
+  nowMs: number,
 ): readonly string[] {
   const bound = tokens.filter((token) =>
     token['webhooks'] !== undefined && isInForce(token, nowMs));
-  const listNames = (seen: JsonObject, unseen: JsonObject): string => bound
-    .filter(({ webhooks }) => selectBound([seen], webhooks).length > 0
-      && selectBound([unseen], webhooks).length === 0)
+  const sees = ({ webhooks }: JsonObject, webhook: JsonObject | null): boolean =>
+    webhook !== null && selectBound([webhook], webhooks).length > 0;
+  const listNames = (seen: JsonObject | null, unseen: JsonObject | null): string => bound
+    .filter((token) => sees(token, seen) && !sees(token, unseen))
     .map(({ name }) => JSON.stringify(name)).join(', ');
   const [losers, winners] = [listNames(before, after), listNames(after, before)];
+  const start = before === null ? 'it is' : 'by its new name it is';
+  const loss = after === null
+    ? `the bound tokens ${losers} stay, also for a later webhook of such a name: token:revoke ends `
+      + 'them'
+    : `${start} out of sight of the bound tokens ${losers}`;
   return [
-    ...losers === '' ? [] : [`by its new name it is out of sight of the bound tokens ${losers}`],
-    ...winners === '' ? [] : [`by its new name it is in sight of the bound tokens ${winners}`],
+    ...losers === '' ? [] : [loss],
+    ...winners === '' ? [] : [`${start} in sight of the bound tokens ${winners}`],
   ];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The checks of `doctor` for access: whether any usable token is left where one is needed, and what
- * those reach that are bound to webhooks.
+ * The checks of `doctor` for access: whether any usable token is left where one is needed, what
+ * those reach that are bound to webhooks, and which end soon.
  */
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
@@ -17,6 +17,7 @@ import { expectObjects } from '../resource-commands.ts';
 import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
+import { describeEnding } from './token-commands.ts';
 
 /** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding> {
@@ -41,8 +42,7 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
 export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFinding> {
   const { context: { io }, settings, getServer } = subject;
   const server = getServer();
-  const tokens = server === null ? await readStoredTokens(subject)
-    : expectObjects(await server.ask('/api/tokens'));
+  const tokens = await readTokens(subject);
   if (tokens === null) return ok('looked at while a server runs');
   const bound = tokens.filter((token) =>
     token.webhooks !== undefined && isInForce(token, io.now()));
@@ -59,6 +59,22 @@ export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFi
   }
   return ok(writers === null ? 'none may set the target of a webhook'
     : 'they reach no address of this machine or of a private network');
+}
+
+/** A token cannot be prolonged: its holder needs another before it ends. */
+export async function checkTokenExpiry(subject: DoctorSubject): Promise<DoctorFinding> {
+  const tokens = await readTokens(subject);
+  if (tokens === null) return ok('looked at while a server runs');
+  const ending = describeEnding(tokens, subject.context.io.now());
+  return ending === null ? ok('none ends within 30 days')
+    : hint(ending, 'make others by token:create, and hand them out before');
+}
+
+/** The tokens, of the server when one runs; null: an engine has them. */
+async function readTokens(subject: DoctorSubject): Promise<readonly (JsonObject | Token)[] | null> {
+  const server = subject.getServer();
+  return server === null ? readStoredTokens(subject)
+    : expectObjects(await server.ask('/api/tokens'));
 }
 
 /** The tokens that are for none of the webhooks. */

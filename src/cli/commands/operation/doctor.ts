@@ -31,7 +31,7 @@ import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
-import { checkAccess, checkBoundTokens } from './doctor-access.ts';
+import { checkAccess, checkBoundTokens, checkTokenExpiry } from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
@@ -56,6 +56,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'store': checkStore,
   'access': checkAccess,
   'bound tokens': checkBoundTokens,
+  'token expiry': checkTokenExpiry,
   'port': checkPort,
   'certificate': checkCertificate,
   'actions': async (subject) =>

@@ -37,9 +37,9 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf token:create --name ci --scope write --expires 90d',
       "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",
-      "hookshelf token:create --name acme --scope resend --webhook acme --webhook 'acme-*'",
+      "hookshelf token:create --name acme --scope resend --webhook acme --webhook 'acme.*'",
       'hookshelf token:create --name acme --scope read --webhook acme --expires 30d --url',
-      "hookshelf token:create --name acme --name bolt --scope resend --webhook '{name}-*' --url",
+      "hookshelf token:create --name acme --name bolt --scope resend --webhook '{name}.*' --url",
     ],
     load: async () => (await loadToken()).createToken,
   },
@@ -49,8 +49,12 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'token:revoke', isLocal: true,
-    summary: 'Revoke an API token', options: { identifier: token },
-    examples: ['hookshelf token:revoke <id>', 'hookshelf token:revoke ci'],
+    summary: 'Revoke an API token, or all of a name',
+    options: { identifier: token, all: flag('revoke every token that bears the name') },
+    examples: [
+      'hookshelf token:revoke <id>', 'hookshelf token:revoke ci',
+      'hookshelf token:revoke acme --all',
+    ],
     load: async () => (await loadToken()).revokeToken,
   },
 ];

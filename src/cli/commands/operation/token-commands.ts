@@ -9,15 +9,17 @@ import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  expectObject, expectObjects, fetchAll, findId, formatValue, listRecords, noteLocalUrl, recordPath,
+  expectObject, expectObjects, fetchAll, fetchListed, findId, formatValue, noteLocalUrl, recordPath,
+  toTableColumns,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
   type AccessState,
 } from '../../../access/access-state.ts';
-import { TOKEN_MODEL, findWebhooksProblems } from '../../../access/token.ts';
+import { TOKEN_MODEL, findWebhooksProblems, isEnding, isInForce } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
+import { joinFirst } from './doctor-finding.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
 const NAME_PLACE = '{name}';
@@ -32,7 +34,9 @@ export async function createToken(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
   // Asked for before a token is made: an error behind that would keep its text from the caller.
-  const bindingNotes = await describeBindings(apiClient, bodies);
+  const notes = await describeBindings(apiClient, bodies);
+  const namesakes = describeNamesakes(
+    await fetchAll(apiClient, tokenResource.path), bodies, context.io.now());
   const stateBefore = await readAccessState(apiClient);
   const tokens: JsonObject[] = [];
   try {
@@ -44,7 +48,7 @@ export async function createToken(context: CommandContext): Promise<number> {
         : { ...token, url: `${consoleUrl}#token=${secret}` });
     }
   } finally {
-    for (const note of tokens.length > 0 ? bindingNotes : []) output.note(note);
+    for (const note of tokens.length > 0 ? [...notes, ...namesakes] : []) output.note(note);
     await printTokens(context, tokens, bodies.length > 1);
   }
   const state = await readAccessState(apiClient);
@@ -147,46 +151,83 @@ async function describeBindings(
   return notes;
 }
 
-/** Prints the tokens, and a note when the API is closed and no usable token is left. */
-export async function listTokens(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
-  const code = await listRecords(context, tokenResource);
-  if (!isLockedOut(await readAccessState(apiClient))) return code;
-  context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
-  return code;
+/** Says for which names of new tokens there are tokens in force already. */
+function describeNamesakes(
+  tokens: readonly JsonObject[], bodies: readonly JsonObject[], nowMs: number,
+): readonly string[] {
+  const names = bodies.flatMap(({ name }) => typeof name === 'string' && tokens.some((token) =>
+    token['name'] === name && isInForce(token, nowMs)) ? [JSON.stringify(name)] : []);
+  return names.length === 0 ? []
+    : [`tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
+      + 'and token:revoke ends them'];
 }
 
-export async function revokeToken(context: CommandContext): Promise<number> {
-  const id = await resolveTokenId(context);
+/** Says which tokens end within 30 days; null: none does. */
+export function describeEnding(tokens: readonly JsonObject[], nowMs: number): string | null {
+  const names = tokens.filter((token) => isEnding(token, nowMs))
+    .map(({ name }) => JSON.stringify(name));
+  return names.length === 0 ? null
+    : `${names.length === 1 ? 'a token ends' : 'tokens end'} within 30 days: ${joinFirst(names)}`;
+}
+
+/**
+ * Prints the tokens, and notes which end soon, and that the API is closed when no usable token is
+ * left.
+ */
+export async function listTokens(context: CommandContext): Promise<number> {
+  const { io, output } = context;
   const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
-    method: 'DELETE', path: recordPath(tokenResource, id),
-  });
-  await context.output.result(expectObject(body), `revoked token ${id}`);
+  const tokens = await fetchListed(context, tokenResource);
+  await output.list(tokens, toTableColumns(tokenResource), `no ${tokenResource.plural}`);
+  const ending = describeEnding(tokens, io.now());
+  if (ending !== null) output.note(ending);
+  if (isLockedOut(await readAccessState(apiClient))) {
+    output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
+  }
+  return 0;
+}
+
+/** Prints what was revoked: with --all each token of the name, as an array with --json. */
+export async function revokeToken(context: CommandContext): Promise<number> {
+  const { output, args } = context;
+  const ids = await resolveTokenIds(context);
+  const apiClient = await context.openApiClient();
+  const tokens: JsonObject[] = [];
+  for (const id of ids) {
+    const { body } = await apiClient.request({
+      method: 'DELETE', path: recordPath(tokenResource, id),
+    });
+    tokens.push(expectObject(body));
+    if (!output.isJson) await output.line(`revoked token ${id}`);
+  }
+  if (output.isJson) await output.json(args.has('all') ? tokens : tokens[0]);
   return 0;
 }
 
 /**
- * Resolves the option to a token's identifier: from an identifier or a part of one, or from a name
- * that exactly one token bears which is not revoked. Throws `conflict` when several tokens match,
- * and when all tokens of that name are revoked.
+ * Resolves the option to the identifiers of tokens: to one, from an identifier or a part of one, or
+ * from a name that exactly one token bears which is not revoked; with --all to all of that name.
+ * Throws `conflict` when several tokens match without it, and when all tokens of that name are
+ * revoked.
  */
-async function resolveTokenId(context: CommandContext): Promise<string> {
+async function resolveTokenIds(context: CommandContext): Promise<readonly string[]> {
   const name = context.args.get('identifier');
   const apiClient = await context.openApiClient();
   const tokens = await fetchAll(apiClient, tokenResource.path);
   const namesakes = tokens.filter((token) => token['name'] === name);
   const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
     .map((token) => formatValue(token['identifier']));
+  if (context.args.has('all') && idsOfName.length > 0) return idsOfName;
   const matchingId = await findId(context, tokenResource);
   if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === null) {
     throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
   }
   const candidates = new Set(matchingId === null ? idsOfName : [...idsOfName, matchingId]);
   const [id = name, ...others] = candidates;
-  if (others.length === 0) return id;
+  if (others.length === 0) return [id];
   throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${candidates.size} tokens: `
-    + `${[...candidates].join(', ')}; give the identifier of the one that you mean`);
+    + `${[...candidates].join(', ')}; give the identifier of the one that you mean, or --all for `
+    + 'all of that name');
 }
 
 /** A date stands for its first moment in UTC; the service parses times and spans itself. */

@@ -13,8 +13,9 @@ import {
 } from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
+import { isStandardSecret } from '../../../webhooks/outgoing/outgoing-signature.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
-import { describeRename } from '../operation/bound-tokens.ts';
+import { describeSight } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
@@ -29,16 +30,20 @@ export const OUTGOING: WebhookKind = {
     + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
-  noteUpdate: noteRename,
+  noteChange: noteSight,
+  describeSecret: ({ signing }, secret) => signing !== undefined || isStandardSecret(secret) ? null
+    : 'the text of the secret is the key, as it does not begin with whsec_: libraries such as '
+      + 'standardwebhooks and svix do not verify with it; outgoingwebhook:rotate-secret without '
+      + '--secret-file makes one that they take',
 };
 
 /** Tokens of customers are bound to webhooks by name. */
-async function noteRename(
-  context: CommandContext, before: JsonObject, after: JsonObject,
+async function noteSight(
+  context: CommandContext, before: JsonObject | null, after: JsonObject | null,
 ): Promise<void> {
-  if (before['name'] === after['name']) return;
+  if (before !== null && after !== null && before['name'] === after['name']) return;
   const tokens = await fetchAll(await context.openApiClient(), '/api/tokens');
-  const notes = describeRename(tokens, before, after, systemClock.now());
+  const notes = describeSight(tokens, before, after, systemClock.now());
   for (const note of notes) context.output.note(note);
 }
 

@@ -29,9 +29,12 @@ export type WebhookKind = {
   readonly wholeMembers: readonly string[];
   /** Adds to requested changes what follows from them. */
   readonly completeChanges?: (changes: JsonObject, current: JsonObject) => JsonObject;
-  /** Tells people what follows from an update. */
-  readonly noteUpdate?:
-    (context: CommandContext, before: JsonObject, after: JsonObject) => Promise<void>;
+  /** Tells people what follows from a change; null stands for a webhook that is not there. */
+  readonly noteChange?: (
+    context: CommandContext, before: JsonObject | null, after: JsonObject | null,
+  ) => Promise<void>;
+  /** Says what receivers must know of a secret that was given; null: nothing. */
+  readonly describeSecret?: (webhook: JsonObject, secret: string) => string | null;
   /** For people, once it is disabled. */
   readonly disabledNote?: string;
 };
@@ -44,8 +47,7 @@ export const WEBHOOK_CHANGES = {
   create, update,
   enable: (context, kind) => setEnabled(context, kind, true),
   disable: (context, kind) => setEnabled(context, kind, false),
-  delete: async (context, { resource, resolveId }) =>
-    deleteRecord(context, resource, await resolveId(context)),
+  delete: deleteWebhook,
   rotateSecret,
 } satisfies Readonly<Record<string, WebhookCommand>>;
 
@@ -55,6 +57,8 @@ async function create(context: CommandContext, kind: WebhookKind): Promise<numbe
   const secret = await readSecretFile(context) ?? generateSecret(context, kind, members);
   const webhook = await createRecord(context, resource, { ...members, ...toSecretMember(secret) });
   await printWebhook(context, kind, 'created', webhook, secret);
+  noteSecret(context, kind, webhook, secret);
+  await kind.noteChange?.(context, null, webhook);
   return 0;
 }
 
@@ -76,7 +80,18 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
   const webhook =
     await updateRecord(context, resource, identifier, { current, changes, wholeMembers });
   await printWebhook(context, kind, 'updated', webhook, secret);
-  await kind.noteUpdate?.(context, current.record, webhook);
+  noteSecret(context, kind, webhook, secret);
+  await kind.noteChange?.(context, current.record, webhook);
+  return 0;
+}
+
+async function deleteWebhook(
+  context: CommandContext, { resource, resolveId, noteChange }: WebhookKind,
+): Promise<number> {
+  const identifier = await resolveId(context);
+  const { record } = await fetchRecord(context, resource, identifier);
+  await deleteRecord(context, resource, identifier);
+  await noteChange?.(context, record, null);
   return 0;
 }
 
@@ -98,8 +113,9 @@ async function setEnabled(
  * generates, which is printed once.
  */
 async function rotateSecret(
-  context: CommandContext, { resource, resolveId }: WebhookKind,
+  context: CommandContext, kind: WebhookKind,
 ): Promise<number> {
+  const { resource, resolveId } = kind;
   const { output } = context;
   const fileSecret = await readSecretFile(context);
   // Without --secret-file the service makes the secret.
@@ -110,6 +126,7 @@ async function rotateSecret(
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
   const result = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
+  noteSecret(context, kind, result, fileSecret);
   if (output.isJson) {
     await output.json(result);
     return 0;
@@ -168,6 +185,14 @@ type NewSecret = {
   /** A generated secret is printed once, as nobody else knows it. */
   readonly isGenerated: boolean;
 };
+
+function noteSecret(
+  { output }: CommandContext, { describeSecret }: WebhookKind, webhook: JsonObject,
+  secret: NewSecret | null,
+): void {
+  const note = secret === null ? null : describeSecret?.(webhook, secret.secret) ?? null;
+  if (note !== null) output.note(note);
+}
 
 /**
  * Reads the secret of `--secret-file`; null without it. It is called before the data directory is

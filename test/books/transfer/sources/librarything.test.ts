@@ -4,16 +4,10 @@ import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
 import { readText } from '../../../support/format-round-trip.ts';
 import { makeRow, readBook } from './read-export.ts';
+import { librarythingText } from './reading-exports.ts';
 import { longTest } from '../../../support/long.ts';
 
-const COLUMNS = ['Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
-  'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',
-  'Comment', 'Private Comment', 'Summary', 'Media', 'Physical Description', 'Weight', 'Height',
-  'Thickness', 'Length', 'Dimensions', 'Page Count', 'LCCN', 'Acquired', 'Date Started',
-  'Date Read', 'Barcode', 'BCID', 'Tags', 'Collections', 'Languages', 'Original Languages',
-  'LC Classification', 'ISBN', 'ISBNs', 'Subjects', 'Dewey Decimal', 'Dewey Wording',
-  'Other Call Number', 'Copies', 'Source', 'Entry Date', 'From Where', 'OCLC', 'Work id',
-  'Lending Patron', 'Lending Status', 'Lending Start', 'Lending End'];
+const { headings } = librarythingText;
 
 const RAYUELA: Readonly<Record<string, string>> = {
   'Book Id': '5498194', 'Title': '"Rayuela", or Hopscotch', 'Sort Character': '1',
@@ -26,17 +20,22 @@ const RAYUELA: Readonly<Record<string, string>> = {
   'Entry Date': '[2006-08-09]', 'Work id': '57814',
 };
 
+/** What both exports say of it. */
+const RAYUELA_MEMBERS = {
+  title: '"Rayuela", or Hopscotch',
+  authors: [
+    { name: 'Julio Cortázar', givenName: 'Julio', familyName: 'Cortázar' },
+    { name: 'Ada Byron', givenName: 'Ada', familyName: 'Byron' },
+  ],
+  isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
+  numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+};
+
 test('a record of a LibraryThing text export is a book, its quotes left as they are', () => {
-  const cells = COLUMNS.map((column) => RAYUELA[column] ?? '');
-  const file = `${COLUMNS.join('\t')}\n${cells.join('\t')}\n`;
+  const cells = headings.map((column) => RAYUELA[column] ?? '');
+  const file = `${headings.join('\t')}\n${cells.join('\t')}\n`;
   assert.deepEqual(readBook(librarythingCodec, file), {
-    title: '"Rayuela", or Hopscotch',
-    authors: [
-      { name: 'Julio Cortázar', givenName: 'Julio', familyName: 'Cortázar' },
-      { name: 'Ada Byron', givenName: 'Ada', familyName: 'Byron' },
-    ],
-    isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
-    numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    ...RAYUELA_MEMBERS,
     reading: { status: 'read', rating: 4.5, finishedOn: '2007-05-08', owned: true },
     metadata: {
       source: {
@@ -72,13 +71,7 @@ test('a record of a LibraryThing JSON export is the same book', () => {
   const file = JSON.stringify({ 5498194: member }, null, 2);
   const { authors, publication, primaryauthor, books_id, ...others } = member;
   assert.deepEqual(readBook(librarythingCodec, file), {
-    title: '"Rayuela", or Hopscotch',
-    authors: [
-      { name: 'Julio Cortázar', givenName: 'Julio', familyName: 'Cortázar' },
-      { name: 'Ada Byron', givenName: 'Ada', familyName: 'Byron' },
-    ],
-    isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
-    numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    ...RAYUELA_MEMBERS,
     reading: { rating: 4.5, owned: true },
     metadata: {
       source: {

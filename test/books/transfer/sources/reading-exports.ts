@@ -183,7 +183,7 @@ const LIBRARYTHING_CASES: readonly ReadingCase[] = [
     reading: { owned: true }, kept: ['Comment'] },
 ];
 
-const librarythingText: ReadingExport = {
+export const librarythingText: ReadingExport = {
   format: 'librarything', separator: '\t',
   headings: ['Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
     'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',

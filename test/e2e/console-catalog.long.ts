@@ -281,6 +281,7 @@ test('all of it fits a narrow page', { skip }, async (t) => {
   ]);
   await at.open('#/books?q=wombast&keyword=narrow');
   await person.sees('Showing results for');
+  await person.click('button', 'More filters');
   await browser.evaluate(
     "document.querySelectorAll('.facet > summary').forEach((one) => one.click());");
   await person.find('button', /^An author/);

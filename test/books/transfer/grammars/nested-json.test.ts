@@ -104,6 +104,14 @@ test('the nodes of a graph share one scope', () => {
   assert.equal(first.scope, second.scope);
 });
 
+longTest('a node that is too long is left out, and the next is read', () => {
+  const splitter = new JsonNodeSplitter();
+  splitter.push(Buffer.from('{"@context":"c","@graph":[{"name":"'));
+  for (let count = 0; count < 3; count += 1) splitter.push(Buffer.alloc(1_000_000, 'x'));
+  const nodes = [...splitter.push(Buffer.from('"},\n{"name":"b"}]}')), ...splitter.end()];
+  assert.deepEqual(nodes.map((node) => 'node' in node ? node.node : null), [{ name: 'b' }]);
+});
+
 test('the members of one object come with their names', () => {
   const file = '{\n"123": {"title": "a"},\n"12\\u0034": {"title":\n"b", "isbn": ["1"]}, "x": 1\n}';
   for (const chunk of [1, 5, 1000]) {

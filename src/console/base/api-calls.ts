@@ -77,13 +77,6 @@ export async function callApi<Body>(
   throw createApiError(body, status);
 }
 
-/** Resolves with a response of status 2xx, whose body is read as it comes. Throws ApiError. */
-export async function fetchBody(path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await sendRequest('GET', path, { signal });
-  if (response.ok) return response;
-  throw createApiError(await readBody(response, signal), response.status);
-}
-
 /** `body` is that of the response: a problem document, or anything else. */
 export function createApiError(body: unknown, status: number): ApiError {
   return new ApiError({ ...toProblem(body), status });
@@ -137,7 +130,9 @@ function toConnectionError(thrown: unknown, signal: AbortSignal | undefined): un
 }
 
 /** The body as JSON where it is, else as text. */
-async function readBody(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+export async function readBody(
+  response: Response, signal: AbortSignal | undefined,
+): Promise<unknown> {
   let text: string;
   try {
     text = await response.text();

@@ -1,5 +1,5 @@
 /** Sends files, and has the browser save them. */
-import { BASE, createApiError, fetchBody, parseBody } from './api-calls.ts';
+import { BASE, createApiError, parseBody, readBody, sendRequest } from './api-calls.ts';
 import { callerSession } from './caller-session.ts';
 import { h } from './dom.ts';
 
@@ -55,6 +55,13 @@ function isSuccess({ status }: XMLHttpRequest): boolean {
 
 function createAbortError(): DOMException {
   return new DOMException('The upload was stopped.', 'AbortError');
+}
+
+/** Resolves with a response of status 2xx, whose body is read as it comes. Throws ApiError. */
+export async function fetchBody(path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await sendRequest('GET', path, { signal });
+  if (response.ok) return response;
+  throw createApiError(await readBody(response, signal), response.status);
 }
 
 /** Has the browser save the response as a file. Throws ApiError. */

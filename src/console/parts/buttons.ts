@@ -1,5 +1,5 @@
-/** Buttons that run one action at a time, forms that do, and buttons of which one is chosen. */
-import { h, type Child } from '../base/dom.ts';
+/** Buttons that run one action at a time, and buttons of which one is chosen. */
+import { h } from '../base/dom.ts';
 import { showFailureNotice } from './notice.ts';
 
 /** While its action runs, the button and those beside it do nothing. */
@@ -11,20 +11,6 @@ export function asyncButton(
     void runExclusively([...beside], action).catch(showFailureNotice);
   } }, text);
   return button;
-}
-
-export function submitButton(text: string): HTMLButtonElement {
-  return h('button', { type: 'submit', class: 'primary' }, text);
-}
-
-/** A form that the browser does not validate. While `action` runs, `button` does nothing. */
-export function asyncForm(
-  button: HTMLButtonElement, action: () => Promise<void>, ...children: readonly Child[]
-): HTMLFormElement {
-  return h('form.record', { novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    void runExclusively([button], action).catch(showFailureNotice);
-  } }, ...children);
 }
 
 /** Does nothing while one of the buttons is at work. Throws what `action` throws. */

@@ -8,12 +8,11 @@ import { parsePointer } from '../../base/json-places.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
-import { asyncForm, submitButton } from '../buttons.ts';
 import { openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 import { errorLine, inputField, type Field, type FieldOptions } from './input-field.ts';
 import { MemberFields, modelField } from './model-field.ts';
-import { focusInvalidField, foldElements } from './record-form.ts';
+import { asyncForm, focusInvalidField, foldElements, submitButton } from './record-form.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';

@@ -7,13 +7,13 @@ import { createSelect, fill, h, type Child } from '../../base/dom.ts';
 import { formatValue } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
-import { asyncButton, runExclusively, submitButton } from '../buttons.ts';
+import { asyncButton, runExclusively } from '../buttons.ts';
 import { openDialog } from '../dialog.ts';
 import { showNotice } from '../notice.ts';
 import { heading } from '../screen.ts';
 import { stackedTable } from '../tables.ts';
 import { InputError, findLabel, type FieldFactories } from './input-field.ts';
-import { recordForm } from './record-form.ts';
+import { recordForm, submitButton } from './record-form.ts';
 
 const HIDDEN = '***';
 

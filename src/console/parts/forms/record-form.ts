@@ -3,10 +3,10 @@ import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
+import { runExclusively } from '../buttons.ts';
 import { showFailureNotice } from '../notice.ts';
-import { asyncForm, submitButton } from '../buttons.ts';
-import { MemberFields } from './model-field.ts';
 import { InputError, type FieldFactories } from './input-field.ts';
+import { MemberFields } from './model-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 import { guardForm } from './unsaved-forms.ts';
 
@@ -62,6 +62,20 @@ export function recordForm({
     h('div.actions', {}, ...otherButtons, button));
   guardForm(element);
   return { element, read: () => members.read(), showErrors };
+}
+
+export function submitButton(text: string): HTMLButtonElement {
+  return h('button', { type: 'submit', class: 'primary' }, text);
+}
+
+/** A form that the browser does not validate. While `action` runs, `button` does nothing. */
+export function asyncForm(
+  button: HTMLButtonElement, action: () => Promise<void>, ...children: readonly Child[]
+): HTMLFormElement {
+  return h('form.record', { novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    void runExclusively([button], action).catch(showFailureNotice);
+  } }, ...children);
 }
 
 /** Focuses the first field that shows an error, and unfolds what it stands in. */

@@ -11,8 +11,9 @@ import { formatCount, formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
-import { asyncButton, asyncForm, submitButton } from '../../parts/buttons.ts';
+import { asyncButton } from '../../parts/buttons.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
+import { asyncForm, submitButton } from '../../parts/forms/record-form.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, heading } from '../../parts/screen.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';

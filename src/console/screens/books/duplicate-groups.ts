@@ -1,6 +1,6 @@
 /** Reads groups of duplicates from the answer of the API while it comes. */
 import { parseJson } from '../../base/json-text.ts';
-import { fetchBody } from '../../base/api-calls.ts';
+import { fetchBody } from '../../base/file-transfer.ts';
 import { appendQuery } from '../../base/screen-address.ts';
 import type { Book } from '../../../books/book.ts';
 

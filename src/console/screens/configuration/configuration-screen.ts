@@ -10,9 +10,10 @@ import {
   findLine, findPlace, isMistake, locateJson, type JsonPlace,
 } from '../../base/json-places.ts';
 import { parseJson } from '../../base/json-text.ts';
-import { asyncForm, runExclusively, submitButton } from '../../parts/buttons.ts';
+import { runExclusively } from '../../parts/buttons.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { codeArea, inputField, type Field } from '../../parts/forms/input-field.ts';
+import { asyncForm, submitButton } from '../../parts/forms/record-form.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, heading } from '../../parts/screen.ts';
 import { shellQuote } from '../../../base/text/shell-quote.ts';

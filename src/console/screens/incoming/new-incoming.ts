@@ -3,9 +3,8 @@ import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-call
 import { fill, h } from '../../base/dom.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { apiPath } from '../../base/screen-address.ts';
-import { asyncForm, submitButton } from '../../parts/buttons.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
-import { recordForm } from '../../parts/forms/record-form.ts';
+import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';

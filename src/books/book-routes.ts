@@ -211,9 +211,10 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + '"dryRun":false,"leftOut":{}}`. Each record is counted once, as new (`imported`), `updated` '
     + '(some `replaced` as a whole), `unchanged` or `skipped` (some as they are `existing`); the '
     + 'fields that did not fit into `metadata` are in `leftOut`, the records of other types in '
-    + '`otherTypes`, in `unmatchable` how many new books had nothing to match by, such as an id: '
-    + 'the same import adds them once more, `match=isbn,title` does not. `error` is there when '
-    + 'the import ended early; what it counts is stored even then. '
+    + '`otherTypes`, in `replacedMembers` in how many books an update replaced what another source '
+    + 'or a person had said, by member, in `unmatchable` how many new books had nothing to match '
+    + 'by, such as an id: the same import adds them once more, `match=isbn,title` does not. '
+    + '`error` is there when the import ended early; what it counts is stored even then. '
     + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,
 };

@@ -10,6 +10,7 @@ import { parseJsonRecord } from '../../base/json/parse.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { Steps } from '../../base/turns.ts';
 import { formatCharset } from '../../base/text/charset.ts';
+import { assertText } from './binary-file.ts';
 import { FileDecoder, readDeclaredEncoding } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
@@ -214,7 +215,7 @@ export type FileStart = {
 /**
  * Reads as much of the file as shows its format and encoding. JSON Lines are not waited for: their
  * sender may want each answer before the next line. Throws `invalid` for a file that could be of
- * several formats or declares an unknown encoding, and what `source` throws.
+ * several formats, declares an unknown encoding or is no text, and what `source` throws.
  */
 export async function startFile(
   source: AsyncIterable<Buffer>, choice: FormatChoice, declaredByCaller: FileEncoding | null = null,
@@ -226,6 +227,9 @@ export async function startFile(
   try {
     const bytesMin = choice === 'jsonl' ? 1 : HEAD_BYTES;
     const head = await readHead(iterator, bytesMin, declaredByCaller);
+    const isUtf16 = findEncoding(head.chunks, declaredByCaller).startsWith('utf-16');
+    // Of JSON Lines too few bytes may have come to tell.
+    if (choice !== 'jsonl' && !isUtf16) assertText(Buffer.concat(head.chunks));
     const format = typeof choice === 'string' ? choice : recogniseFormat(choice, head.text);
     const declared = declaredByCaller ?? readDeclaredEncoding(format, head.text);
     const encoding = findEncoding(head.chunks, declared);

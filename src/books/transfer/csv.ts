@@ -138,6 +138,8 @@ function readRow(
 
 const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
 const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
+/** As spreadsheets write a number in most of Europe. */
+const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
 const BOOLEAN = /^(true|false)$/;
 
 type CellValue =
@@ -151,7 +153,7 @@ function toJson(name: string, cell: CsvCell): CellValue {
   const kind = schema?.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
   if (kind === 'integer') return readPlainCell(text, INTEGER);
-  if (kind === 'number') return readPlainCell(text, DECIMAL);
+  if (kind === 'number') return readPlainCell(text.replace(DECIMAL_COMMA, '$1.$2'), DECIMAL);
   if (kind === 'boolean') return readPlainCell(text, BOOLEAN);
   const isListOfTexts = schema?.kind === 'array' && schema.items.kind === 'string';
   const hasPieces = name === 'authors' || isListOfTexts;

@@ -54,6 +54,11 @@ type ImportCount = {
   readonly leftOut: Readonly<Record<string, number>>;
   /** How many records are no books, by their types; absent: none. */
   readonly otherTypes?: Readonly<Record<string, number>>;
+  /**
+   * In how many books an update set a member in the place of a value that this source had not said
+   * itself, by its name; absent: in none.
+   */
+  readonly replacedMembers?: Readonly<Record<string, number>>;
   /** How many of the imported ones the same import would add once more; absent: none. */
   readonly unmatchable?: number;
 };
@@ -87,6 +92,7 @@ export class Importer {
   readonly #outcomes = new NameCounts<ImportedBook['outcome'] | 'broken'>();
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
+  readonly #replacedMembers = new NameCounts();
   #unmatchableCount = 0;
   #failure: string | null = null;
 
@@ -110,6 +116,8 @@ export class Importer {
         + outcomes.count('broken'),
       existing, dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
+      ...this.#replacedMembers.isEmpty ? {}
+        : { replacedMembers: this.#replacedMembers.toObject() },
       ...this.#unmatchableCount === 0 ? {} : { unmatchable: this.#unmatchableCount },
     };
   }
@@ -214,6 +222,7 @@ export class Importer {
       return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
     }
     for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
+    for (const name of result.replacedNames ?? []) this.#replacedMembers.add(name);
     const names = this.#isVerbose && outcome !== 'unchanged'
       ? { title: String(record.fields['title']), members: changes } : {};
     return this.#report({ line, status: outcome, id, ...names });

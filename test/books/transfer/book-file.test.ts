@@ -148,6 +148,24 @@ test('an export of an empty catalog is read, and another empty file is told as o
   await assert.rejects(read('a.csv', [Buffer.from('sep=;\n;;\n')]), /of the csv: it is missing/);
 });
 
+test('a file that is no text is refused with what to do, and none of its bytes', async () => {
+  for (const [bytes, message] of [
+    [Buffer.from('PK\x03\x04\x14\0\x06\0[Content_Types].xml', 'latin1'),
+      /^the file is a spreadsheet: save it as CSV there, and import that file$/],
+    [Buffer.from('PK\x03\x04\x14\0mimetypeapplication/epub+zip'), /^the file is a zip file/],
+    [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]), /^the file is a spreadsheet: /],
+    [Buffer.from([0x1f, 0x8b, 8, 0, 0]), /^the file is compressed \(gzip\): unpack it/],
+    [Buffer.from('%PDF-1.7\n'), /^the file is a PDF: /],
+    [Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13]), /^the file is no text: /],
+    [Buffer.from('title\nA\n', 'utf16le'), /^the file looks like UTF-16 .* encoding, utf-16le$/],
+    [Buffer.from('title\nA\n', 'utf16le').swap16(), / encoding, utf-16be$/],
+  ] as const) {
+    for (const path of ['a.csv', 'a.json', 'a.bib']) {
+      await assert.rejects(read(path, [bytes]), { code: 'invalid', message });
+    }
+  }
+});
+
 test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there on', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `Title ${index}\n`);
   const bytes = Buffer.from(`title\n${rows.join('')}\xc9mile \x96 x\n`, 'latin1');

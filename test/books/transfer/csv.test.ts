@@ -73,6 +73,7 @@ test('tables made by hand or by a spreadsheet are understood', () => {
 test('the members of a reading have a column each', () => {
   const cases: readonly (readonly [row: string, reading: unknown])[] = [
     [',,,,', undefined], ['4.5,,,,', { rating: 4.5 }], [' 4 ,,,,', { rating: 4 }],
+    ['"4,5",,,,', { rating: 4.5 }], ['"1,000,5",,,,', { rating: '1,000,5' }],
     ['four,,,,', { rating: 'four' }], ['.5,,,,', { rating: '.5' }],
     [',true,,,', { owned: true }], [',yes,,,', { owned: 'yes' }],
     [',,own; lent,,', { shelves: ['own', 'lent'] }], [',,"[""a;b""]",,', { shelves: ['a;b'] }],

@@ -34,6 +34,8 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:add', '--input', '{"title":'], /--input: not valid JSON at line 1, column 10/],
   [['book:add', '--input', '{\n  oops}'], /--input: not valid JSON at line 2, column 3/],
   [['book:export', '--format', 'cvs'], /--format must be one of .*, not cvs; did you mean csv\?/],
+  [['book:import', '--file', 'books.xlsx'], / books\.xlsx is a spreadsheet: save it as CSV there/],
+  [['book:import', '--file', 'books.json.gz'], / books\.json\.gz is compressed \(gzip\): unpack/],
   [['book:import', '--file', 'books.doc'], /does not end in \.json, .* or \.\w+; name its/],
   [['delivery:retry'], /delivery:retry needs <id> or --failed/],
   [['delivery:retry', '--failed', '--id', 'x'], /<id> or --failed, not both/],

@@ -6,7 +6,8 @@
  * blank lines, also before the header.
  *
  * A record is valid when its row is (`csv-rows.ts`) and has no text beyond the last column; one
- * with fewer cells has empty ones. Without the columns that tell of a record no row can be read.
+ * with fewer cells has empty ones. Another program ends each row with a line end: one that has
+ * neither that nor all cells was cut. Without the columns that tell of a record no row can be read.
  */
 import { AppError } from '../../../base/errors.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
@@ -21,6 +22,8 @@ type TableLayout<Item> = {
   readonly syntax?: CsvSyntax;
   /** The advice where no header has come. */
   readonly missingHeader: string;
+  /** Whether each row of a whole file ends in a line end; absent: a person may have left it out. */
+  readonly hasLineEnds?: boolean;
   /** Whether a row of such cells alone is a blank line. */
   isBlank(cell: CsvCell): boolean;
   /** The columns of a header, or what is wrong with it. */
@@ -44,7 +47,7 @@ export class TableSplitter<Item extends { readonly line: number; readonly key?: 
   }
 
   end(): readonly (Item | BrokenRecord)[] {
-    const records = this.#read(this.#rows.end());
+    const records = this.#read(this.#rows.end().map((row) => this.#checkEnd(row)));
     if (this.#columns === null) throw this.#refuse(1, `it is missing${this.#layout.missingHeader}`);
     return records;
   }
@@ -57,6 +60,14 @@ export class TableSplitter<Item extends { readonly line: number; readonly key?: 
       else records.push(this.#readRow(this.#columns, row));
     }
     return records;
+  }
+
+  /** The row behind which no line end has come. */
+  #checkEnd(row: CsvRow): CsvRow {
+    const columnCount = this.#columns?.length ?? 0;
+    const isWhole = this.#layout.hasLineEnds !== true || row.problem !== undefined
+      || row.cells.length >= columnCount;
+    return isWhole ? row : { ...row, problem: 'the file ends within this record: export it again' };
   }
 
   #readHeader({ line, cells, problem }: CsvRow): readonly string[] {
@@ -95,6 +106,7 @@ export function createDelimitedTextSplitter(
   return new TableSplitter({
     ...layout,
     missingHeader: AS_EXPORTED,
+    hasLineEnds: true,
     isBlank: ({ text }) => text.trim() === '',
     readHeader(names) {
       const missing = requiredColumns.filter((column) =>

@@ -13,6 +13,12 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
  */
 export const DIGESTS_MEMBER = 'x-hookshelf';
 
+/**
+ * The field of a format that has, by their names, the members that it says otherwise than the book
+ * (several-sources.ts). No format has such a field itself.
+ */
+export const SOURCE_MEMBERS = 'members';
+
 /** The fields from a record of the format; null where there are none. */
 export function findSource(
   format: string, metadata: JsonValue | undefined | null,

@@ -28,6 +28,8 @@ const PARTICLES: ReadonlySet<string> = new Set([
 /** Particles in lower case alone: `Al` is a given name. */
 const LOWER_CASE_PARTICLES: ReadonlySet<string> =
   new Set(['aan', 'af', 'al', 'auf', 'av', 'do', 'het', 'lo', 'op']);
+/** A particle at the end of a given name that is always of the family: `Guin, Ursula K. Le`. */
+const CAPITAL_PARTICLE = /^(?:De|Del|Della|Di|Du|La|Le|Van|Von)$/;
 /** Words that join particles, as in `von und zu` and `in 't`. */
 const JOINING_WORDS: ReadonlySet<string> = new Set(['in', 'und']);
 
@@ -183,8 +185,9 @@ export function createNamedAuthor(displayedName: string, invertedName: string): 
   const plainName = foldBlanks(displayedName);
   const sortName = foldBlanks(invertedName);
   const parts = splitInvertedName(sortName);
-  // Goodreads takes the last word for the family, also where it is `Jr.`
-  const isMisled = plainName !== '' && isNameSuffix(parts.family);
+  // Goodreads takes the last word for the family, also where it is `Jr.`, or `Guin` of `Le Guin`.
+  const isMisled = plainName !== '' && (isNameSuffix(parts.family)
+    || CAPITAL_PARTICLE.test(parts.given.split(' ').at(-1) ?? ''));
   const author = createAuthor(isMisled ? splitName(plainName) : parts);
   const isSameName = plainName === '' || author.name === plainName;
   return sortName.includes(',') && isSameName ? author : { name: plainName || sortName };

@@ -11,7 +11,7 @@ import type { Book } from '../../book.ts';
 import { separateMembers } from '../../book-members.ts';
 import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
-import { DIGESTS_MEMBER, findOwnId, findSource } from './metadata-source.ts';
+import { DIGESTS_MEMBER, SOURCE_MEMBERS, findOwnId, findSource } from './metadata-source.ts';
 
 export type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
@@ -33,7 +33,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   let hasRefused = false;
   for (const [name, value] of Object.entries(source)) {
     if (table.ownIdFields.includes(name) || name === table.bookIdField) continue;
-    if (table.mayHold?.(name, value) === false) {
+    if (name === SOURCE_MEMBERS || table.mayHold?.(name, value) === false) {
       hasRefused = true;
     } else {
       original.set(name, value);

@@ -77,6 +77,11 @@ export type ImportedBook =
      * would add it once more.
      */
     readonly isUnmatchable?: boolean;
+    /**
+     * The members of an updated book whose values the source of the record had not said itself;
+     * absent: none.
+     */
+    readonly replacedNames?: readonly string[];
     /** The members of an updated or replaced book that change; absent unless verbose. */
     readonly changes?: readonly string[];
   }

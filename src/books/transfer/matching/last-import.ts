@@ -22,7 +22,7 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
-import { DIGESTS_MEMBER, putObject } from '../mapping/metadata-source.ts';
+import { DIGESTS_MEMBER, asObject, putObject } from '../mapping/metadata-source.ts';
 import { isSaid } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
@@ -106,6 +106,11 @@ export function createSaidCheck(
 ): (members: JsonObject, name: string) => boolean {
   const digests = new Set(splitDigests(findDigests(book, format) ?? ''));
   return (members, name) => digests.has(digestMember(members, name));
+}
+
+/** The formats that have said something of the book. */
+export function listDigestFormats({ [METADATA]: metadata }: JsonObject): readonly string[] {
+  return Object.keys(asObject(asObject(metadata)[DIGESTS_MEMBER]));
 }
 
 function findDigests({ [METADATA]: metadata }: JsonObject, format: string): string | null {

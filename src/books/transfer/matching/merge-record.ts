@@ -13,6 +13,7 @@ import { joinMembers, separateMembers } from '../../book-members.ts';
 import { isBefore } from '../../partial-date.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
+import { SOURCE_MEMBERS } from '../mapping/metadata-source.ts';
 
 export type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
@@ -116,7 +117,8 @@ function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
 
 /**
  * Adds what a source says, in the place of what the same source has said before. The own id stays
- * where the record has none: by it the book is found again.
+ * where the record has none: by it the book is found again. So do the members that it says
+ * otherwise than the book.
  */
 function addSource(
   metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
@@ -132,10 +134,11 @@ function addSource(
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
   const newFields = Object.entries(fields);
-  const storedIds = newFields.some(isOwnId)
-    ? [] : Object.entries(asObject(source[format]) ?? {}).filter(isOwnId);
+  const hasOwnId = newFields.some(isOwnId);
+  const storedFields = Object.entries(asObject(source[format]) ?? {}).filter((entry) =>
+    entry[0] === SOURCE_MEMBERS || (!hasOwnId && isOwnId(entry)));
   const { kept, leftOut } = fitFields(
-    new Map([...storedIds, ...newFields]), ownIdFields, { bytesMax, depthMax: Infinity });
+    new Map([...storedFields, ...newFields]), ownIdFields, { bytesMax, depthMax: Infinity });
   if (!newFields.some(([name]) => kept.has(name))) return { metadata, leftOut };
   return { metadata: place(Object.fromEntries(kept)), leftOut };
 }

@@ -23,6 +23,8 @@ import type { BookStaging } from './book-staging.ts';
 import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import { fillRecord, mergeRecord } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
+import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
+import type { ReplacedMembers } from './several-sources.ts';
 
 export type StoreDeps = {
   readonly books: BookStaging;
@@ -59,12 +61,15 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
     const isKnown = mode.onMatch !== 'skip' && hasMembers(findStored(books, id), record.fields);
     return { id, outcome: isKnown ? 'unchanged' : outcome, leftOut: [] };
   }
-  const { json, leftOut, changes } = makeVersion(deps, record, id, isRepeated);
+  const { json, leftOut, changes, replacedNames } = makeVersion(deps, record, id, isRepeated);
   if (json === null) return { id, outcome, leftOut };
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
   books.put(id, json);
   const changeOutcome = mode.onMatch === 'replace' ? 'replaced' : 'updated';
-  return { id, outcome: changeOutcome, leftOut, ...mode.isVerbose ? { changes } : {} };
+  return {
+    id, outcome: changeOutcome, leftOut, ...replacedNames.length === 0 ? {} : { replacedNames },
+    ...mode.isVerbose ? { changes } : {},
+  };
 }
 
 type Matches = {
@@ -118,6 +123,7 @@ type BookVersion = {
   readonly leftOut: readonly string[];
   /** The members that change, where the import is verbose. */
   readonly changes: readonly string[];
+  readonly replacedNames: readonly string[];
 };
 
 /** The next version of a book, which has what the record says. */
@@ -129,20 +135,24 @@ function makeVersion(
   const { onMatch, source, digestFormat } = mode;
   const fields = source === null
     ? record.fields : omitBookId(record.fields, members, id, before, source);
-  const { members: merged, leftOut } = joinMergedIds(
-    mergeFields(mode, members, fields, record.fields, before), members, record.fields);
+  const isFromHere = isOwnExport(mode, record, id);
+  const { replacedNames, ...result } = mergeFields(
+    mode, members, fields, record.fields, { bytes: before, isFromHere });
+  const { members: merged, leftOut } = joinMergedIds(result, members, record.fields);
   const version = putDigests(merged, record.fields, digestFormat, members);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
   // Digests alone are no reason to write a book that has all, or that the file has from here.
-  const isForDigests = onMatch !== 'fill' && !isRepeated && !isOwnExport(mode, record, id);
+  const isForDigests = (): boolean => onMatch !== 'fill' && !isRepeated && !isFromHere
+    && !isExport(fields, before, source);
   const isUnchanged = areDatesSame && (isSame(members, version)
-    || (!isForDigests && isSame(omitDigests(members, digestFormat), merged)));
-  if (isUnchanged) return { json: null, leftOut, changes: [] };
+    || (isSame(omitDigests(members, digestFormat), merged) && !isForDigests()));
+  if (isUnchanged) return { json: null, leftOut, changes: [], replacedNames };
   const json = onMatch === 'replace'
     ? encodeBook(id, { ...record, fields: version }, before, nowMs)
     : encodeRecord(KEY, id, nextTimestamps(KEY, id, before, nowMs), version);
-  return { json, leftOut, changes: mode.isVerbose ? nameChanges(members, version) : [] };
+  const changes = mode.isVerbose ? nameChanges(members, version) : [];
+  return { json, leftOut, changes, replacedNames };
 }
 
 function findStored(books: BookStaging, id: string): Buffer {
@@ -174,24 +184,53 @@ function isOwnExport({ source }: MatchMode, record: ImportRecord, id: string): b
   return record.id === id || (source !== null && findBookId(record.fields, source) === id);
 }
 
+/** Whether the record says what our export of the book says: such a file is no source of it. */
+function isExport(fields: JsonObject, bytes: Buffer, source: MatchMode['source']): boolean {
+  if (source === null) return false;
+  return [...source.readExports(bytes)].some((exportFields) => isSame(exportFields, fields));
+}
+
+type MatchedBook = {
+  readonly bytes: Buffer;
+  /** Whether the record is of a file from here. */
+  readonly isFromHere: boolean;
+};
+
 /**
  * The members that the book has after the import, without digests. `said` is what the record has,
  * `fields` what counts.
  */
 function mergeFields(
   { onMatch, source, digestFormat }: MatchMode, stored: JsonObject, fields: JsonObject,
-  said: JsonObject, bytes: Buffer,
-): MergedRecord {
-  if (onMatch === 'replace') return { members: omitDigests(fields, digestFormat), leftOut: [] };
+  said: JsonObject, { bytes, isFromHere }: MatchedBook,
+): ReplacedMembers {
+  const replacedNames: readonly string[] = [];
+  if (onMatch === 'replace') {
+    return { members: omitDigests(fields, digestFormat), leftOut: [], replacedNames };
+  }
   const members = omitDigests(stored, digestFormat);
-  if (onMatch === 'fill') return fillRecord(members, fields, source?.ownIdFields ?? []);
-  const result = mergeRecord(members, fields, source?.ownIdFields ?? []);
+  const ownIdFields = source?.ownIdFields ?? [];
+  const isSource = digestFormat !== null && !isFromHere;
+  if (onMatch === 'fill') {
+    const result = fillRecord(members, fields, ownIdFields);
+    if (source === null || !isSource) return { ...result, replacedNames };
+    const changes = omitSaidBefore(fields, said, stored, digestFormat);
+    return keepReplaced(result, stored, digestFormat, listPassedOver(changes, stored));
+  }
+  const result = mergeRecord(members, fields, ownIdFields);
   // Most records change nothing.
-  if (result.leftOut.length === 0 && isSame(members, result.members)) return result;
+  if (result.leftOut.length === 0 && isSame(members, result.members)) {
+    return { ...result, replacedNames };
+  }
   const changes = omitSaidBefore(fields, said, stored, digestFormat);
-  const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
+  const settled = source !== null && isSource
+    ? settleRecord(changes, stored, digestFormat) : { fields: changes, passedOver: {} };
+  const edited = mergeEdited(members, settled.fields, bytes, source);
   // Fields without room are told each time.
-  return { members: edited, leftOut: 'metadata' in changes ? leftOut : result.leftOut };
+  const leftOut = 'metadata' in changes ? edited.leftOut : result.leftOut;
+  const version = { members: edited.members, leftOut };
+  return isSource ? keepReplaced(version, stored, digestFormat, settled.passedOver)
+    : { ...version, replacedNames };
 }
 
 /** The ids of merged books that the record has come behind those that the book has. */

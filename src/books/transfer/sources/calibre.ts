@@ -1,7 +1,8 @@
 /**
  * The CSV catalog of Calibre: comma-separated values, the columns that its owner chose, columns of
  * their own with a `#` before their names. Names in `authors` have ` & ` between them, in files of
- * older versions `, `: then `author_sort`, which always has ` & `, tells how many there are. A
+ * older versions `, `: then `author_sort`, which always has ` & `, tells how many there are; it
+ * also tells which of the names are families. A
  * comma within a name is written `|`. `identifiers` is `isbn:…,amazon:…`; the column `isbn` has
  * lost an X at its end. `comments` is HTML. `series_index` is 1.0 where there is no series, too.
  */
@@ -10,7 +11,7 @@ import { RATING_MAX } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readDate } from '../mapping/date-text.ts';
-import { listTrimmedTexts, readKeywords, textOf, toAuthors } from '../mapping/field-text.ts';
+import { listTrimmedTexts, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
@@ -18,7 +19,7 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
-import { splitNames } from '../mapping/person-name.ts';
+import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
 import { NOTHING, readRating } from '../mapping/reading-text.ts';
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
@@ -56,16 +57,19 @@ const NO_DATE = /^(?:0101-01-01|0100-12-31)(?:[T ]|$)/;
 const AND = ' & ';
 
 function readAuthors(record: FieldRecord): RowValue | undefined {
-  const authors = foldBlanks(textOf(record, 'authors'));
-  return toAuthors(splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
+  const sortNames = foldBlanks(textOf(record, 'author_sort')).split(AND);
+  const names = splitAuthors(foldBlanks(textOf(record, 'authors')), sortNames);
+  const authors = names
     .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
-    .filter((name) => name !== ''));
+    .map((name, index) => createNamedAuthor(name, sortNames[index] ?? ''))
+    .filter(({ name }) => name !== '');
+  return authors.length === 0 ? undefined : whole(authors);
 }
 
-function splitAuthors(authors: string, authorSort: string): readonly string[] {
+function splitAuthors(authors: string, sortNames: readonly string[]): readonly string[] {
   if (authors.includes(AND)) return authors.split(AND);
   if (!authors.includes(',')) return [authors];
-  const count = authorSort === '' ? null : authorSort.split(AND).length;
+  const count = sortNames[0] === '' ? null : sortNames.length;
   if (count === 1) return [authors];
   const pieces = authors.split(',').map((piece) => piece.trim());
   return pieces.length === count ? pieces : splitNames(authors);

@@ -72,6 +72,7 @@ const librarythingTable: FormatTable = {
     textRows('bookEdition', ['Publication', 'publication'], readEdition),
     textRows('datePublished', ['Date', 'date'], readDate),
     textRows('numberOfPages', ['Page Count', 'pages'], readPages),
+    textRows('numberOfPages', ['Publication', 'publication'], readPublicationPages),
     textRows('inLanguage', 'Languages', readLanguage),
     listRow('inLanguage', ['language', 'language_codeA'],
       (texts) => readAlike(texts, readLanguage)),
@@ -169,7 +170,9 @@ function isAuthor(role: string): boolean {
 const YEAR_IN_BRACKETS = /\((?:c|©)?[0-9]{4}\b[^()]*\)/i;
 const YEAR_AT_END = /[,;]? ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?\.?$/i;
 const EDITION = /(?:^|, )Edition: ([^,]+)/i;
-const PAGES_OR_EDITION = /^(?:Edition:.*|[0-9]+ (?:pages|p\.?))$/i;
+const PAGES = '[0-9]+ (?:pages|pp?\\.?|S\\.)';
+const PAGES_AT_END = new RegExp(`, (${PAGES})$`, 'i');
+const PAGES_OR_EDITION = new RegExp(`^(?:Edition:.*|${PAGES})$`, 'i');
 
 function readPublisher(record: FieldRecord): RowValue | undefined {
   const publication =
@@ -208,6 +211,13 @@ function cutEdition(publication: string): string {
 function readEdition(publication: string): RowValue | undefined {
   const [, edition = ''] = EDITION.exec(publication) ?? [];
   return edition.trim() === '' ? undefined : part(edition.trim());
+}
+
+/** `304 pages`, and as libraries write it, `512 p.` and `1002 S.` */
+function readPublicationPages(publication: string): RowValue | undefined {
+  const [, text = ''] = PAGES_AT_END.exec(publication) ?? [];
+  const pages = readPages(text.replace(/ S\.$/i, ''));
+  return pages === undefined ? undefined : part(pages.value);
 }
 
 /** The medium, whose code is kept. */

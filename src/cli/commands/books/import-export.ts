@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
+import { explainBinaryEnding } from '../../../books/transfer/binary-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
@@ -357,7 +358,9 @@ function resolveChoice({ args }: CommandContext, path: string): FormatChoice {
     ? findFormatByEnding(path === STANDARD_STREAM ? `.${DEFAULT_FORMAT}` : path)
     : findFormatByName(name);
   if (choice !== null) return choice;
-  throw new AppError('usage', `${path} does not end in ${READ_ENDINGS}; name its --format`);
+  const binaryAdvice = explainBinaryEnding(path);
+  throw new AppError('usage', binaryAdvice === null
+    ? `${path} does not end in ${READ_ENDINGS}; name its --format` : `${path} is ${binaryAdvice}`);
 }
 
 type OpenFile = {

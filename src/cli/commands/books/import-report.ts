@@ -203,6 +203,9 @@ export class ImportReport {
       this.#output.note(
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
+    for (const [name, count] of countsOf(totals['replacedMembers'])) {
+      this.#output.note(`replaced: ${name} in ${count} book${count === 1 ? '' : 's'}`);
+    }
     const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {
       const reason = name.startsWith(READING_PREFIX) ? "contradicts the book's other date"

@@ -21,6 +21,7 @@ type ImportTotals = {
   readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
   readonly otherTypes?: Readonly<Record<string, number>>;
   readonly unmatchable?: number;
+  readonly replacedMembers?: Readonly<Record<string, number>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
   /** Why the import ended early. */
@@ -97,6 +98,7 @@ export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, unmatchable = 0, error } = count;
+  const { replacedMembers = {} } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -105,6 +107,8 @@ export function listRemarks(
     ...isOther ? [`the file is no UTF-8: it was read as ${formatEncoding(encoding)}`] : [],
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
+    ...listByCount(replacedMembers).map(([name, number]) =>
+      `replaced: ${name} in ${formatNumber(number, 'book')}`),
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}, too long`
         + (isNested ? ' or nested too deep' : '')),

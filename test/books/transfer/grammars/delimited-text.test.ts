@@ -39,6 +39,18 @@ test('text beyond the last column breaks a record, empty cells there do not', ()
   [['7', null], ['8', '4 cells, but the header names 2']]);
 });
 
+test('a last row without all cells and without a line end was cut', () => {
+  const problem = 'the file ends within this record: export it again';
+  for (const [file, expected] of [
+    ['Id,Name,X\n7,A,b\n8,Solitud', [null, problem]], ['Id,Name,X\n7,A,b\n8,B\n', [null, null]],
+    ['Id,Name,X\n7,A,b\n8,B,', [null, null]], ['Id,Name,X\n7,A,b', [null]],
+    ['Id,Name,X\n7,"A', ['a quoted cell is not closed']],
+  ] as const) {
+    assert.deepEqual(read(file).map((record) => 'problem' in record ? record.problem : null),
+      expected, file);
+  }
+});
+
 test('a text that stands for none is no field, nor is it a key', () => {
   const [record] = read('Id,Name\n-,A\n');
   assert.equal(record?.key, null);

@@ -92,6 +92,10 @@ test('parts of an inverted name count where the displayed one says the same, or 
     ['', 'Le Guin, Ursula K.', { name: 'Ursula K. Le Guin', ...parts }],
     ['Ursula Le Guin', 'Le Guin, Ursula K.', { name: 'Ursula Le Guin' }],
     ['Bob Doe Jr.', 'Jr., Bob Doe', { name: 'Bob Doe Jr.', givenName: 'Bob', familyName: 'Doe' }],
+    // As Goodreads turns a name around, by its last word.
+    ['Ursula K. Le Guin', 'Guin, Ursula K. Le', { name: 'Ursula K. Le Guin', ...parts }],
+    ['Ludwig van Beethoven', 'Beethoven, Ludwig van',
+      { name: 'Ludwig van Beethoven', givenName: 'Ludwig van', familyName: 'Beethoven' }],
     ['Homer', 'Homer', { name: 'Homer' }], ['', 'Homer', { name: 'Homer' }],
   ] as const) assert.deepEqual(createNamedAuthor(displayed, inverted), author, inverted);
 });

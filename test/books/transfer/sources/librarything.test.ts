@@ -100,6 +100,7 @@ test('the publisher is what stands before the year, without a place before a col
     ['Ace, Paperback, 304 pages', 'Ace', true], ['(1994), Poche', undefined, true],
     ['Seven:Stories (1951)', 'Seven:Stories', false], ['Pocket (2001)', 'Pocket', true],
     ['Éditions 84 (1951)', 'Éditions 84', false],
+    ['S. Fischer Verlag, 1002 S.', 'S. Fischer Verlag', true],
   ];
   for (const [Publication, publisher, isKept] of cases) {
     for (const [name, date] of [['Publication', 'Date'], ['publication', 'date']]) {
@@ -110,6 +111,19 @@ test('the publisher is what stands before the year, without a place before a col
       assert.equal(book['publisher'], publisher, Publication);
       assert.equal(sourceOf(book)[name ?? ''], isKept ? Publication : undefined, Publication);
     }
+  }
+});
+
+test('pages are read from the publication where they have no field of their own', () => {
+  for (const [Publication, count, pages] of [
+    ['Ace (1987), Edition: 2nd, 304 pages', '', 304], ['Penguin (2003), 512 p.', '', 512],
+    ['S. Fischer Verlag, 1002 S.', '', 1002], ['Ace (1987), 304 pages', '310 ', 310],
+    ['Ace (1987)', '', undefined], ['Éditions, 84', '', undefined],
+  ] as const) {
+    const book = readBook(librarythingCodec,
+      makeTabRow({ Title: 'A', Publication, 'Page Count': count }));
+    assert.equal(book['numberOfPages'], pages, Publication);
+    assert.equal(sourceOf(book)['Publication'] === undefined, Publication === 'Éditions, 84');
   }
 });
 

@@ -1,0 +1,168 @@
+/**
+ * The rules for a book of which several programs say something, each by its own imports. Digests
+ * (last-import.ts) tell who said the value that a book has.
+ *
+ * - Keywords of another source are added to those that are there, while there is room for all.
+ * - A book that another source says to be read does not become `to-read`.
+ * - The value of another source that an import replaces, and a value that an import passes over, go
+ *   to `metadata.source.<format>.members` of the source that said it, by the member's name:
+ *
+ *       "source":{"librarything":{"Book Id":"1","members":{"reading.review":"Great."}}}
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { joinMembers, separateMembers } from '../../book-members.ts';
+import {
+  SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
+} from '../mapping/metadata-source.ts';
+import { createSaidCheck, listDigestFormats } from './last-import.ts';
+import { isSaid } from './merge-record.ts';
+import type { MergedRecord } from './merge-record.ts';
+
+/** Of the 16 KiB of metadata so much stays for the digests of two sources. */
+const DIGESTS_BYTES = 512;
+const UNITED_MEMBERS: readonly string[] = ['keywords'];
+const STATUS = 'reading.status';
+const FINISHED_ON = 'reading.finishedOn';
+
+type SettledRecord = {
+  /** The members of the record that count. */
+  readonly fields: JsonObject;
+  /** The single members in the place of which the book keeps its own. */
+  readonly passedOver: JsonObject;
+};
+
+/**
+ * The record of another program for a stored book: `record` has what `format` says otherwise than
+ * at its last import.
+ */
+export function settleRecord(record: JsonObject, book: JsonObject, format: string): SettledRecord {
+  const stored = separateMembers(book);
+  const fields: Record<string, JsonValue> = { ...separateMembers(record) };
+  const passedOver: Record<string, JsonValue> = {};
+  const passOver = (name: string): void => {
+    passedOver[name] = fields[name] ?? null;
+    Reflect.deleteProperty(fields, name);
+  };
+  const isOwn = createSaidCheck(book, format);
+  const isOfOthers = createOthersCheck(book, format);
+  // Another program knows the same names, perhaps without which of them is the family.
+  if (isWithin(fields['authors'], stored['authors'])
+    && countItems(fields['authors']) === countItems(stored['authors'])) {
+    Reflect.deleteProperty(fields, 'authors');
+  }
+  for (const name of UNITED_MEMBERS) {
+    const [before, added] = [stored[name], fields[name]];
+    if (!Array.isArray(before) || !Array.isArray(added)) continue;
+    const isShared = isOwn(stored, name) ? isOfOthers(stored, name) : hasOthers(book, format);
+    if (!isShared) continue;
+    const united = [...new Set([...before, ...added])];
+    if (united.length > LIST_ITEMS_MAX) passOver(name);
+    else fields[name] = united;
+  }
+  const isRead = (stored[STATUS] === 'read' && isOfOthers(stored, STATUS))
+    || isOfOthers(stored, FINISHED_ON);
+  if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
+  return { fields: joinMembers(fields), passedOver };
+}
+
+/** The members of a record that a book has otherwise, and keeps so. */
+export function listPassedOver(record: JsonObject, book: JsonObject): JsonObject {
+  const { metadata, mergedIds, ...members } = separateMembers(record);
+  const stored = separateMembers(book);
+  return Object.fromEntries(Object.entries(members).filter(([name, value]) =>
+    isSaid(members, name) && stored[name] !== undefined && !isWithin(value, stored[name])));
+}
+
+export type ReplacedMembers = MergedRecord & {
+  /** The members whose values the source had not said itself. */
+  readonly replacedNames: readonly string[];
+};
+
+/**
+ * The version of a stored book with the values of other sources that it replaces, as far as they
+ * have room in its metadata. `passedOver` is what `format` says in vain.
+ */
+export function keepReplaced(
+  { members: version, leftOut }: MergedRecord, book: JsonObject, format: string,
+  passedOver: JsonObject,
+): ReplacedMembers {
+  const { metadata, mergedIds, ...before } = separateMembers(book);
+  const after = separateMembers(version);
+  const wasOwn = createSaidCheck(book, format);
+  const changedNames = Object.keys(before).filter((name) =>
+    !isDeepStrictEqual(before[name], after[name]));
+  const replacedNames = changedNames.filter((name) =>
+    !wasOwn(before, name) && !isWithin(before[name], after[name]));
+  const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
+    ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),
+    ...replacedNames.flatMap((name) => listOthers(book, format)
+      .filter((other) => createSaidCheck(book, other)(before, name))
+      .map((other) => [other, name, before[name] ?? null] as const)),
+  ];
+  let members = forgetMembers(version, format, changedNames);
+  const unplaced: string[] = [];
+  for (const [source, name, value] of additions) {
+    const larger = putMember(members, source, name, value);
+    if (larger === null) unplaced.push(`${source}.${name}`);
+    else members = larger;
+  }
+  return { members, leftOut: [...leftOut, ...unplaced], replacedNames };
+}
+
+/** Null where there is no room. */
+function putMember(
+  book: JsonObject, format: string, name: string, value: JsonValue,
+): JsonObject | null {
+  const source = asObject(book['metadata'])['source'] ?? {};
+  const fields = isJsonObject(source) ? source[format] ?? {} : null;
+  // A caller may have something of another kind there.
+  if (!isJsonObject(fields)) return null;
+  const members = { ...asObject(fields[SOURCE_MEMBERS]), [name]: value };
+  const version = putSource(book, format, { ...fields, [SOURCE_MEMBERS]: members });
+  const bytes = Buffer.byteLength(encodeJson(version['metadata']));
+  return bytes > METADATA_BYTES_MAX - DIGESTS_BYTES ? null : version;
+}
+
+/** The book without what a source said before of members of which it says something else now. */
+function forgetMembers(book: JsonObject, format: string, names: readonly string[]): JsonObject {
+  const fields = findSource(format, book['metadata']) ?? {};
+  const members = Object.entries(asObject(fields[SOURCE_MEMBERS]));
+  const others = members.filter(([name]) => !names.includes(name));
+  if (others.length === members.length) return book;
+  return putSource(book, format, putObject(fields, SOURCE_MEMBERS, Object.fromEntries(others)));
+}
+
+function listOthers(book: JsonObject, format: string): readonly string[] {
+  return listDigestFormats(book).filter((other) => other !== format);
+}
+
+function hasOthers(book: JsonObject, format: string): boolean {
+  return listOthers(book, format).length > 0;
+}
+
+/** Returns whether another source said the value that a single member has. */
+function createOthersCheck(
+  book: JsonObject, format: string,
+): (members: JsonObject, name: string) => boolean {
+  const checks = listOthers(book, format).map((other) => createSaidCheck(book, other));
+  return (members, name) => members[name] !== undefined
+    && checks.some((isSaidByOther) => isSaidByOther(members, name));
+}
+
+/** Whether the other value says all that the value says: each item, and each member of an item. */
+function isWithin(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (Array.isArray(value) && Array.isArray(other)) {
+    return value.every((item: JsonValue) =>
+      other.some((otherItem: JsonValue) => isWithin(item, otherItem)));
+  }
+  if (!isJsonObject(value) || !isJsonObject(other)) return isDeepStrictEqual(value, other);
+  return Object.entries(value).every(([name, item]) => isDeepStrictEqual(item, other[name]));
+}
+
+function countItems(value: JsonValue | undefined): number {
+  return Array.isArray(value) ? value.length : 0;
+}

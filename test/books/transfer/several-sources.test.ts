@@ -1,0 +1,145 @@
+/** Two programs in one catalog: what one says of a book takes nothing away from another. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { startBookServer } from '../../support/book-server.ts';
+import type { BookServer } from '../../support/book-server.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const ISBN = '9780439023481';
+const LIBRARYTHING = [
+  'Book Id\tTitle\tPrimary Author\tReview\tRating\tTags\tCollections\tISBN',
+  `1\tA\tLe Guin, Ursula K.\tGreat.\t4.5\tsf, gender\tFavorites\t[${ISBN}]\n`,
+].join('\n');
+
+let server: BookServer;
+
+beforeEach(async () => {
+  server = await startBookServer();
+});
+
+afterEach(() => server.close());
+
+test('an import keeps what another source said, and tells what it replaces', async () => {
+  await importFile('librarything', LIBRARYTHING);
+  const file = storygraphFile({ tags: 'sci-fi, sf', rating: '4.25', review: 'Still great.' });
+  const { count } = await importFile('storygraph', file);
+  assert.deepEqual(count['replacedMembers'], { 'reading.rating': 1, 'reading.review': 1 });
+  const book = await readBook();
+  assert.deepEqual(book.keywords, ['sf', 'gender', 'sci-fi']);
+  assert.deepEqual(book.authors,
+    [{ name: 'Ursula K. Le Guin', givenName: 'Ursula K.', familyName: 'Le Guin' }]);
+  assert.equal(book.reading.review, 'Still great.');
+  assert.deepEqual(book.metadata.source.librarything.members,
+    { 'reading.rating': 4.5, 'reading.review': 'Great.' });
+  const stored = await readBooks();
+  for (const [format, again] of [['librarything', LIBRARYTHING], ['storygraph', file]] as const) {
+    assert.equal((await importFile(format, again)).count['unchanged'], 1, format);
+  }
+  assert.equal(await readBooks(), stored);
+});
+
+test('a source that says something else has its new word, and its old one is forgotten',
+  async () => {
+    await importFile('librarything', LIBRARYTHING);
+    await importFile('storygraph', storygraphFile({ review: 'Still great.' }));
+    await importFile('librarything', LIBRARYTHING.replace('Great.', 'Mine.'));
+    const { reading, metadata: { source } } = await readBook();
+    assert.equal(reading.review, 'Mine.');
+    assert.equal(source.librarything.members, undefined);
+    assert.deepEqual(source.storygraph.members, { 'reading.review': 'Still great.' });
+  });
+
+test('the keywords that a source alone has said are set as a whole', async () => {
+  await importFile('storygraph', storygraphFile({ tags: 'one, two' }));
+  await importFile('bookwyrm',
+    `title,author_text,remote_id,isbn_13,rating\nA,Ursula K. Le Guin,https://b/1,${ISBN},4\n`);
+  await importFile('storygraph', storygraphFile({ tags: 'two' }));
+  assert.deepEqual((await readBook()).keywords, ['two']);
+});
+
+test('a book that one source says to be read, another does not make to-read', async () => {
+  await importFile('storygraph', storygraphFile({ status: 'read', date: '2023/05/20' }));
+  await importFile('bookwyrm', 'title,author_text,remote_id,isbn_13,shelf,shelf_name\n'
+    + `A,Ursula K. Le Guin,https://b/1,${ISBN},to-read,To Read\n`);
+  const { reading, metadata: { source } } = await readBook();
+  assert.deepEqual([reading.status, reading.finishedOn], ['read', '2023-05-20']);
+  assert.deepEqual(source.bookwyrm.members, { 'reading.status': 'to-read' });
+  // It may take back its own word.
+  await importFile('storygraph', storygraphFile({ status: 'to-read' }));
+  assert.equal((await readBook()).reading.status, 'to-read');
+});
+
+test('what a fill passes over stays beside the source that said it', async () => {
+  await importFile('librarything', LIBRARYTHING);
+  const file = storygraphFile({ tags: 'sci-fi', rating: '4.75', status: 'read' });
+  await importFile('storygraph', file, '&onMatch=fill');
+  const { keywords, reading, metadata: { source } } = await readBook();
+  assert.deepEqual([keywords, reading.rating, reading.status], [['sf', 'gender'], 4.5, 'read']);
+  assert.deepEqual(source.storygraph.members, { keywords: ['sci-fi'], 'reading.rating': 4.75 });
+  const { count } = await importFile('storygraph', file, '&onMatch=fill');
+  assert.equal(count['unchanged'], 1);
+});
+
+test('a value that has no room in the metadata is named', async () => {
+  const review = 'r'.repeat(20_000);
+  await importFile('librarything', LIBRARYTHING.replace('Great.', review));
+  const { count } = await importFile('storygraph', storygraphFile({ review: 'Still great.' }));
+  assert.deepEqual(count['leftOut'], { 'librarything.reading.review': 1 });
+  assert.deepEqual(count['replacedMembers'], { 'reading.review': 1 });
+});
+
+test('exports do not write what a source says otherwise than the book', async () => {
+  await importFile('bibtex', `@book{a, title={A}, keywords={one}, isbn={${ISBN}}, publisher={P}}`);
+  await importFile('librarything', `${LIBRARYTHING.split('\n')[0]}\tPublication\n`
+    + `1\tA\t\t\t\t\t\t[${ISBN}]\tQ (1990)\n`);
+  assert.deepEqual((await readBook()).metadata.source.bibtex.members, { publisher: 'P' });
+  const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
+  assert.doesNotMatch(file, /members/);
+  const { count } = await importFile('bibtex', file);
+  assert.equal(count['unchanged'], 1, JSON.stringify(count));
+});
+
+test('an export of ours comes back unchanged in the format that a book came from', async () => {
+  const book = {
+    '@type': 'Book', '@id': 'https://example.org/1', 'name': 'A', 'author': 'Ursula K. Le Guin',
+    'isbn': ISBN, 'offers': { price: '9.99' },
+    'review': { reviewRating: { ratingValue: '9', bestRating: '10' } },
+  };
+  await importFile('librarything', LIBRARYTHING);
+  await importFile('jsonld', JSON.stringify(book));
+  const stored = await readBooks();
+  const file = (await server.ask('GET', '/api/books?format=jsonld')).text;
+  const { count } = await importFile('jsonld', file);
+  assert.deepEqual([count['updated'], count['unchanged']], [0, 1]);
+  assert.equal(await readBooks(), stored);
+});
+
+type StorygraphBook = {
+  readonly tags?: string; readonly rating?: string; readonly review?: string;
+  readonly status?: string; readonly date?: string;
+};
+
+function storygraphFile(
+  { tags = '', rating = '', review = '', status = '', date = '' }: StorygraphBook,
+): string {
+  return 'Title,Authors,ISBN/UID,Tags,Star Rating,Review,Read Status,Last Date Read\n'
+    + `A,Ursula K. Le Guin,${ISBN},"${tags}",${rating},${review},${status},${date}\n`;
+}
+
+async function importFile(
+  format: string, file: string, query = '',
+): Promise<{ readonly count: Line }> {
+  const { status, text } = await server.ask('POST',
+    `/api/books/import?format=${format}&match=isbn${query}`, file, { 'Content-Type': 'text/csv' });
+  assert.equal(status, 200, text);
+  return { count: JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') };
+}
+
+async function readBooks(): Promise<string> {
+  return (await server.ask('GET', '/api/books')).text;
+}
+
+async function readBook() {
+  return JSON.parse(await readBooks())[0];
+}

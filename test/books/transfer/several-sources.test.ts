@@ -58,6 +58,15 @@ test('the keywords that a source alone has said are set as a whole', async () =>
   assert.deepEqual((await readBook()).keywords, ['two']);
 });
 
+test('keywords that have no room beside those of another source are passed over', async () => {
+  const tags = Array.from({ length: 99 }, (_, index) => `tag ${index}`);
+  await importFile('librarything', LIBRARYTHING.replace('sf, gender', tags.join(', ')));
+  await importFile('storygraph', storygraphFile({ tags: 'one, two' }));
+  const { keywords, metadata: { source } } = await readBook();
+  assert.deepEqual(keywords, tags);
+  assert.deepEqual(source.storygraph.members, { keywords: ['one', 'two'] });
+});
+
 test('a book that one source says to be read, another does not make to-read', async () => {
   await importFile('storygraph', storygraphFile({ status: 'read', date: '2023/05/20' }));
   await importFile('bookwyrm', 'title,author_text,remote_id,isbn_13,shelf,shelf_name\n'

@@ -8,7 +8,7 @@ import type { ImportRecord } from '../import-record.ts';
 import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
 import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
-import { createMatchKeys, createMergedKeys } from './match-key.ts';
+import { createMatchKeys, createMergedKeys, createWordingKeys } from './match-key.ts';
 import { DryRunMarks, ImportMarks } from './book-marks.ts';
 import { DryRunStaging, TransactionStaging } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
@@ -35,7 +35,7 @@ class CatalogImport implements BookImport {
   readonly #deps: CatalogImportDeps;
   readonly #allIndexes: MatchIndexes;
   readonly #mode: MatchMode;
-  /** Of the ids of merged books, and one for each way to match. */
+  /** See `MatchIndexes.acquire`. */
   readonly #indexes: readonly MatchIndex[];
   /** Null where nothing is matched but ids, and in a dry run, which has its own. */
   readonly #marks: ImportMarks | null;
@@ -117,6 +117,7 @@ class DryRun {
     const { matches, source } = mode;
     const keys = [
       createMergedKeys(source), ...matches.map((match) => createMatchKeys(match, source)),
+      ...source === null ? [] : [createWordingKeys(source)],
     ];
     const books = new DryRunStaging({ committed, indexes, keys });
     this.#marks = matches.length === 0 ? null : new DryRunMarks(committed);

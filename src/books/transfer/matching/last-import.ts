@@ -67,6 +67,17 @@ export function updateDigests(
   return writeDigests(book, format, [...before, ...digests], stored);
 }
 
+/** All that a record says, as one text that another record has only if it says the same. */
+export function createWording(record: JsonObject): string {
+  return [...new Set(createDigests(separateMembers(record)))].sort().join('');
+}
+
+/** The wording of the last record of the format for the book; null where it is not remembered. */
+export function findWording(book: JsonObject, format: string): string | null {
+  const digests = findDigests(book, format);
+  return digests === null ? null : splitDigests(digests).toSorted().join('');
+}
+
 function createDigests(said: JsonObject): readonly string[] {
   return Object.keys(said).filter((name) => isSaid(said, name))
     .map((name) => digestMember(said, name));

@@ -14,7 +14,7 @@ import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { MatchMode } from './book-import.ts';
-import { createMatchKeys, createMergedKeys } from './match-key.ts';
+import { createMatchKeys, createMergedKeys, createWordingKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
@@ -172,8 +172,8 @@ export class MatchIndexes {
   }
 
   /**
-   * The indexes for an import, which has to `release` each: of the ids of merged books, then one
-   * for each way to match.
+   * The indexes for an import, which has to `release` each: of the ids of merged books, one for
+   * each way to match, and the one of what records without an id say.
    */
   acquire({ matches, source }: MatchMode): readonly MatchIndex[] {
     return [
@@ -181,6 +181,8 @@ export class MatchIndexes {
       ...matches.map((match) => this.#acquire(
         JSON.stringify(match === 'source' ? [match, source?.format] : [match]),
         () => createMatchKeys(match, source))),
+      ...source === null ? [] : [this.#acquire(
+        JSON.stringify(['wording', source.format]), () => createWordingKeys(source))],
     ];
   }
 

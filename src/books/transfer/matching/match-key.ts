@@ -11,8 +11,9 @@ import {
 } from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
 import type { ImportRecord } from '../import-record.ts';
-import { findOwnId, findSource } from '../mapping/metadata-source.ts';
+import { DIGESTS_MEMBER, findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { Match, SourceFormat } from './book-import.ts';
+import { createWording, findWording } from './last-import.ts';
 import { findBookId } from './own-export.ts';
 
 export interface MatchKeys {
@@ -53,6 +54,23 @@ export function createMergedKeys(source: SourceFormat | null): MatchKeys {
       ];
     },
     areMerged: true,
+  };
+}
+
+/**
+ * The keys of records without an id of their source: what they say, word for word, by its digests
+ * (last-import.ts). So the same file again finds the books that it has made.
+ */
+export function createWordingKeys(source: SourceFormat): MatchKeys {
+  const digestsMember = `${JSON.stringify(DIGESTS_MEMBER)}:{`;
+  return {
+    readStored(bytes) {
+      const metadata = readMetadataWith(bytes, digestsMember);
+      return readOwnId(metadata, source) === null
+        ? toKeys(findWording({ metadata: metadata ?? {} }, source.format)) : NO_KEYS;
+    },
+    readRecord: ({ fields }) => readOwnId(fields['metadata'], source) === null
+      ? [createWording(fields)] : NO_KEYS,
   };
 }
 

@@ -6,7 +6,7 @@
  * session calls `onConnectionChange`, which begins the same repetition. A refused token ends it;
  * after the sign-in `onSignedIn` shows the screen.
  */
-import { goToScreen, href, parseAddress } from './base/screen-address.ts';
+import { goToScreen, href, parseAddress, rememberQuery } from './base/screen-address.ts';
 import { BASE, hasStatus } from './base/api-calls.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
@@ -51,6 +51,7 @@ function allowedScreens(): readonly Screen[] {
 
 function showScreen(): void {
   const address = parseAddress();
+  rememberQuery();
   // The first screen is the overview, which every token may see.
   const [name = screens[0]?.name] = address.path;
   const screen = allowedScreens().find((candidate) => candidate.name === name);
@@ -89,7 +90,10 @@ function showNavigation(current: string | undefined): void {
   }, title)));
   const currentLink = navigation.querySelector<HTMLElement>('[aria-current]');
   // Not scrollIntoView, which would move the starting point of Tab.
-  if (currentLink !== null) navigation.scrollLeft = currentLink.offsetLeft - navigation.offsetLeft;
+  if (currentLink === null) return;
+  // Not below the edge, which fades.
+  const edge = parseFloat(getComputedStyle(navigation).paddingLeft);
+  navigation.scrollLeft = currentLink.offsetLeft - navigation.offsetLeft - edge;
 }
 
 /** Focuses the title once there is one, so that screen readers announce the new screen. */

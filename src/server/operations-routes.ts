@@ -66,7 +66,7 @@ function indexRoute(spec: OperationsSpec): HttpRoute {
 }
 
 /** Whether `Accept` names HTML, and gives it a greater weight than JSON. */
-function prefersHtml(accept = ''): boolean {
+export function prefersHtml(accept = ''): boolean {
   const ranges = parseAccept(accept);
   const weightOf = (mediaType: string): number =>
     ranges.find(({ name }) => name === mediaType)?.weight ?? 0;

@@ -72,21 +72,21 @@ test('a file is checked first, then imported, and its errors are told by line', 
       await openScreen(browser, server.url, '#/books/import');
       // Each fails elsewhere: what was told of the file before it is not taken for its result.
       for (const [name, text, error] of [
-        ['books.csv', CSV, 'Line 3: /numberOfPages'],
-        ['books.jsonl', '{"title":"A"}\n\n{}\n', 'Line 3: /title'],
-        ['books.json', '[{"title":"B"},\n{"title":1}]', 'Line 2: /title'],
+        ['books.csv', CSV, 'Line 3: Number of pages'],
+        ['books.jsonl', '{"title":"A"}\n\n{}\n', 'Line 3: Title'],
+        ['books.json', '[{"title":"B"},\n{"title":1}]', 'Line 2: Title'],
       ] as const) {
         await chooseFile(name, text);
-        await person.click('button', 'Import');
+        await person.click('button', 'Check');
         await person.sees(error);
         await person.sees(
-          'would have imported 1, updated 0, unchanged 0, skipped 1; nothing was stored');
+          'would add 1 book, change 0, leave 0 as they are, skip 1; nothing is stored yet');
       }
       assert.equal((await ask(`${server.url}/api/books`)).text.trim(), '[]');
-      await person.click('checkbox', 'Only check it: store nothing');
       await chooseFile('books.csv', CSV);
-      await person.click('button', 'Import');
-      await person.sees('reading CSV: imported 1, updated 0, unchanged 0, skipped 1.');
+      await person.click('button', 'Check');
+      await person.click('button', 'Import these 1');
+      await person.sees('reading CSV: added 1 book, changed 0, left 0 as they are, skipped 1.');
       const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
       assert.deepEqual([book.title, book.authors, book.numberOfPages],
         ['Emma, a novel', [{ name: 'Jane Austen' }], 474]);
@@ -111,11 +111,11 @@ test('an export of another program is told by its columns, and imported again ch
     await chooseFile('library.csv', GOODREADS);
     await person.sees('reading a Goodreads export');
     await person.click('checkbox', 'Only check it: store nothing');
-    for (const count of ['imported 1, updated 0, unchanged 0',
-      'imported 0, updated 0, unchanged 1']) {
+    for (const count of ['added 1 book, changed 0, left 0 as they are',
+      'added 0 books, changed 0, left 1 as they are']) {
       await person.click('button', 'Import');
       await person.sees(`reading a Goodreads export: ${count}, skipped 1.`);
-      await person.sees('Line 3: /title: is required: the record has no text in `Title` '
+      await person.sees('Line 3: Title: is required: the record has no text in Title '
         + '(record 2, key 51)');
     }
     const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
@@ -136,12 +136,12 @@ test('a file of many records is imported though the browser reads no answer, or 
         const line = '{"keywords":["' + 'x'.repeat(100) + '"]}\\n';
         transfer.items.add(new File([line.repeat(400_000)], 'many.jsonl'));
         document.querySelector('input[type=file]').files = transfer.files;`);
-      await person.click('button', 'Import');
-      await person.sees('would have imported 0, updated 0, unchanged 0, skipped 400000');
+      await person.click('button', 'Check');
+      await person.sees('would add 0 books, change 0, leave 0 as they are, skip 400000');
       await person.sees('and 399,800 more');
       // So slow that the file takes a minute: it is stopped long before.
       await setUploadSpeed(1_000_000);
-      await person.click('button', 'Import');
+      await person.click('button', 'Check');
       await person.click('button', 'Stop');
       await person.sees('Stopped.');
       await browser.evaluate(`const transfer = new DataTransfer();

@@ -115,13 +115,13 @@ test('a click counts, and the focus stays, while a record changes', { skip }, as
 test('of controls that say the same the focused one stays so', { skip }, async () => {
   const { person, browser } = at;
   await at.open('#/');
-  await person.sees('requests a minute');
+  await person.sees('requests in each 5 minutes');
   await browser.evaluate("document.querySelectorAll('main dd a')[2].focus();");
   await person.gives(FOCUSED, '#/requests?status=failed');
   // Without the focus, as the clock does it.
   await browser.evaluate(`[...document.querySelectorAll('main button')]
     .find(({ textContent }) => textContent === '24 hours').click();`);
-  await person.sees('requests a minute, by 30 minutes');
+  await person.sees('requests in each 30 minutes');
   await person.gives(FOCUSED, '#/requests?status=failed');
 });
 

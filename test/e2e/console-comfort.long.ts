@@ -21,7 +21,7 @@ test('the text of charts is legible and whole at every width', { skip }, async (
       await browser.look(width, 900, 'light');
       await at.open(hash);
       await person.click('button', '7 days');
-      await person.sees(/(requests|attempts) a minute, by 2 hours/);
+      await person.sees(/(requests|attempts) in each 2 hours/);
       const texts = await browser.evaluate(`
         return [...document.querySelectorAll('.chart span, .chart text')].map((element) => {
           const { left, right } = element.getBoundingClientRect();

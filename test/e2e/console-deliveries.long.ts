@@ -102,7 +102,9 @@ test('a pending delivery is tried now, and cancelled', { skip }, async () => {
   });
   assert.ok(paused !== '');
   await emit('later');
-  await open('#/deliveries?event=later');
+  await open('#/deliveries?event=later&status=failed');
+  await person.click('link', '1 delivery pending or failing');
+  await person.sees('failing');
   await person.click('link', /now|ago/);
   await person.sees('next attempt');
   await person.click('button', 'Try now');
@@ -130,7 +132,7 @@ test('the overview says what fails since when, with a table behind its charts', 
     await person.find('image', /^Requests: .*accepted.*rejected.*failed/);
     await person.find('image', /^Delivery attempts: .*[1-9]\d* delivered.*[1-9]\d* failed/);
     await person.click('button', '24 hours');
-    await person.sees('attempts a minute, by 30 minutes');
+    await person.sees('attempts in each 30 minutes');
     await person.gives('return location.hash;', /window=24h/);
     await person.sees(/127\.0\.0\.1:\d+\/\S*\s+failing/);
     await person.click('DisclosureTriangle', 'As a table');

@@ -190,7 +190,7 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     await open(server, `#/outgoing/${id}`);
     await person.sees(/off\s+for .*: somebody turned it off/);
     await person.click('button', 'Turn on');
-    await person.sees(/healthy\s+for/);
+    await person.sees('not used yet');
     await person.sees('somebody turned it off', false);
     const gone = await makeOutgoing(server, 'gone', {
       targetUrl: `http://127.0.0.1:${goneTargetPort()}/`, triggerEvent: 'gone.now',

@@ -219,7 +219,7 @@ test('changes of two people are saved together where they do not collide', { ski
     ['Subtitle', 'A Novel', 'A Tale', '–', ''],
     ['ISBN', '9780141439587', '–', '–', 'Theirs'],
     ['Language', 'en', 'fr', 'en', 'Theirs'],
-    ['Reading', '–', 'Status read, Rating 3.5', '–', 'Theirs'],
+    ['Reading', '–', 'Status Read, Rating 3.5', '–', 'Theirs'],
   ]);
   await person.click('button', 'Save them together');
   await person.gives('return document.activeElement.ariaLabel;', 'Subtitle to be saved');

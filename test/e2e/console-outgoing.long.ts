@@ -66,7 +66,7 @@ test('one makes a webhook with a template and a condition, and tests it', { skip
   const secret = await readNewSecret();
   await person.click('button', 'I have it');
   await person.sees('payload.data.book.title begins with 5');
-  await person.sees('healthy');
+  await person.sees('not used yet');
   await person.click('button', 'Send it now');
   await person.sees(/It was answered 20\d\./);
   assert.deepEqual(JSON.parse(target.arrived.at(-1)?.body ?? ''), {
@@ -332,7 +332,7 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     'watched.late,watched.e11,watched.e10,watched.e9,watched.e8,watched.e7,watched.e6,watched.e5,'
       + 'watched.e4,watched.e3');
     await person.click('button', '7 days');
-    await person.sees('attempts a minute, by 2 hours');
+    await person.sees('attempts in each 2 hours');
     await person.gives(PRESSED, '7 days');
     await at.call('PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
     await at.open(`#/outgoing/${id}`);

@@ -90,6 +90,16 @@ test('a script of another name is of another release', () => withServer(async ({
   }
 }));
 
+test('a browser that goes to the path of a screen is led to the screen', () =>
+  withServer(async ({ url }) => {
+    const { status, headers } = await ask(`${url}/console/books`, {
+      headers: { accept: 'text/html,*/*;q=0.8' },
+    });
+    assert.equal(status, 302);
+    assert.equal(new URL(String(headers.location), `${url}/console/books`).href,
+      `${url}/console#/books`);
+  }));
+
 test('its policy names its style and all scripts, and lets nothing else in', () =>
   withServer(async ({ url }) => {
     const { headers, text } = await ask(`${url}/console`);

@@ -47,7 +47,7 @@ test('what happens to a record before the stream of its screen is open is seen',
     await makeHook('one');
     const id = await makeDelivery('one');
     await at.open(`#/deliveries/${id}`);
-    await person.sees('pending');
+    await person.sees('failing');
     await at.call('POST', `/api/deliveries/${id}/cancel`);
     await openStream();
     await person.sees('cancelled');
@@ -74,7 +74,7 @@ test('a row stays what it was while others change, so that a click on it is not 
     await makeDelivery('clicked');
     await at.open('#/deliveries?event=clicked');
     await openStream();
-    await person.sees(/pending\s+ECONNREFUSED[^]*pending\s+ECONNREFUSED/);
+    await person.sees(/failing\s+ECONNREFUSED[^]*failing\s+ECONNREFUSED/);
     await browser.evaluate('window.pressed = document.querySelector("tr[data-key]");');
     await at.call('POST', `/api/deliveries/${first}/cancel`);
     await person.sees(/cancelled\s+ECONNREFUSED/);

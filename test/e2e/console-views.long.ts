@@ -143,6 +143,9 @@ test('books are sorted, filtered and shown as cards, by an address that can be s
     await person.find('heading', 'Emma');
     await browser.evaluate('history.back();');
     await person.sees('2 books');
+    await person.click('link', 'Emma');
+    await person.click('link', '← Books');
+    await person.gives(HASH, '#/books?author=jane&sort=-title');
     await at.isClean();
   });
 
@@ -202,17 +205,17 @@ test('a refresh of the overview reads the plots of a day anew, and those of a we
         return repeat(run, ms);
       };
       location.hash = '#/?window=7d';`);
-    await person.sees('requests a minute, by 2 hours');
+    await person.sees('requests in each 2 hours');
     await person.gives(countReads('/api/status'), 1);
     await browser.evaluate('window.refresh();');
     await person.gives(countReads('/api/nodes'), 2);
     await person.gives(countReads('/history?window=7d'), 1);
     await person.click('button', '24 hours');
-    await person.sees('requests a minute, by 30 minutes');
+    await person.sees('requests in each 30 minutes');
     await browser.evaluate('window.refresh();');
     await person.gives(countReads('/history?window=24h'), 2);
     await person.click('button', '7 days');
-    await person.sees('requests a minute, by 2 hours');
+    await person.sees('requests in each 2 hours');
     await person.gives(countReads('/history?window=7d'), 2);
     await at.isClean();
   });
@@ -222,14 +225,14 @@ test('the overview changes its window, keeps it, and leads to what it counts', {
     const { person, browser } = at;
     const pressed = "return document.querySelector('main [aria-pressed=true]')?.textContent;";
     await at.open('#/');
-    await person.sees('requests a minute, by 5 minutes');
+    await person.sees('requests in each 5 minutes');
     await person.click('button', '24 hours');
-    await person.sees('requests a minute, by 30 minutes');
+    await person.sees('requests in each 30 minutes');
     await reload();
-    await person.sees('requests a minute, by 30 minutes');
+    await person.sees('requests in each 30 minutes');
     await person.gives(pressed, '24 hours');
     await person.click('button', '1 hour');
-    await person.sees('requests a minute, by 5 minutes');
+    await person.sees('requests in each 5 minutes');
     await person.gives(pressed, '1 hour');
     await person.gives(HASH, /^(?!.*window)/);
     await person.gives(

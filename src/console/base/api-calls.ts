@@ -1,4 +1,5 @@
 /** Calls the service's public API: the console has no other way to the service. */
+import { dropBackticks, formatFieldProblem, type FieldProblem } from './field-problem.ts';
 import { encodeJson, parseJsonOrText } from './json-text.ts';
 import { callerSession } from './caller-session.ts';
 import { appendQuery, type Query } from './screen-address.ts';
@@ -10,8 +11,6 @@ type ProblemDocument = {
   readonly detail?: string;
   readonly errors?: readonly FieldProblem[];
 };
-/** `pointer` is a JSON Pointer into the body that was sent. */
-type FieldProblem = { readonly pointer: string; readonly detail: string };
 
 /** The server answered with an error, or did not answer (status 0). */
 export class ApiError extends Error {
@@ -19,7 +18,9 @@ export class ApiError extends Error {
   readonly problem: ProblemDocument;
 
   constructor(problem: ProblemDocument) {
-    super(problem.detail ?? problem.title ?? `the server answered ${problem.status}`);
+    const { status, title = `the server answered ${status}`, errors = [] } = problem;
+    const { detail = title } = problem;
+    super(errors.length === 0 ? detail : errors.map(formatFieldProblem).join('; '));
     this.status = problem.status;
     this.problem = problem;
   }
@@ -82,9 +83,25 @@ export function createApiError(body: unknown, status: number): ApiError {
   return new ApiError({ ...toProblem(body), status });
 }
 
-/** A proxy before the server may answer with text, or with nothing, in place of a problem. */
+/** Whether the body is that of a problem. */
+function isProblem(body: unknown): body is Partial<ProblemDocument> {
+  return typeof body === 'object' && body !== null;
+}
+
+/**
+ * The texts of a problem are for people, who need no backticks around names. A proxy before the
+ * server may answer with text, or with nothing, in place of a problem.
+ */
 function toProblem(body: unknown): Partial<ProblemDocument> {
-  if (typeof body === 'object' && body !== null) return body;
+  if (isProblem(body)) {
+    const { detail, errors } = body;
+    return {
+      ...body,
+      ...detail === undefined ? {} : { detail: dropBackticks(detail) },
+      ...errors === undefined ? {} : { errors: errors.map((error) =>
+        ({ ...error, detail: dropBackticks(error.detail) })) },
+    };
+  }
   return typeof body === 'string' && body !== '' ? { detail: body.slice(0, 300) } : {};
 }
 

@@ -12,6 +12,21 @@ export type ScreenAddress = {
 /** The values of parameters by their names. A list stands for a parameter that is repeated. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
+/** The query with which a path was last seen: the filters of a list, when its record is left. */
+const lastQueries = new Map<string, URLSearchParams>();
+
+/** Remembers the query of the address, for `recallQuery`. */
+export function rememberQuery(): void {
+  const { path, query } = parseAddress();
+  lastQueries.set(path.join('/'), query);
+}
+
+/** The query that a list had when it was left; none if it was not seen yet. */
+export function recallQuery(path: readonly string[]): Query {
+  const query = lastQueries.get(path.join('/')) ?? new URLSearchParams();
+  return Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]));
+}
+
 export function parseAddress(): ScreenAddress {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   return {
@@ -57,4 +72,5 @@ export function goToScreen(path: readonly string[], query: Query = {}): void {
 /** Replaces the query without a history entry, and without opening the screen again. */
 export function replaceQuery(query: Query): void {
   history.replaceState(null, '', href(parseAddress().path, query));
+  rememberQuery();
 }

@@ -25,7 +25,7 @@ type ChartOptions = {
   readonly noun: string;
   /** The beginning of each interval, RFC 3339. */
   readonly times: readonly string[];
-  /** The levels are of a minute. */
+  /** How long an interval is. */
   readonly minutesEach: number;
   readonly series: readonly ChartSeries[];
 };
@@ -59,16 +59,15 @@ export function chart(
   { title, noun, times, minutesEach, series }: ChartOptions,
 ): HTMLElement {
   const totals = times.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
-  const perMinute = Math.max(...totals) / minutesEach;
-  const top = roundUpScale(perMinute === 0 ? 1 : perMinute);
+  const top = roundUpScale(Math.max(1, ...totals));
   const formatTime = createTimeFormat(times);
   return chartFrame({
     title, times, levels: [top, top / 2, 0].map(formatCount),
-    unit: `${noun} a minute${formatBarLength(minutesEach)}`,
+    unit: `${noun} in each ${formatBarLength(minutesEach)}`,
     legend: series.map(({ name, tone, values }) =>
       h('span', { class: `legend ${tone}` }, `${formatCount(sum(values))} ${name}`)),
     label: series.map(({ name, values }) => `${formatCount(sum(values))} ${name}`).join(', '),
-    drawing: bars(times.map((time) => formatTime(time)), series, top * minutesEach),
+    drawing: bars(times.map((time) => formatTime(time)), series, top),
     table: valueTable(times, series.map(({ name }) => name), (index) => totals[index] === 0 ? null
       : series.map(({ values }) => formatCount(values[index] ?? 0))),
   });
@@ -87,8 +86,8 @@ export function attemptsChart(
 }
 
 function formatBarLength(minutes: number): string {
-  if (minutes === 1) return '';
-  return minutes < 60 ? `, by ${minutes} minutes` : `, by ${minutes / 60} hours`;
+  if (minutes === 1) return 'minute';
+  return minutes < 60 ? `${minutes} minutes` : `${minutes / 60} hours`;
 }
 
 export function chartFrame(

@@ -4,7 +4,7 @@ import { goToScreen } from '../base/screen-address.ts';
 import { asyncButton } from './buttons.ts';
 import { askToConfirm } from './dialog.ts';
 import { showNotice } from './notice.ts';
-import { goIfStillHere } from './screen.ts';
+import { goToList } from './screen.ts';
 
 type Deletion = {
   /** The name of the record in notices. */
@@ -28,7 +28,7 @@ export async function confirmAndDelete(
   if (!isSure) return;
   await callApi('DELETE', deletion.path);
   offerUndo(deletion);
-  goIfStillHere(container, deletion.address.slice(0, 1));
+  goToList(container, deletion.address[0] ?? '');
 }
 
 /** Asks first. Resolves with whether it is cancelled. Throws what `cancel` throws. */

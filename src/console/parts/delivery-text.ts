@@ -1,11 +1,17 @@
 /** A delivery, its target and its attempts in words. */
 import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
+import { badge } from './badge.ts';
 import type { Delivery } from '../../app/api-types.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 /** Says what else the delivery waits for; null: only for the time of its next attempt. */
 export function formatWait({ waitsFor }: Delivery): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
+}
+
+/** The status; a pending delivery of which an attempt has failed is called failing. */
+export function deliveryBadge({ status, attempts }: Delivery): HTMLElement {
+  return badge(status === 'pending' && attempts.length > 0 ? 'failing' : status);
 }
 
 /**

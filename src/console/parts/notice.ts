@@ -1,6 +1,7 @@
 /** Short notices, failures in place of content, and the content of empty lists. */
 import { hasStatus, messageOf } from '../base/api-calls.ts';
 import { h, fill, type Child } from '../base/dom.ts';
+import { href, parseAddress, recallQuery } from '../base/screen-address.ts';
 import { codeBlock } from './code-block.ts';
 
 const NOTICE_MS = 6000;
@@ -38,12 +39,18 @@ export function showFailureNotice(thrown: unknown): void {
   showNotice(messageOf(thrown), 'bad');
 }
 
-/** Shows an error in place of content that could not be fetched. */
+/**
+ * Shows an error in place of content that could not be fetched. A record that is not there leads to
+ * its list.
+ */
 export function showFailureIn(container: HTMLElement, thrown: unknown, retry: () => void): void {
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
+  const [screen = '', ...record] = parseAddress().path;
   fill(container, h('div.empty.failure', { role: 'alert' },
     h('p', messageOf(thrown)),
-    h('button', { onclick: retry }, 'Try again')));
+    hasStatus(thrown, 404) && record.length > 0
+      ? h('a', { href: href([screen], recallQuery([screen])) }, '← To the list')
+      : h('button', { onclick: retry }, 'Try again')));
 }
 
 /** Whether a failure stands in the container, or in a part of it, in place of content. */

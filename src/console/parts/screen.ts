@@ -1,7 +1,9 @@
 /** The contract of screens, and what opens, heads and refreshes them. */
 import type { CallerScope } from '../base/caller-session.ts';
 import { fill, h, refill, type Child } from '../base/dom.ts';
-import { goToScreen, href, type Query, type ScreenAddress } from '../base/screen-address.ts';
+import {
+  goToScreen, href, recallQuery, type Query, type ScreenAddress,
+} from '../base/screen-address.ts';
 import { forgetForms } from './forms/unsaved-forms.ts';
 import { hasFailure, loadingLine, showFailureIn, showFailureNotice } from './notice.ts';
 
@@ -75,11 +77,19 @@ export function linkButton(
   return h('a', { href: href(path, query), class: `button ${style}` }, text);
 }
 
-/** The link from a record back to its list, which is a screen or a path of one. */
+/**
+ * The link from a record back to its list, which is a screen or a path of one: by default with the
+ * filters that it had when it was left.
+ */
 export function backLink(
-  list: string | readonly string[], title: string, query: Query = {},
+  list: string | readonly string[], title: string, query: Query = recallQuery([list].flat()),
 ): HTMLElement {
   return h('p.back', h('a', { href: href([list].flat(), query) }, `← ${title}`));
+}
+
+/** After a deletion: goes to the list, with the filters that it had when it was left. */
+export function goToList(container: HTMLElement, screen: string): void {
+  goIfStillHere(container, [screen], recallQuery([screen]));
 }
 
 /** Like `goToScreen`, after a save or a deletion, unless the user has left the screen meanwhile. */

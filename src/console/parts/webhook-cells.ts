@@ -33,13 +33,17 @@ export function isOffUnseen({ disabledReason, acknowledgedAt }: WebhookWithHealt
     && acknowledgedAt === undefined;
 }
 
-function stateBadge(webhook: WebhookWithHealth): HTMLElement {
-  return badge(isOffUnseen(webhook) ? 'off by a failure' : webhook.health.state);
-}
-
+/**
+ * The state, and for how long. A webhook that a failure has switched off is called so, and an
+ * outgoing one that nothing was sent to yet is not called healthy.
+ */
 export function webhookState(webhook: WebhookWithHealth): HTMLElement {
-  return h('span', stateBadge(webhook), ' ',
-    h('span.place', lastingElement(webhook.health.since)));
+  const { state, since, lastSuccessAt, lastFailure: failure } = webhook.health;
+  const isUnused = 'targetUrl' in webhook && state === 'healthy'
+    && lastSuccessAt === null && failure === null;
+  if (isUnused) return badge('not used yet');
+  return h('span', badge(isOffUnseen(webhook) ? 'off by a failure' : state), ' ',
+    h('span.place', lastingElement(since)));
 }
 
 /** The state, for how long, and why the webhook is off. */

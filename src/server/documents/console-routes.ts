@@ -1,13 +1,15 @@
 /**
  * The console. `GET /console`: one page, the same for everybody, with its style and its first
  * script in it. `GET /console/{script}`: the other scripts, whose names change with their texts and
- * stand in the page; it fetches them as text and runs them within itself. The files are read at the
+ * stand in the page; it fetches them as text and runs them within itself. A
+ * browser that goes to another name is led to the screen of that name. The files are read at the
  * first request, and compressed once for each encoding.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
+import { prefersHtml } from '../operations-routes.ts';
 import { problemResponses } from '../problem.ts';
 import type { Exchange, HeaderList, HttpRoute } from '../http-route.ts';
 import { applyLook, type ConsoleLook } from './console-look.ts';
@@ -75,11 +77,20 @@ export function consoleRoutes(
           status: 200, description: 'The script', mediaType: 'text/javascript',
           schema: { kind: 'string' },
         },
+        {
+          status: 302, headers: { Location: 'The screen of that name' },
+          description: 'For a caller that prefers HTML, where no script has the name',
+        },
         { status: 304, description: 'Not changed since' },
         ...problemResponses(404, 503),
       ],
       handle(exchange) {
-        const script = load().scripts.get(exchange.params[0] ?? '');
+        const [name = ''] = exchange.params;
+        const script = load().scripts.get(name);
+        // Typed by somebody: the names of screens stand behind a `#`.
+        if (script === undefined && prefersHtml(exchange.request.headers.accept)) {
+          return exchange.send(302, ['Location', `../console#/${encodeURIComponent(name)}`]);
+        }
         if (script === undefined) {
           throw new AppError('not_found',
             'the page is of another release than the server: load it anew');

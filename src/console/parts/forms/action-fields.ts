@@ -2,27 +2,30 @@
  * Lets users choose an action configuration, or create one by a form of the action's options: what
  * the action says of each, or JSON.
  */
-import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
+import { callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
-import { parsePointer } from '../../base/json-places.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { pickMembers, resolveSchema } from '../../base/model-schema.ts';
 import { href } from '../../base/screen-address.ts';
 import { openDialog } from '../dialog.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
-import { errorLine, inputField, type Field, type FieldOptions } from './input-field.ts';
+import {
+  InputError, errorLine, inputField, showFieldErrors, type Field, type FieldOptions,
+} from './input-field.ts';
 import { MemberFields, modelField } from './model-field.ts';
 import { asyncForm, focusInvalidField, foldElements, submitButton } from './record-form.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 
 export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
 const DESCRIPTION_LENGTH_MAX = 90;
+/** An identifier may have 64 characters: there is room for a number. */
+const NAME_LENGTH_MAX = 60;
 /** Marks an option of the select that creates a configuration of an action; ids have no space. */
 const NEW_PREFIX = 'new ';
 
 type ActionChooser = {
   readonly element: HTMLElement;
-  /** Resolves with the chosen configuration's identifier, creating it first. Throws ApiError. */
+  /** Resolves with the chosen configuration's identifier, creating it first. Throws InputError. */
   readonly choose: () => Promise<string>;
 };
 
@@ -69,7 +72,8 @@ export class ActionCatalog {
     return h('a', { href: href(['actions', identifier]) }, this.describe(identifier));
   }
 
-  createChooser(): ActionChooser {
+  /** `readName` gives the name that a new configuration gets, which is by default its action's. */
+  createChooser(readName?: () => string): ActionChooser {
     const existing = h('optgroup', { label: 'One that exists' }, ...this.#optionElements());
     const select = h('select', h('optgroup', { label: 'A new one' },
       ...this.actions.map(({ identifier, label }) =>
@@ -93,7 +97,10 @@ export class ActionCatalog {
       members.clearErrors();
       const actionType = select.value.slice(NEW_PREFIX.length);
       const { body } = await callApi<WebhookActionConfiguration>('POST',
-        '/api/action-configurations', { body: { ...members.read(), actionType } });
+        '/api/action-configurations', { body: {
+          ...members.read(), actionType,
+          identifier: this.#findFreeName(readName?.() ?? actionType),
+        } });
       this.configurations.push(body);
       fill(existing, ...this.#optionElements());
       select.value = body.identifier;
@@ -107,12 +114,9 @@ export class ActionCatalog {
         try {
           return await create();
         } catch (thrown) {
-          const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
-          for (const { pointer, detail } of errors) {
-            members.showError(parsePointer(pointer), detail);
-          }
+          const message = showFieldErrors(members, thrown);
           focusInvalidField(container);
-          throw thrown;
+          throw new InputError(message);
         }
       },
     };
@@ -130,6 +134,17 @@ export class ActionCatalog {
       });
     } }, 'New action…');
     return inputField(options, select, () => select.value || undefined, add);
+  }
+
+  /** The name, or else with a number behind it, in the letters that an identifier may have. */
+  #findFreeName(wanted: string): string {
+    const name = wanted.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '')
+      .slice(0, NAME_LENGTH_MAX) || 'action';
+    const isTaken = (one: string): boolean =>
+      this.configurations.some(({ identifier }) => identifier === one);
+    let freeName = name;
+    for (let number = 2; isTaken(freeName); number += 1) freeName = `${name}-${number}`;
+    return freeName;
   }
 
   #openNewDialog(onChosen: (identifier: string) => void): void {

@@ -5,7 +5,7 @@
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
 import { formatValue } from '../../base/format.ts';
-import { encodeJson } from '../../base/json-text.ts';
+import { NumberText, encodeJson } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
 import { openDialog } from '../dialog.ts';
@@ -16,6 +16,8 @@ import { InputError, findLabel, type FieldFactories } from './input-field.ts';
 import { recordForm, submitButton } from './record-form.ts';
 
 const HIDDEN = '***';
+/** What the server notes in `metadata` about imports; it is of no use to people. */
+export const FINGERPRINTS = 'x-hookshelf';
 
 type EditOptions = {
   readonly title: string;
@@ -184,11 +186,18 @@ function renderMember(
     choice ?? (isChangedByMe ? 'Yours' : 'Theirs')];
 }
 
-/** `Status read, Rating 3.75`: an object by the labels of its members. */
+/** `Status Read, Rating 3.75`: in the words of the form, an object by the labels of its members. */
 function formatMember(schema: ModelSchema, value: unknown): string {
-  const { properties } = resolveSchema(schema);
-  if (properties === undefined || typeof value !== 'object' || value === null) {
+  const { properties, items = {}, 'x-form': { choices = [] } = {} } = resolveSchema(schema);
+  const [, choiceLabel] = choices.find(([choice]) => choice === value) ?? [];
+  if (choiceLabel !== undefined) return choiceLabel;
+  if (Array.isArray(value)) return value.map((item) => formatMember(items, item)).join('; ') || '–';
+  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
     return formatValue(value);
+  }
+  if (properties === undefined) {
+    return Object.entries(value).filter(([name]) => name !== FINGERPRINTS)
+      .map(([name, member]) => `${name}: ${formatValue(member)}`).join(', ') || '–';
   }
   return Object.entries(value).map(([name, member]) => {
     const { [name]: memberSchema = {} } = properties;

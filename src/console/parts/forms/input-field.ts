@@ -1,5 +1,8 @@
 /** The contract of form fields, and a field of one input with its label, hint and error. */
 import { h, uniqueId, type Child } from '../../base/dom.ts';
+import { formatFieldProblem, formatLabel } from '../../base/field-problem.ts';
+import { ApiError, messageOf } from '../../base/api-calls.ts';
+import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 
 export interface Field {
@@ -15,7 +18,22 @@ export interface Field {
   clearError(): void;
 }
 
+/** What a form says below its fields while these show what is wrong. */
+export const FIELDS_WRONG = 'Some fields cannot be saved as they are.';
+
 export class InputError extends Error {}
+
+/**
+ * Shows errors of the API beside the fields that it names. Returns what is to be said below them:
+ * an error that no field shows stands there in full.
+ */
+export function showFieldErrors(fields: Pick<Field, 'showError'>, thrown: unknown): string {
+  const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
+  if (errors.length === 0) return messageOf(thrown);
+  const otherErrors = errors.filter(({ pointer, detail }) =>
+    !fields.showError(parsePointer(pointer), detail));
+  return [FIELDS_WRONG, ...otherErrors.map(formatFieldProblem)].join(' ');
+}
 
 export type FieldOptions = {
   readonly name: string;
@@ -115,11 +133,4 @@ export function findLabel(
   { name, schema, label }: Pick<FieldOptions, 'name' | 'schema' | 'label'>,
 ): string {
   return label ?? schema.title ?? formatLabel(name);
-}
-
-/** `allowedMethods` reads `Allowed methods`. */
-export function formatLabel(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
-    .replace(/\b(url|isbn|id)\b/g, (word) => word.toUpperCase());
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,11 +1,9 @@
 /** A form for one record, made from its model; errors of the API are shown beside their fields. */
-import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
-import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { runExclusively } from '../buttons.ts';
 import { showFailureNotice } from '../notice.ts';
-import { InputError, type FieldFactories } from './input-field.ts';
+import { FIELDS_WRONG, InputError, showFieldErrors, type FieldFactories } from './input-field.ts';
 import { MemberFields } from './model-field.ts';
 import { SPECIAL_FIELDS } from './special-fields.ts';
 import { guardForm } from './unsaved-forms.ts';
@@ -48,14 +46,9 @@ export function recordForm({
     }
   };
   const showErrors = (thrown: unknown): void => {
-    const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
-    // The fields show their own errors; the others are listed below the form.
-    const otherErrors = errors.filter(({ pointer, detail }) =>
-      !members.showError(parsePointer(pointer), detail));
-    const lines = otherErrors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
-    const isMistake = thrown instanceof InputError;
-    summary.textContent = [isMistake || errors.length === 0 ? messageOf(thrown)
-      : 'Some fields cannot be saved as they are.', ...lines].join(' ');
+    const isShown = thrown instanceof InputError
+      && element.querySelector('[aria-invalid]') !== null;
+    summary.textContent = isShown ? FIELDS_WRONG : showFieldErrors(members, thrown);
     focusInvalidField(element);
   };
   const element = asyncForm(button, submit, ...foldElements(schema, members), ...extra, summary,

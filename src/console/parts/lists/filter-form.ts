@@ -18,6 +18,11 @@ export type FilterSpec = {
   /** It may be set several times: there is an empty field behind those that are filled in. */
   readonly isRepeated?: boolean;
   /**
+   * A text that is typed filters at once if it is like this. The server would refuse any other,
+   * which waits for Enter, or until the user leaves the field.
+   */
+  readonly whole?: RegExp;
+  /**
    * It may have several values, any of which will do. What is typed filters at once; Enter chooses
    * it, and empties the field for another value.
    */
@@ -35,6 +40,7 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', isSearch: true },
   {
     name: 'where', label: 'Where', placeholder: 'payload.id=42', isSearch: true, isRepeated: true,
+    whole: /^$|^[^=!<>~{]+(!=|[<>]=|[=<>~])[^=]/,
   },
 ];
 
@@ -193,6 +199,11 @@ export class FilterForm {
     this.#onChange();
   }
 
+  #changeSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#change(), TYPING_MS);
+  }
+
   #createFields(
     filter: FilterSpec, query: URLSearchParams, className: string,
   ): readonly HTMLElement[] {
@@ -210,10 +221,7 @@ export class FilterForm {
   #createField(filter: FilterSpec, value: string, className: string): HTMLElement {
     const { label, values } = filter;
     const input = values === undefined
-      ? createInput(filter, value, () => {
-        clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.#change(), TYPING_MS);
-      })
+      ? createInput(filter, value, () => this.#changeSoon())
       : createChoice(filter, values, value, () => this.#change());
     this.#inputs.set(filter, [input]);
     return createLabel(className, label, input);
@@ -235,10 +243,7 @@ export class FilterForm {
     return label;
   }
 
-  /**
-   * Creates a field for each value, and an empty one behind them. The list is read when the user
-   * leaves a field or presses Enter, since the server refuses half a condition.
-   */
+  /** Creates a field for each value, and an empty one behind them. */
   #createRepeated(
     filter: FilterSpec, values: readonly string[], className: string,
   ): readonly HTMLElement[] {
@@ -246,6 +251,7 @@ export class FilterForm {
     this.#inputs.set(filter, inputs);
     const createNext = (value: string): HTMLElement => {
       const input = createInput(filter, value, () => {
+        if (inputs.every((one) => filter.whole?.test(one.value))) this.#changeSoon();
         if (inputs.length === REPEATS_MAX || inputs.some((one) => one.value === '')) return;
         inputs.at(-1)?.parentElement?.after(createNext(''));
       });

@@ -1,5 +1,5 @@
 /** A live list of requests, deliveries or events, with filters, pause, and sending many again. */
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { appendQuery } from '../../base/screen-address.ts';
 import { isWebhookCalled, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -37,6 +37,8 @@ type LiveListOptions<Item> = {
   readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
   /** null: many are not sent again. */
   readonly bulk: ListBulk | null;
+  /** What is to be said above the rows, by the filters that are set. */
+  readonly readNote?: (query: Readonly<Record<string, string>>) => Promise<Child>;
   /** More buttons of the screen. `refresh` reads the list again. */
   readonly actions?: (refresh: () => void) => readonly HTMLElement[];
 };
@@ -72,7 +74,7 @@ function openWithLabels<Item>(
   // The server alone can search an item that came, so of a search only what was found matches.
   const matches = (item: Item): boolean =>
     (!filters.isSearch || list.has(getKey(item))) && options.matches(item, filters.readQuery());
-  const list = createPagedList(options, () => filters.isSet);
+  const list = createPagedList(options, () => filters);
   const read = (): void => {
     isStale = false;
     pendingChanges.clear();
@@ -136,11 +138,12 @@ function openWithLabels<Item>(
 }
 
 function createPagedList<Item>(
-  options: LiveListOptions<Item>, isFiltered: () => boolean,
+  options: LiveListOptions<Item>, getFilters: () => FilterForm,
 ): PagedList<Item> {
   return new PagedList<Item>({
     ...options, label: `${options.title}, newest first`, screen: options.name,
-    empty: () => isFiltered() ? emptyState(`No ${options.nouns[0]} matches.`, null)
+    readNote: async () => await options.readNote?.(getFilters().readQuery()) ?? null,
+    empty: () => getFilters().isSet ? emptyState(`No ${options.nouns[0]} matches.`, null)
       : emptyState(...options.empty),
   });
 }

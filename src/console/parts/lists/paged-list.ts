@@ -23,6 +23,8 @@ type PagedListOptions<Item> = {
   readonly onSort?: (sort: string) => void;
   /** Called with the headers of a first page; what it creates is shown above the rows. */
   readonly renderNote?: (headers: Headers) => Child;
+  /** Such a note that has to be fetched, together with the first page. */
+  readonly readNote?: () => Promise<Child>;
 };
 
 /** The size of all pages but the first, whose size the path says. */
@@ -80,12 +82,15 @@ export class PagedList<Item> {
     this.#isReading = true;
     this.element.setAttribute('aria-busy', 'true');
     try {
-      const page = await getPage<Item>(path, signal);
+      const [page, note] = await Promise.all([
+        getPage<Item>(path, signal), this.#options.readNote?.(),
+      ]);
+      if (signal.aborted) return;
       const { items, next, total, searchedUntil, headers } = page;
       this.#next = next;
       this.#searchedUntil = searchedUntil;
       this.#lastFetchedKey = this.#findLastKey(items);
-      fill(this.#note, this.#options.renderNote?.(headers) ?? null);
+      fill(this.#note, note ?? this.#options.renderNote?.(headers) ?? null);
       this.#show(items, total);
     } catch (thrown) {
       if (signal.aborted) return;

@@ -10,11 +10,11 @@ export type RowColumn<Item> = {
   readonly cell: (item: Item) => Child;
   /**
    * `number`: aligned right, and after its title on narrow screens. `extra`: hidden on narrow
-   * screens. `text`, `main`, `wide`, `middle`: wider. `box`: a checkbox, before the cell that has
-   * the link.
+   * screens. `short`: as wide as a time or a status needs. `text`, `main`, `wide`, `middle`:
+   * wider. `box`: a checkbox, before the cell that has the link.
    */
   readonly kind?: 'text' | 'main' | 'main target' | 'wide' | 'middle' | 'box' | 'number'
-    | 'number extra' | 'isbn extra' | 'extra';
+    | 'number extra' | 'isbn extra' | 'extra' | 'short' | 'short extra';
   /** The list can be sorted by this key of the API. */
   readonly sortKey?: string;
 };

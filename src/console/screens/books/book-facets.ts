@@ -69,7 +69,10 @@ export class BookFacets {
       const { facets } = await getJson<FacetsResponse>(
         appendQuery('/api/books/facets', { by, ...this.#conditions }), signal);
       for (const panel of panels) {
-        panel.counts = facets[panel.name] ?? [];
+        const counts = facets[panel.name] ?? [];
+        // By stars, the highest first; the others by how many books have the value.
+        panel.counts = panel.name === 'rating'
+          ? counts.toSorted((left, right) => Number(right.value) - Number(left.value)) : counts;
         this.#show(panel);
       }
     } catch (thrown) {

@@ -1,13 +1,13 @@
 /** The screen that counts the books that were read: by year, rating and so on, with filters. */
 import { LatestCall, getJson } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
+import { formatLabel } from '../../base/field-problem.ts';
 import { formatCount, formatQuantity, formatValue } from '../../base/format.ts';
 import {
   appendQuery, href, type Query, type ScreenAddress,
 } from '../../base/screen-address.ts';
 import { backLink, heading } from '../../parts/screen.ts';
 import { sum } from '../../parts/chart.ts';
-import { formatLabel } from '../../parts/forms/input-field.ts';
 import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/tables.ts';

@@ -98,7 +98,9 @@ class BookImportForm {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    const button = submitButton('Import');
+    const button = submitButton('Check');
+    this.#isDry.addEventListener('change', () =>
+      fill(button, this.#isDry.checked ? 'Check' : 'Import'));
     for (const input of [this.#file, this.#format]) {
       input.addEventListener('change', () => void this.#showSource());
     }
@@ -160,6 +162,15 @@ class BookImportForm {
     return { 'Content-Type': mediaType, Prefer: 'return=minimal' };
   }
 
+  /** The button that imports what was checked; null where nothing would be stored. */
+  #offerImport({ count }: ImportOutcome): HTMLElement | null {
+    const stored = count === null ? 0 : count.imported + count.updated;
+    return stored === 0 ? null : h('button.primary', { onclick: () => {
+      this.#isDry.click();
+      this.element.requestSubmit();
+    } }, `Import these ${formatCount(stored)}`);
+  }
+
   async #import(): Promise<void> {
     const file = this.#file.files?.[0];
     if (file === undefined) return showNotice('Choose a file first.', 'bad');
@@ -178,7 +189,8 @@ class BookImportForm {
       const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
         headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
       });
-      fill(this.#report, ...describeOutcome(parseOutcome(response)));
+      const outcome = parseOutcome(response);
+      fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome) : null);
     } catch (thrown) {
       const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
       const text = stop.signal.aborted ? stopped : messageOf(thrown);

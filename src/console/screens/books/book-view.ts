@@ -3,13 +3,13 @@ import { apiPath } from '../../base/screen-address.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
+import { formatLabel } from '../../base/field-problem.ts';
 import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { factList } from '../../parts/tables.ts';
-import { formatLabel } from '../../parts/forms/input-field.ts';
-import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
+import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { BOOK_FIELDS } from './book-form.ts';
@@ -19,7 +19,8 @@ import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
 const ITEMS_MAX = 6;
-const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'reading'];
+const HIDDEN =
+  ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'reading', 'metadata'];
 
 export function openBook(container: HTMLElement, id: string): () => void {
   return openView(container, async (refresh) => {
@@ -38,9 +39,9 @@ function render(
     factories: BOOK_FIELDS, record: book, etag, onDone: refresh,
   }));
   const remove = asyncButton('Delete', async () => {
-    if (await deleteBook(stored, refresh)) goIfStillHere(container, ['books']);
+    if (await deleteBook(stored, refresh)) goToList(container, 'books');
   }, 'danger');
-  const { authors, series = [], reading = {} } = book;
+  const { authors, series = [], reading = {}, metadata } = book;
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(container,
     backLink('books', 'Books'),
@@ -48,12 +49,16 @@ function render(
     h('div.book', cover(book), factList([
       ['Authors', authors.length === 0 ? '–' : h('ul.plain-list', {},
         ...authors.map(renderAuthor))],
-      ['Series', series.length > 0 && series.map(formatSeries).join(', ')],
+      ['Series', series.length > 0 && formatSeries(series)],
       ...Object.entries(reading).map(([name, value]) => renderFact(`reading.${name}`, name, value)),
       ...others.map(([name, value]) => renderFact(name, name, value)),
+      ...Object.entries(metadata ?? {}).filter(([, value]) => typeof value !== 'object')
+        .map(([name, value]) => [name, renderValue(name, value)] as const),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
       ['Id', h('code', book.id)],
-    ])));
+    ])),
+    metadata === undefined ? null : h('details', h('summary', 'Other data, as JSON'),
+      h('pre', encodeJson(metadata, 2))));
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {
@@ -63,9 +68,10 @@ function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author)
     h('span.hint', ` ${[...years, ...Object.values(address)].join(', ')}`));
 }
 
-/** `Earthsea 1.5` */
-function formatSeries({ name, position }: Series): string {
-  return position === undefined ? name : `${name} ${position}`;
+/** `Earthsea #1.5` */
+export function formatSeries(series: readonly Series[]): string {
+  return series.map(({ name, position }) =>
+    position === undefined ? name : `${name} #${position}`).join(', ');
 }
 
 function renderFact(
@@ -82,7 +88,7 @@ function renderValue(name: string, value: unknown): Child {
     return /^https?:/.test(value) ? link(value, value) : valueLabels[name]?.[value] ?? value;
   }
   if (Array.isArray(value)) return renderList(value);
-  return typeof value === 'object' ? h('pre', encodeJson(value, 2)) : String(value);
+  return String(value);
 }
 
 function renderList(items: readonly unknown[]): HTMLElement {

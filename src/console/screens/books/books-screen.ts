@@ -15,24 +15,25 @@ import { openNewBook } from './book-form.ts';
 import { cover, readingMark } from './book-marks.ts';
 import { openBookStatistics } from './book-statistics.ts';
 import { openTransfer } from './book-transfer.ts';
-import { formatAuthors, openBook } from './book-view.ts';
+import { formatAuthors, formatSeries, openBook } from './book-view.ts';
 import { ChosenBooks } from './change-books.ts';
 import { openDuplicates } from './duplicates-screen.ts';
 import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
 type ListedBook = Pick<Book,
-  'id' | 'title' | 'authors' | 'image' | 'reading' | 'datePublished' | 'isbn' | 'updatedAt'>;
+  'id' | 'title' | 'authors' | 'series' | 'image' | 'reading' | 'datePublished' | 'isbn'
+  | 'updatedAt'>;
 
 const PAGE_SIZE = 200;
 const FIELDS: readonly (keyof ListedBook)[] =
-  ['title', 'authors', 'image', 'reading', 'datePublished', 'isbn', 'updatedAt'];
+  ['title', 'authors', 'series', 'image', 'reading', 'datePublished', 'isbn', 'updatedAt'];
 
 const COLUMNS: readonly RowColumn<ListedBook>[] = [
   {
     title: 'Title', kind: 'main', sortKey: 'title',
     cell: (book) => h('span.with-cover', cover(book),
-      h('span', { title: book.title }, book.title)),
+      h('span', { title: book.title }, book.title, ...seriesPlace(book.series))),
   },
   {
     title: 'Authors', kind: 'middle', sortKey: 'author',
@@ -48,10 +49,15 @@ const COLUMNS: readonly RowColumn<ListedBook>[] = [
   },
   { title: 'ISBN', kind: 'isbn extra', cell: ({ isbn }) => isbn ?? '' },
   {
-    title: 'Changed', kind: 'extra', sortKey: 'updatedAt',
+    title: 'Changed', kind: 'short extra', sortKey: 'updatedAt',
     cell: ({ updatedAt }) => timeElement(updatedAt),
   },
 ];
+
+/** The series below the title. */
+function seriesPlace(series: Book['series'] = []): readonly Child[] {
+  return series.length === 0 ? [] : [' ', h('span.place', formatSeries(series))];
+}
 
 export function openBooksScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
@@ -165,7 +171,8 @@ class CatalogList {
         onclick: () => this.#searchAgain(''),
       }, 'correct typing mistakes'));
     }
-    if (corrections.length === 0) return null;
+    // A correction that finds nothing helps nobody.
+    if (corrections.length === 0 || headers.get('X-Total-Count') === '0') return null;
     // Words of an author are none of the text.
     const [typed, searched] = correctedText === text ? joinCorrections(corrections)
       : [text, correctedText];

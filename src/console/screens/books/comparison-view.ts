@@ -14,7 +14,7 @@ import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.t
 import { stackedTable } from '../../parts/tables.ts';
 import type { Book } from '../../../books/book.ts';
 import { compareBooks, listMergeChoices, type ComparedMember } from './compare-books.ts';
-import { formatMember, formatPath } from './member-text.ts';
+import { formatMember, formatPath, isForPeople } from './member-text.ts';
 import { deleteBook, fetchBook, type StoredBook } from './stored-book.ts';
 
 const OTHER = 'other';
@@ -58,7 +58,7 @@ class BookComparison {
       return fill(this.#container,
         emptyState('Of these books one is left at most: there is nothing to compare.', null));
     }
-    const members = compareBooks(first.book, second.book);
+    const members = compareBooks(first.book, second.book).filter(({ path }) => isForPeople(path));
     fill(this.#container,
       h('div.cards', this.#card('first', first, second), this.#card('second', second, first)),
       h('h2', formatDifferences(members)),
@@ -127,7 +127,7 @@ function formatDifferences(members: readonly ComparedMember[]): string {
 function renderMember({ path, values, isDifferent }: ComparedMember): Child[] {
   return [
     h('span', formatPath(path), ' ', isDifferent ? badge('differs') : null),
-    ...values.map(formatMember),
+    ...values.map((value) => formatMember(path, value)),
   ];
 }
 
@@ -184,7 +184,7 @@ function openMergeDialog(
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
         : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
           choices.map(({ path, values, select }) =>
-            [formatPath(path), ...values.map(formatMember), select])),
+            [formatPath(path), ...values.map((value) => formatMember(path, value)), select])),
       commandDetails(command), problem,
     ], { asks: true, close: 'Keep things as they are', buttons: [merge] });
     dialog.addEventListener('close', () => {

@@ -26,7 +26,7 @@ const COLUMNS: readonly RowColumn<GroupRow>[] = [
   { title: 'ISBN', kind: 'extra', cell: ({ books: [book] }) => book?.isbn ?? '' },
   { title: 'Edition', kind: 'extra', cell: ({ books: [book] }) => book?.bookEdition ?? '' },
   {
-    title: 'Changed', kind: 'extra',
+    title: 'Changed', kind: 'short extra',
     cell: ({ books }) => timeElement(books.map(({ updatedAt }) => updatedAt).sort().at(-1)),
   },
 ];
@@ -37,6 +37,10 @@ export function openDuplicates(container: HTMLElement, address: ScreenAddress): 
   return ids.length > 0 ? openComparison(container, ids) : openGroups(container, address);
 }
 
+function formatKey(by: string): string {
+  return by === 'title' ? 'title and first author' : 'ISBN';
+}
+
 function openGroups(container: HTMLElement, { query }: ScreenAddress): () => void {
   const rows = new VirtualRows<GroupRow>({
     label: 'Duplicates', columns: COLUMNS,
@@ -45,12 +49,15 @@ function openGroups(container: HTMLElement, { query }: ScreenAddress): () => voi
       ['books', 'duplicates', ...books.slice(0, BOOKS_MAX).map(({ id }) => id)], { by }),
   });
   const count = h('p.count', { role: 'status' });
+  /** What the other key finds. */
+  const others = h('p.count', { role: 'status' });
   const table = h('div');
   const call = new LatestCall();
   const read = async (): Promise<void> => {
     const signal = call.begin();
     const { by = 'isbn' } = filters.readQuery();
     count.textContent = 'Loading…';
+    fill(others);
     try {
       const { groups, hasMore } = await fetchGroups(by, GROUPS_MAX, signal);
       const quantity = formatQuantity(groups.length, 'group');
@@ -59,19 +66,28 @@ function openGroups(container: HTMLElement, { query }: ScreenAddress): () => voi
         ? 'No two books have the same ISBN.'
         : 'No two books have the same title and first author.', null));
       rows.set(groups.map(({ books }) => ({ books, by })));
+      await showOthers(by === 'isbn' ? 'title' : 'isbn', signal);
     } catch (thrown) {
       if (signal.aborted) return;
       count.textContent = '';
       showFailureIn(table, thrown, () => void read());
     }
   };
+  const showOthers = async (by: string, signal: AbortSignal): Promise<void> => {
+    const { groups: { length }, hasMore } = await fetchGroups(by, GROUPS_MAX, signal);
+    if (length === 0) return;
+    fill(others, `By ${formatKey(by)} there are ${hasMore ? 'more than ' : ''}${
+      formatQuantity(length, 'group')}: `, h('button.inline', {
+      onclick: () => filters.set({ by: by === 'isbn' ? '' : by }),
+    }, 'show these'));
+  };
   const filters = new FilterForm([
-    { name: 'by', label: 'The same', values: ['title'], noneLabel: 'ISBN',
-      formatLabel: (by) => by === 'title' ? 'title and first author' : by },
+    { name: 'by', label: 'The same', values: ['title'], noneLabel: formatKey('isbn'),
+      formatLabel: formatKey },
   ], query, () => void read());
   fill(container, backLink('books', 'Books'), heading('Duplicates'),
     h('p', 'Books that are in the catalog several times. Those of different editions are not.'),
-    filters.element, count, table);
+    filters.element, count, others, table);
   void read();
   return () => {
     call.abort();

@@ -1,8 +1,9 @@
 /**
  * The media type of a file of books, and the response of its import in words: what the file is
- * taken for, each record that could not be imported, and the count at the end. The words are those
- * of `hookshelf book:import`. Pure: the server alone reads and writes files.
+ * taken for, each record that could not be imported, and the count at the end. Pure: the server
+ * alone reads and writes files.
  */
+import { dropBackticks, formatFieldProblem } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 
@@ -66,28 +67,25 @@ function formatEncoding(encoding: string): string {
   return encoding.startsWith('windows') ? `W${encoding.slice(1)}` : encoding.toUpperCase();
 }
 
-/** `/title: must not be empty` */
-function formatProblems({ detail, errors = [] }: SkippedRecord): string {
-  const problems = errors.map((error) =>
-    error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
-  return problems.length === 0 ? detail : problems.join('; ');
-}
-
-/** `Line 3: /title: must not be empty (record 2, key Austen1815)` */
+/** `Line 3: Title: must not be empty (record 2, key Austen1815)` */
 export function formatSkipped(skipped: SkippedRecord): string {
-  const { line, record, key } = skipped;
+  const { line, record, key, detail, errors = [] } = skipped;
   const names = [
     record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`,
   ].filter((name) => name !== '');
-  return `Line ${line}: ${formatProblems(skipped)}`
+  const problems = errors.length === 0 ? detail : errors.map(formatFieldProblem).join('; ');
+  return `Line ${line}: ${dropBackticks(problems)}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 }
 
-/** `imported 3, updated 1, unchanged 7, skipped 0` */
-export function formatOutcome({ dryRun, ...count }: ImportTotals): string {
-  const text = (['imported', 'updated', 'unchanged', 'skipped'] as const)
-    .map((name) => `${name} ${count[name]}`).join(', ');
-  return dryRun ? `would have ${text}; nothing was stored.` : `${text}.`;
+/** `added 3 books, changed 1, left 7 as they are, skipped 0.` */
+export function formatOutcome(
+  { dryRun, imported, updated, unchanged, skipped }: ImportTotals,
+): string {
+  const added = formatNumber(imported, 'book');
+  return dryRun ? `would add ${added}, change ${updated}, leave ${unchanged} as they are, skip ${
+    skipped}; nothing is stored yet.`
+    : `added ${added}, changed ${updated}, left ${unchanged} as they are, skipped ${skipped}.`;
 }
 
 /** Formats whose fields may be objects: there is a limit of depth too. */

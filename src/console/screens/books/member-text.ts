@@ -1,30 +1,47 @@
 /** The names and values of compared members, for people. */
+import { formatLabel, joinSteps } from '../../base/field-problem.ts';
 import { formatValue } from '../../base/format.ts';
 import { NumberText } from '../../base/json-text.ts';
-import { formatLabel } from '../../parts/forms/input-field.ts';
-import { memberLabels } from './book-labels.ts';
+import { FINGERPRINTS } from '../../parts/forms/edit-record.ts';
+import { memberLabels, valueLabels } from './book-labels.ts';
 import type { MemberPath } from './compare-books.ts';
+import { formatStars } from './book-marks.ts';
 
-/** `Authors, 1, born`: positions begin with 1 for people, and metadata has users' names. */
+/** `Authors 1, born`; metadata has users' names. */
 export function formatPath(path: MemberPath): string {
-  const words = path.map((step, index) => {
-    if (typeof step === 'number') return String(step + 1);
+  return joinSteps(path, (step, index) => {
     if (index > 0 && path[0] === 'metadata') return step;
     const names = path.slice(0, index + 1).filter((name) => typeof name === 'string');
-    const label = memberLabels[names.join('.')] ?? formatLabel(step);
-    return index === 0 ? label : label.toLowerCase();
+    return memberLabels[names.join('.')] ?? formatLabel(step);
   });
-  return words.join(', ');
 }
 
-/** `–` for none; the items of a list as one text, of authors and series what each says. */
-export function formatMember(value: unknown): string {
-  if (!Array.isArray(value)) return formatValue(value);
-  const areTexts = value.every((item) => typeof item === 'string');
-  return value.map(formatItem).join(areTexts ? ', ' : '; ');
+/** Whether people want to see it: not what the server notes of imports. */
+export function isForPeople(path: MemberPath): boolean {
+  return !path.includes(FINGERPRINTS);
+}
+
+/**
+ * In the words of the form: `–` for none, stars, `Audiobook`. The items of a list are one text, of
+ * authors and series what each says.
+ */
+export function formatMember(path: MemberPath, value: unknown): string {
+  const name = String(path.at(-1)).split('.').at(-1) ?? '';
+  if (name === 'rating' && value !== undefined) return formatStars(Number(value));
+  if (typeof value === 'string') return valueLabels[name]?.[value] ?? value;
+  if (Array.isArray(value)) {
+    const areTexts = value.every((item) => typeof item === 'string');
+    return value.map(formatItem).join(areTexts ? ', ' : '; ');
+  }
+  if (!isObject(value)) return formatValue(value);
+  return Object.entries(value).filter(([key]) => isForPeople([key]))
+    .map(([key, item]) => `${key}: ${formatItem(item)}`).join(', ') || '–';
 }
 
 function formatItem(item: unknown): string {
-  return typeof item !== 'object' || item === null || item instanceof NumberText
-    ? formatValue(item) : Object.values(item).map(formatItem).join(', ');
+  return isObject(item) ? Object.values(item).map(formatItem).join(', ') : formatValue(item);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof NumberText);
 }

@@ -1,14 +1,16 @@
 /** The screen of deliveries: a live list with filters. */
+import { countItems } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { timeElement } from '../../base/format.ts';
+import { h, type Child } from '../../base/dom.ts';
+import { formatQuantity, timeElement } from '../../base/format.ts';
+import { href } from '../../base/screen-address.ts';
 import { listWebhookIds, formatCalledName } from '../../base/webhook-labels.ts';
-import { badge } from '../../parts/badge.ts';
 import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import {
-  createTargetLabel, formatAttempt, formatEvent, formatWait,
+  createTargetLabel, deliveryBadge, formatAttempt, formatEvent, formatWait,
 } from '../../parts/delivery-text.ts';
 import { loadScript } from '../script-loader.ts';
 import type { Delivery } from '../../../app/api-types.ts';
@@ -27,7 +29,7 @@ export const deliveriesScreen: Screen = {
       baseQuery: { order: 'newest', limit: '100' },
       getKey: ({ identifier }) => identifier,
       columns: [
-        { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
+        { title: 'Created', kind: 'short', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Event', kind: 'wide', cell: formatEvent },
         ...callerSession.isCustomer ? []
           : [{ title: 'Kind', kind: 'extra', cell: ({ kind }: Delivery) => kind } as const],
@@ -35,19 +37,22 @@ export const deliveriesScreen: Screen = {
           title: 'To', kind: 'wide',
           cell: (delivery) => webhookLabel(createTargetLabel(delivery)),
         },
-        { title: 'Status', cell: ({ status }) => badge(status) },
+        { title: 'Status', kind: 'short', cell: deliveryBadge },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);
           return last === undefined ? '' : formatAttempt(last);
         } },
         { title: 'Attempts', kind: 'extra', cell: ({ attempts }) => attempts.length },
-        { title: 'Next', kind: 'extra',
+        { title: 'Next', kind: 'short extra',
           cell: (delivery) => formatWait(delivery) ?? timeElement(delivery.nextAttemptAt, '') },
       ],
       filters: () => [
         ...SEARCH_FILTERS,
         { name: 'event', label: 'Event' },
-        { name: 'status', label: 'Status', values: STATUSES },
+        {
+          name: 'status', label: 'Status', values: STATUSES,
+          formatLabel: (status) => status === 'pending' ? 'pending or failing' : status,
+        },
         {
           name: 'hook', label: 'Webhook', formatLabel: formatCalledName, values: listWebhookIds(),
         },
@@ -60,7 +65,7 @@ export const deliveriesScreen: Screen = {
         ? ['Nothing was sent to you yet. An event that a webhook hears makes a delivery.', null]
         : ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
           'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
-      matches: matchesDeliveryFilters,
+      matches: matchesDeliveryFilters, readNote: noteFailing,
       bulk: {
         path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',
         // A job takes those of webhooks and of forwards.
@@ -69,6 +74,17 @@ export const deliveriesScreen: Screen = {
     });
   },
 };
+
+/** A list of what has failed for good says how many are still tried. */
+async function noteFailing(query: Readonly<Record<string, string>>): Promise<Child> {
+  if (query['status'] !== 'failed') return null;
+  const pendingQuery = { ...query, status: 'pending' };
+  const count = await countItems('/api/deliveries', pendingQuery);
+  return count === 0 ? null : h('p.note', 'Failed ones are tried no more. ',
+    h('a', { href: href(['deliveries'], pendingQuery) },
+      `${formatQuantity(count, 'delivery', 'deliveries')} pending or failing`),
+    count === 1 ? ' is still tried.' : ' are still tried.');
+}
 
 function matchesDeliveryFilters(
   delivery: Delivery, query: Readonly<Record<string, string>>,

@@ -1,18 +1,17 @@
 /** The view of one delivery: its attempts, the request that was sent, and the responses. */
-import { apiPath, goToScreen, href } from '../../base/screen-address.ts';
+import { apiPath, href } from '../../base/screen-address.ts';
 import { callApi, getJson, sendRequest } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import {
-  createTargetLabel, formatAttempt, formatEvent, formatWait,
+  createTargetLabel, deliveryBadge, formatAttempt, formatEvent, formatWait,
 } from '../../parts/delivery-text.ts';
 import { confirmAndCancel } from '../../parts/deletion.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { backLink, goIfStillHere, heading, linkButton } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, goToList, heading, linkButton } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { runStep, timeline, type TimelineStep } from '../../parts/timeline.ts';
 import { factList, headerTable } from '../../parts/tables.ts';
@@ -37,7 +36,7 @@ export function openDelivery(container: HTMLElement, id: string): () => void {
       bodySection(apiPath('deliveries', id, 'body'), sent.bodyBytes),
     ],
     getVersion: ({ attempts }) => attempts.length,
-    onDeleted: () => goToScreen(['deliveries']),
+    onDeleted: () => goToList(container, 'deliveries'),
   });
 }
 
@@ -53,14 +52,14 @@ async function fetchDelivery(id: string): Promise<DeliveryToShow> {
 function renderHead(
   container: HTMLElement, delivery: DeliveryToShow, refresh: () => void,
 ): (HTMLElement | null)[] {
-  const { identifier, kind, hook, status, createdAt, nextAttemptAt, resendOf, route } = delivery;
+  const { identifier, kind, hook, createdAt, nextAttemptAt, resendOf, route } = delivery;
   const wait = formatWait(delivery);
   const label = webhookLabel(createTargetLabel(delivery));
   return [
     backLink('deliveries', 'Deliveries'),
     heading(formatEvent(delivery), ...actions(container, delivery, refresh)),
     factList([
-      ['Status', badge(status)], ['Created', timeElement(createdAt)],
+      ['Status', deliveryBadge(delivery)], ['Created', timeElement(createdAt)],
       ['To', hook === null ? label
         : h('a', { href: href([kind === 'route' ? 'incoming' : 'outgoing', hook]) }, label)],
       ['Route', route],

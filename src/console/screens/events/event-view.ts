@@ -4,7 +4,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { h, createSelect } from '../../base/dom.ts';
 import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { apiPath, goToScreen, href } from '../../base/screen-address.ts';
+import { apiPath, href } from '../../base/screen-address.ts';
 import { formatCalledName, listOutgoingIds } from '../../base/webhook-labels.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import { badge } from '../../parts/badge.ts';
@@ -13,7 +13,7 @@ import { openDialog } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { factList, stackedTable } from '../../parts/tables.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, goToList, heading } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
@@ -28,7 +28,7 @@ export function openEvent(container: HTMLElement, id: string): () => void {
     renderBody: async ({ payloadBytes }) =>
       [bodySection(apiPath('events', id, 'payload'), payloadBytes)],
     getVersion: () => 0,
-    onDeleted: () => goToScreen(['events']),
+    onDeleted: () => goToList(container, 'events'),
   });
 }
 
@@ -72,7 +72,7 @@ function actions(container: HTMLElement, event: KeptEventWithDeliveries): HTMLEl
     }));
   if (hasBegun(event)) return [send, backfill];
   const cancel = async (): Promise<void> => {
-    if (await cancelEvent(id)) goIfStillHere(container, ['events']);
+    if (await cancelEvent(id)) goToList(container, 'events');
   };
   return [send, asyncButton('Cancel it', cancel, 'danger')];
 }

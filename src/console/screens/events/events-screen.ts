@@ -22,7 +22,7 @@ export const eventsScreen: Screen = {
       baseQuery: { limit: '100' },
       getKey: ({ id: eventId }) => eventId,
       columns: [
-        { title: 'Created', cell: ({ createdAt }) => timeElement(createdAt) },
+        { title: 'Created', kind: 'short', cell: ({ createdAt }) => timeElement(createdAt) },
         { title: 'Name', kind: 'wide', cell: ({ name }) => name },
         { title: 'Key', kind: 'extra', cell: ({ key }) => key ?? '' },
         { title: 'Source', kind: 'extra', cell: ({ source }) => source ?? '' },

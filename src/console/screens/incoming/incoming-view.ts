@@ -24,6 +24,8 @@ import { newSecrets, stepList } from './new-incoming.ts';
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',
 } as const;
+/** An address that nobody but this computer reaches. */
+const LOOPBACK = /^https?:\/\/(localhost|127\.|\[::1\])/;
 const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
 
 export function openIncoming(
@@ -48,7 +50,9 @@ function renderTestStep(view: IncomingView, examples: IncomingWebhookExamples): 
   return [
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
-    stepList(3), setupSection(webhook, examples), testSection(view, examples),
+    stepList(3), setupSection(webhook, examples, 'It is the one that you entered.'),
+    testSection(view, examples), h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}, and no `,
+      'other stands among the requests. “Edit” changes what it keeps.'),
   ];
 }
 
@@ -78,7 +82,7 @@ function renderView(
       ['Answers of its own', formatResponses(webhook.response)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
-    setupSection(webhook, examples),
+    setupSection(webhook, examples, 'It is set, and cannot be read again.'),
     callerSession.may('admin') ? testSection(view, examples) : null,
     actionSection(webhook, actions),
     h('details', h('summary', 'All members'),
@@ -91,16 +95,22 @@ function formatResponses(responses: IncomingWebhook['response']): string | null 
     .map(([outcome, { status }]) => `${outcome} ${status}`).join(', ') || 'our JSON';
 }
 
+/** `secretText` says which secret it has, where that cannot be shown. */
 function setupSection(
-  { identifier }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
+  { identifier, hasSecret }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
+  secretText: string,
 ): HTMLElement {
   const secret = newSecrets.get(identifier);
+  const address = setup?.url ?? url;
   return h('section', h('h2', setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
     setup === null ? null : h('p', `The address, for: ${setup.pasteUrl}.`),
-    codeBlock(setup?.url ?? url),
+    codeBlock(address),
+    LOOPBACK.test(address) ? h('p.hint', 'Only this computer can reach that address. For a sender '
+      + 'elsewhere, set server.baseUri to the address by which others reach this service.') : null,
     setup === null ? null : h('p', `The secret, for: ${setup.pasteSecret}.`),
-    secret === undefined ? null : h('div', codeBlock(secret),
-      h('p.hint', 'It is shown this once.')),
+    secret === undefined
+      ? setup !== null && h('p.hint', hasSecret ? secretText : 'It has none yet.')
+      : h('div', codeBlock(secret), h('p.hint', 'It is shown this once.')),
     setup?.unconfirmed == null ? null : h('p.hint', setup.unconfirmed),
     curl === null ? null : h('details', h('summary', 'A call to copy'), codeBlock(curl)));
 }

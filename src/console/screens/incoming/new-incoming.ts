@@ -1,8 +1,10 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
 import { ApiError, BASE, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
+import { parsePointer } from '../../base/json-places.ts';
 import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schema.ts';
 import { apiPath } from '../../base/screen-address.ts';
+import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
@@ -36,18 +38,23 @@ function render(
   const steps = h('div');
   const hint = h('div.hint');
   let preset: PresetDescription | null = null;
+  const findPath = (): HTMLInputElement | null => container.querySelector('[name="pathSegment"]');
+  const showHint = (): void => fill(hint, ...renderHint(preset, findPath()?.value ?? ''));
   const sender = recordForm({
     schema,
     factories: createSenderFields(presets, (chosenPreset) => {
       preset = chosenPreset;
-      fill(hint, ...renderHint(chosenPreset));
-      const path = container.querySelector('[name="pathSegment"]');
-      if (!(path instanceof HTMLInputElement) || path.value !== '') return;
-      path.value = chosenPreset?.name ?? '';
+      const path = findPath();
+      if (path?.value === '') path.value = chosenPreset?.name ?? '';
+      showHint();
     }),
     value: {}, action: 'Next: what is done', extra: [hint],
-    save: async () => show(2),
+    save: async (value) => {
+      await checkSender(value);
+      show(2);
+    },
   });
+  sender.element.addEventListener('input', showHint);
   const create = async (value: Record<string, unknown>): Promise<void> => {
     const { body } = await callApi<IncomingWebhook>('POST', '/api/incoming-webhooks',
       { body: value });
@@ -55,14 +62,17 @@ function render(
     showNotice(`${body.pathSegment} is there.`);
     goIfStillHere(container, ['incoming', body.identifier], { step: 'test' });
   };
-  const action = createActionStep(actions, () => show(1), async (actionConfiguration) => {
-    const value = { ...sender.read(), actionConfiguration };
-    await create(value).catch((thrown: unknown) => {
+  const createWith = async (actionConfiguration: string): Promise<void> => {
+    try {
+      await create({ ...sender.read(), actionConfiguration });
+    } catch (thrown) {
       if (!(thrown instanceof ApiError) || thrown.problem.errors === undefined) throw thrown;
       show(1);
       sender.showErrors(thrown);
-    });
-  });
+    }
+  };
+  const chooser = actions.createChooser(() => findPath()?.value ?? '');
+  const action = createActionStep(chooser, () => show(1), createWith);
   function show(step: number): void {
     fill(steps, stepList(step));
     sender.element.hidden = step !== 1;
@@ -75,6 +85,27 @@ function render(
   show(1);
 }
 
+/**
+ * Throws ApiError for what the server would refuse of the first step. It stores nothing: a webhook
+ * without an action is refused.
+ */
+async function checkSender(value: Record<string, unknown>): Promise<void> {
+  const { pathSegment } = value;
+  try {
+    await callApi('POST', '/api/incoming-webhooks', { body: value });
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.status !== 422) throw thrown;
+    const errors = thrown.problem.errors?.filter(({ pointer }) =>
+      SENDER_MEMBERS.includes(parsePointer(pointer)[0] ?? '')) ?? [];
+    if (errors.length > 0) throw new ApiError({ ...thrown.problem, errors });
+  }
+  await loadWebhookLabels();
+  if (!listIncomingPaths().includes(String(pathSegment))) return;
+  throw new ApiError({ status: 409, errors: [{
+    pointer: '/pathSegment', detail: `${String(pathSegment)} is taken: another webhook has it`,
+  }] });
+}
+
 /** `step` counts from 1. */
 export function stepList(step: number): HTMLElement {
   return h('ol.steps', {}, ...STEPS.map((title, index) =>
@@ -82,9 +113,9 @@ export function stepList(step: number): HTMLElement {
 }
 
 function createActionStep(
-  actions: ActionCatalog, back: () => void, create: (identifier: string) => Promise<void>,
+  chooser: ReturnType<ActionCatalog['createChooser']>, back: () => void,
+  create: (identifier: string) => Promise<void>,
 ): HTMLElement {
-  const chooser = actions.createChooser();
   const problem = h('p.problem', { role: 'alert' });
   const button = submitButton('Create it, then test it');
   const run = async (): Promise<void> => {
@@ -112,9 +143,9 @@ async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
   }
 }
 
-function renderHint(preset: PresetDescription | null): HTMLElement[] {
+function renderHint(preset: PresetDescription | null, path: string): HTMLElement[] {
   const address = h('p', 'The sender calls ',
-    h('code', `${location.origin}${BASE}/webhook/in/<path>`), '.');
+    h('code', `${location.origin}${BASE}/webhook/in/${path === '' ? '<path>' : path}`), '.');
   if (preset === null) {
     return [address, h('p', 'Without a secret, whoever knows the address can call it. With one, '
       + 'the caller signs each request in the header ', h('code', 'X-Signature'), '.')];

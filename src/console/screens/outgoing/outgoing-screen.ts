@@ -36,7 +36,7 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
       },
       { title: 'State', cell: webhookState }, { title: 'Events', cell: formatTriggerEvents },
       { title: 'Last failure', kind: 'wide', cell: lastFailure },
-      { title: 'Changed', kind: 'extra', cell: ({ updatedAt }) => timeElement(updatedAt) },
+      { title: 'Changed', kind: 'short extra', cell: ({ updatedAt }) => timeElement(updatedAt) },
     ],
     fetchRows: getJson<readonly OutgoingWebhook[]>,
     empty: callerSession.isCustomer ? ['There is none yet that this token is for.', null] : [

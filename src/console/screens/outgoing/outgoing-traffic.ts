@@ -4,11 +4,10 @@ import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
 import { resolveWebhookLabel } from '../../base/webhook-labels.ts';
-import { badge } from '../../parts/badge.ts';
 import {
   attemptsChart, createHistoryReader, getBars, sum, sumBars, windowButtons,
 } from '../../parts/chart.ts';
-import { formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
+import { deliveryBadge, formatAttempt, formatEvent } from '../../parts/delivery-text.ts';
 import { lineChart } from '../../parts/line-chart.ts';
 import { keepCurrent } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
@@ -99,11 +98,11 @@ function explainWait(
 }
 
 function renderDelivery(delivery: Delivery): readonly Child[] {
-  const { identifier, createdAt, status, attempts } = delivery;
+  const { identifier, createdAt, attempts } = delivery;
   const last = attempts.at(-1);
   return [
     h('a', { href: href(['deliveries', identifier]) }, timeElement(createdAt)),
-    formatEvent(delivery), badge(status),
+    formatEvent(delivery), deliveryBadge(delivery),
     last === undefined ? '–' : `${formatAttempt(last)} in ${formatDuration(last.durationMs)}`,
     String(attempts.length),
   ];

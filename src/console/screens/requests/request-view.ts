@@ -10,7 +10,7 @@ import {
 } from '../../base/format.ts';
 import { NumberText, parseJsonOrText } from '../../base/json-text.ts';
 import {
-  apiPath, appendQuery, goToScreen, href, type ScreenAddress,
+  apiPath, appendQuery, href, type ScreenAddress,
 } from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
@@ -21,7 +21,7 @@ import { openDialog } from '../../parts/dialog.ts';
 import { openResendDialog } from '../../parts/lists/bulk-dialog.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
-import { backLink, goIfStillHere, heading } from '../../parts/screen.ts';
+import { backLink, goIfStillHere, goToList, heading } from '../../parts/screen.ts';
 import { factList, headerTable, plainTable } from '../../parts/tables.ts';
 import { runStep, timeline } from '../../parts/timeline.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
@@ -54,7 +54,7 @@ export function openRequest(
       ];
     },
     getVersion: () => 0,
-    onDeleted: () => goToScreen(['requests']),
+    onDeleted: () => goToList(container, 'requests'),
   });
 }
 

@@ -1,14 +1,24 @@
-/** The screen of requests: a live list with filters. */
-import { h } from '../../base/dom.ts';
-import { formatDuration, timeElement } from '../../base/format.ts';
-import { listIncomingPaths, formatIncomingName } from '../../base/webhook-labels.ts';
+/**
+ * The screen of requests: a live list with filters. What a webhook does not keep is not in the
+ * list, and a note above it says so, lest it look as if nothing had come.
+ */
+import { getJson } from '../../base/api-calls.ts';
+import { h, type Child } from '../../base/dom.ts';
+import { formatDuration, formatQuantity, formatTimestamp, timeElement } from '../../base/format.ts';
+import { href } from '../../base/screen-address.ts';
+import {
+  createWebhookLabel, formatIncomingName, isWebhookCalled, listIncomingPaths,
+} from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
+import { sum } from '../../parts/chart.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
 import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import { loadScript } from '../script-loader.ts';
 import { describeRequest } from './request-text.ts';
+import type { IncomingWebhook } from '../../../app/api-types.ts';
+import type { StatisticsReport } from '../../../monitoring/monitoring-schema.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 
 const STATUSES = ['pending', 'done', 'failed', 'rejected', 'filtered', 'duplicate'];
@@ -26,7 +36,7 @@ export const requestsScreen: Screen = {
       baseQuery: { limit: '100' },
       getKey: (request) => request.id,
       columns: [
-        { title: 'Received', cell: ({ receivedAt }) => timeElement(receivedAt) },
+        { title: 'Received', kind: 'short', cell: ({ receivedAt }) => timeElement(receivedAt) },
         { title: 'Webhook', cell: ({ hook }) => resolvedWebhookLabel(hook) },
         { title: 'What', kind: 'text', cell(request) {
           const text = describeRequest(request);
@@ -49,7 +59,7 @@ export const requestsScreen: Screen = {
       ],
       empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '
         + 'request of one:', 'hookshelf incomingwebhook:update --identifier <webhook> --inbox all'],
-      matches: matchesWorkFilters,
+      matches: matchesWorkFilters, readNote: noteUnlisted,
       bulk: {
         path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
         isOffered: () => true,
@@ -57,3 +67,29 @@ export const requestsScreen: Screen = {
     });
   },
 };
+
+/** So many webhooks are named in the note. */
+const NOTED_MAX = 3;
+
+/** Says how many accepted requests the webhook of the filter, or any, has not kept. */
+async function noteUnlisted({ hook }: Readonly<Record<string, string>>): Promise<Child> {
+  const [webhooks, { hooks, since, times: [from = since] }] = await Promise.all([
+    getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
+    getJson<StatisticsReport>('/api/statistics?window=24h'),
+  ]);
+  const lines = webhooks.flatMap((webhook) => {
+    const { identifier, inbox } = webhook;
+    const statistics = hooks.find((each) => each.hook === identifier);
+    const count = statistics === undefined ? 0 : sum(statistics.requests.accepted);
+    const isShown = hook === undefined || isWebhookCalled(identifier, hook);
+    if (inbox === 'all' || count === 0 || !isShown) return [];
+    return [h('p.note', `${createWebhookLabel(webhook).title} keeps ${
+      inbox === 'off' ? 'no requests' : 'failed requests only'}: ${
+      formatQuantity(count, 'accepted one')} since ${
+      formatTimestamp(since > from ? since : from)} ${count === 1 ? 'is' : 'are'} not listed. `,
+    h('a', { href: href(['incoming', identifier]) }, 'Change what it keeps'))];
+  });
+  const hiddenCount = lines.length - NOTED_MAX;
+  return h('div', {}, ...lines.slice(0, NOTED_MAX),
+    hiddenCount > 0 && h('p.note', `So do ${formatQuantity(hiddenCount, 'other webhook')}.`));
+}

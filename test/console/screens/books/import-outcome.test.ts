@@ -34,13 +34,13 @@ test('a record that was skipped is named by its line, number and key', () => {
   assert.equal(formatSkipped(SKIPPED), 'Line 3: bad (record 2, key 50)');
   const errors = [{ pointer: '/title', detail: 'is missing' }, { pointer: '', detail: 'is short' }];
   assert.equal(formatSkipped({ line: 1, detail: 'invalid', errors }),
-    'Line 1: /title: is missing; is short');
+    'Line 1: Title: is missing; is short');
 });
 
-test('the count is told as the command tells it', () => {
-  assert.equal(formatOutcome(COUNT), 'imported 3, updated 1, unchanged 1007, skipped 5.');
+test('the count is told in the words of people', () => {
+  assert.equal(formatOutcome(COUNT), 'added 3 books, changed 1, left 1007 as they are, skipped 5.');
   assert.match(formatOutcome({ ...COUNT, dryRun: true }),
-    /^would have imported 3, .*; nothing was stored\.$/);
+    /^would add 3 books, .*; nothing is stored yet\.$/);
 });
 
 test('what else happened is told, and nothing where nothing did', () => {

@@ -8,13 +8,14 @@ import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
-import { factList } from '../../parts/tables.ts';
+import { factList, plainTable } from '../../parts/tables.ts';
 import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { BOOK_FIELDS } from './book-form.ts';
 import { memberLabels, valueLabels } from './book-labels.ts';
 import { cover, stars } from './book-marks.ts';
+import { formatMember, isForPeople, isObject } from './member-text.ts';
 import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
@@ -52,13 +53,19 @@ function render(
       ['Series', series.length > 0 && formatSeries(series)],
       ...Object.entries(reading).map(([name, value]) => renderFact(`reading.${name}`, name, value)),
       ...others.map(([name, value]) => renderFact(name, name, value)),
-      ...Object.entries(metadata ?? {}).filter(([, value]) => typeof value !== 'object')
-        .map(([name, value]) => [name, renderValue(name, value)] as const),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
       ['Id', h('code', book.id)],
     ])),
-    metadata === undefined ? null : h('details', h('summary', 'Other data, as JSON'),
-      h('pre', encodeJson(metadata, 2))));
+    metadata === undefined ? null : h('section', h('h2', 'Other data'),
+      plainTable(['Name', 'Value'], listValues(metadata)),
+      h('details', h('summary', 'As JSON'), h('pre', encodeJson(metadata, 2)))));
+}
+
+/** The values in the book's metadata, under the names that their source has for them. */
+function listValues(metadata: object): (readonly [name: string, text: string])[] {
+  return Object.entries(metadata).filter(([name]) => isForPeople([name]))
+    .flatMap(([name, value]) => isObject(value) ? listValues(value)
+      : [[name, formatMember([name], value)] as const]);
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {

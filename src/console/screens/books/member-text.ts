@@ -39,9 +39,12 @@ export function formatMember(path: MemberPath, value: unknown): string {
 }
 
 function formatItem(item: unknown): string {
-  return isObject(item) ? Object.values(item).map(formatItem).join(', ') : formatValue(item);
+  return isObject(item) || Array.isArray(item)
+    ? Object.values(item).map(formatItem).join(', ') : formatValue(item);
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !(value instanceof NumberText);
+/** Whether it has members with names. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    && !(value instanceof NumberText);
 }

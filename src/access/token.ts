@@ -67,12 +67,12 @@ export const TOKEN_MODEL = describeObject({
       // Null is refused: taken for absence, it would make a token of all webhooks.
       schema: webhooksSchema, isNullKept: true,
       description: 'With the scope `read`, `resend` or `write`: the outgoing webhooks that it is '
-        + 'for, and nothing else is: names, identifiers, or beginnings of names as `acme-*`; '
+        + 'for, and nothing else is: names, identifiers, or beginnings of names as `acme.*`; '
         + 'absent: all',
       option: {
         name: 'webhook', placeholder: '<name>', completes: 'outgoing-webhooks',
         help: 'with --scope read, resend or write: for this outgoing webhook alone, by name or '
-          + 'identifier, or with acme-* for all whose names begin so; {name} is that of the token; '
+          + 'identifier, or with acme.* for all whose names begin so; {name} is that of the token; '
           + 'repeatable',
       },
     },

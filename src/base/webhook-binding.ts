@@ -11,7 +11,7 @@ export const BINDING_ENTRIES_MAX = 20;
 const ENTRY_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}\*?$/;
 
 const ENTRY_RULE = 'the name of an outgoing webhook, its identifier, or the beginning of names and '
-  + 'a * at its end, such as acme-*';
+  + 'a * at its end, such as acme.*';
 
 /** Says what is wrong with the entries of a binding; null: nothing. */
 export function explainInvalidBinding(entries: readonly unknown[]): string | null {

@@ -139,9 +139,13 @@ async function answerCall(
   from: JsonValue | undefined,
 ): Promise<ToolAnswer> {
   const { operationId, method, path } = route;
+  const isRepeatable = changesNothing(route, args);
+  if (!isRepeatable && from !== undefined && from !== 0) {
+    throw malformed(`\`from\` is for calls that only read, and ${operationId} would act again`);
+  }
   let value = await callRoute(api, route, caller, args, signal);
   // A shorter page has a cursor to the rest, which a page that is cut would not have.
-  for (;;) {
+  while (isRepeatable) {
     const { items } = value;
     if (!Array.isArray(items) || items.length <= 1) break;
     const excess = overflow(value);
@@ -149,15 +153,25 @@ async function answerCall(
     const limit = Math.max(1, Math.floor(items.length * 0.8 / excess));
     value = await callRoute(api, route, caller, { ...args, limit }, signal);
   }
+  const fixedMembers = Object.entries(toolOf(route).body ?? {})
+    .map(([name, member]) => `, ${name}: ${JSON.stringify(member)}`).join('');
   // The arguments may hold secrets, and are not repeated.
-  return cut({ value, origin: `${method} ${path}` }, from,
-    `api_call of ${operationId} with the same arguments`);
+  return cut({ value, origin: `${method} ${path}` }, from, isRepeatable
+    ? `api_call of ${operationId} with the same arguments${fixedMembers}` : null);
 }
 
-function cut(answer: ToolAnswer, from: JsonValue = 0, call: string): ToolAnswer {
+/** Whether a call with these arguments may be repeated for the rest of its answer. */
+function changesNothing(route: HttpRoute, args: JsonObject): boolean {
+  const { isReadOnly = route.method === 'GET', body = {} } = toolOf(route);
+  return isReadOnly && Object.entries(body).every(([name, member]) => args[name] === member);
+}
+
+/** `call` gets the rest; null: it would act again. */
+function cut(answer: ToolAnswer, from: JsonValue = 0, call: string | null): ToolAnswer {
   if (!isCount(from)) throw malformed('`from` must be an integer from 0 on');
   const { value, end } = cutAnswer(answer.value, from);
-  return {
-    ...answer, value, notes: end === null ? [] : [`It is cut: go on by ${call} and from: ${end}`],
-  };
+  const note = call === null
+    ? 'It is cut, and was done once: read the record for the rest, as this call would act again'
+    : `It is cut: go on by ${call} and from: ${end}`;
+  return { ...answer, value, notes: end === null ? [] : [note] };
 }

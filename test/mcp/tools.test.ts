@@ -201,6 +201,15 @@ test('what is cut is named, with the call that goes on', async () => {
   assert.equal(text, body);
 });
 
+test('a call that has acted is not named for the rest of its answer, nor made again', async () => {
+  const book = { title: 'Once', description: '"'.repeat(20_000) };
+  const result = await speaker.call('books_create', book);
+  assert.match(result.content.at(-1)?.text ?? '', /was done once: read the record/);
+  const again = await speaker.call('api_call', { route: 'addBook', arguments: book, from: 9 });
+  assert.match(again.content[0]?.text ?? '', /`from` is for calls that only read/);
+  assert.equal(Object(await speaker.read('books_list', { q: 'once' }))['items'].length, 1);
+});
+
 test('the answer to a handshake is not shown, as it would be signed', async () => {
   await speaker.read('incoming_webhooks_create', {
     pathSegment: 'zoom', secret: SECRET, verification: { preset: 'zoom' },

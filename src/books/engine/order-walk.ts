@@ -42,7 +42,7 @@ type WalkRange = { low: number; high: number; readonly isBackward: boolean };
 
 export class OrderWalk {
   /** How often the caller was asked about a slot. */
-  reads = 0;
+  looks = 0;
   readonly #slots: SortedSlots;
   readonly #key: SortOrder['key'];
   readonly #options: OrderWalkOptions;
@@ -67,14 +67,14 @@ export class OrderWalk {
   }
 
   /**
-   * The next slot that the caller accepts, `WALK_END`, or `WALK_PAUSE` after `readsMax` looks.
+   * The next slot that the caller accepts, `WALK_END`, or `WALK_PAUSE` after `looksMax` looks.
    * `accepts` may be asked about a slot twice, and must say the same.
    */
-  next(accepts: AcceptsSlot, readsMax = Infinity): number {
+  next(accepts: AcceptsSlot, looksMax = Infinity): number {
     const { isDescending, isIdDescending } = this.#options;
-    const readsEnd = this.reads + readsMax;
+    const looksEnd = this.looks + looksMax;
     for (;;) {
-      const slot = this.#look(accepts, readsEnd);
+      const slot = this.#look(accepts, looksEnd);
       const isFirstOfValue = slot >= 0 && this.#stage === 'keys' && isDescending !== isIdDescending;
       if (isFirstOfValue) this.#beginValue(slot);
       else if (slot !== WALK_END || !this.#beginNextStage()) return slot;
@@ -82,19 +82,19 @@ export class OrderWalk {
   }
 
   /** Goes through the range to the first slot that is accepted, `WALK_END` or `WALK_PAUSE`. */
-  #look(accepts: AcceptsSlot, readsEnd: number): number {
+  #look(accepts: AcceptsSlot, looksEnd: number): number {
     const { low, high, isBackward } = this.#range;
     if (low >= high) return WALK_END;
-    const lookCount = Math.max(1, Math.min(high - low, readsEnd - this.reads));
+    const lookCount = Math.max(1, Math.min(high - low, looksEnd - this.looks));
     const position = isBackward ? this.#slots.findLast(high - lookCount, high, accepts)
       : this.#slots.findFirst(low, low + lookCount, accepts);
     let looks = lookCount;
     if (position >= 0) looks = isBackward ? high - position : position + 1 - low;
     if (isBackward) this.#range.high = high - looks;
     else this.#range.low = low + looks;
-    this.reads += looks;
+    this.looks += looks;
     if (position >= 0) return this.#slots.slotAt(position);
-    return this.reads >= readsEnd ? WALK_PAUSE : WALK_END;
+    return this.looks >= looksEnd ? WALK_PAUSE : WALK_END;
   }
 
   /** Begins after a book or, with id null, at the first of a value. */

@@ -19,6 +19,7 @@
  * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
  * between two turns when nobody waits any more; it holds nothing that needs closing.
  */
+import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
@@ -90,15 +91,16 @@ type SlotSource =
 
 interface SlotWalk {
   /**
-   * The next slot that is accepted, `WALK_END`, or `WALK_PAUSE` after so many looks. `accepts` may
-   * be asked about a slot twice.
+   * The next slot that is accepted, or `WALK_END`. A walk may pause: it gives `WALK_PAUSE` after
+   * `looksMax` looks, and the next call goes on from there. Walks of books and of an order pause;
+   * `SlotSetWalk` never does. `accepts` may be asked about a slot twice.
    */
   next(accepts: (slot: number) => boolean, looksMax: number): number;
 }
 
 interface OrderedWalk extends SlotWalk {
   /** How many slots were looked at. */
-  readonly reads: number;
+  readonly looks: number;
 }
 
 /** Takes what matches. */
@@ -251,44 +253,59 @@ export function* findMatches(
   const acceptsSettled = (slot: number): boolean => slots?.has(slot) !== false && isSettled(slot);
   const accepts = kind === 'books' ? acceptsOfBooks : acceptsSettled;
   let work = 0;
-  let total = 0;
+  let takenCount = 0;
   const take = (slot: number, isLate: boolean): boolean => {
-    const isStale = isLate || (kind === 'books' && !isSettled(slot));
-    const isKnown = search.isExact && !isStale;
+    const isUnsettled = isLate || (kind === 'books' && !isSettled(slot));
+    const isKnown = search.isExact && !isUnsettled;
     const bytes = isKnown && !sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
     work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;
     if (bytes === undefined || takenSlots.has(slot)) return true;
     if (!isKnown) {
       work += textWork;
-      if (!check(bytes, search.areTermsKnown && !isStale)) return true;
+      if (!check(bytes, search.areTermsKnown && !isUnsettled)) return true;
     }
     // The same book may have been taken in a slot that it was deleted from later.
     const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
     if (slotsBefore?.some((before) => takenSlots.has(before)) === true) return true;
     if (mayComeTwice) takenSlots.add(slot);
-    total += 1;
+    takenCount += 1;
     return sink.take(bytes, slot, isLate);
   };
   for (let isWanted = true; isWanted || kind !== 'order';) {
     const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) break;
-    if (source.kind === 'order' && source.walk.reads > source.looksMax) return 'looks-exhausted';
+    if (source.kind === 'order' && source.walk.looks > source.looksMax) return 'looks-exhausted';
     if (slot !== WALK_PAUSE) isWanted = take(slot, false);
     if (slot !== WALK_PAUSE && work < WORK_PER_YIELD) continue;
     work = 0;
     yield;
   }
-  if (kind === 'books') return { total };
-  // An order ends early, so it has not counted: all slots match, but those that changed since.
-  if (kind === 'order') total = search.slotCount ?? 0;
+  if (kind === 'books') return { total: takenCount };
+  const earlyCount = takenCount;
+  let changedCount = 0;
   for (const slot of listUnsettled(search)) {
-    if (kind === 'order' && !takenSlots.has(slot) && slots?.has(slot) === true) total -= 1;
+    if (kind === 'order' && !takenSlots.has(slot) && slots?.has(slot) === true) changedCount += 1;
     take(slot, true);
     if (work < WORK_PER_YIELD) continue;
     work = 0;
     yield;
   }
-  return { total: kind === 'order' && slots === null ? collection.size : total };
+  return {
+    total: kind === 'order' ? countInOrder(search, changedCount, takenCount - earlyCount)
+      : takenCount,
+  };
+}
+
+/**
+ * The number of matches where an order is the source. The order may end early, so the books that it
+ * gave are not counted. All slots match, but the `changedCount` that have changed and were not
+ * taken before; of the unsettled slots `lateCount` were found to match in the end. Without a set of
+ * slots all books match.
+ */
+function countInOrder(
+  { collection, slots, slotCount }: MatchSearch, changedCount: number, lateCount: number,
+): number {
+  return slots === null ? collection.size : (slotCount ?? 0) - changedCount + lateCount;
 }
 
 /** The unsettled slots. One that changes meanwhile comes last, and so in its turn. */
@@ -309,7 +326,8 @@ function* listUnsettled(
 export function* findInOrder(
   search: MatchSearch<BookQuery>, sink: MatchSink, looksMax = Infinity,
 ): Steps<SearchEnd | null> {
-  const { indexes, order } = search;
+  const { indexes, order, isExact } = search;
+  assert(isExact, 'in order, matches are counted without a look at their books');
   const find = (): Steps<SearchEnd> =>
     findMatches(search, createOrderSource(search, looksMax), sink);
   if (indexes === null || order === null) return yield* find();
@@ -353,7 +371,7 @@ export function createBookSource(
 }
 
 class IdWalk implements OrderedWalk {
-  reads = 0;
+  looks = 0;
   readonly #walk: Walk;
 
   constructor(collection: Collection, isDescending: boolean, after: string | null) {
@@ -362,7 +380,7 @@ class IdWalk implements OrderedWalk {
 
   next(accepts: (slot: number) => boolean, looksMax: number): number {
     for (let count = 0; count < looksMax; count += 1) {
-      this.reads += 1;
+      this.looks += 1;
       const slot = this.#walk.next();
       if (slot < 0) return WALK_END;
       if (accepts(slot)) return slot;

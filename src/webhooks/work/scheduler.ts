@@ -68,7 +68,7 @@ export class Scheduler {
   constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
     this.#isPaced = isPaced;
-    this.#queues = new TaskQueues(limits, (task) => this.#isAheadOfPace(task));
+    this.#queues = new TaskQueues(limits, (task) => this.#mustWaitForPace(task));
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -99,7 +99,7 @@ export class Scheduler {
   }
 
   get runningCount(): number {
-    return this.#queues.permitCount;
+    return this.#queues.runningCount;
   }
 
   /** The place of the first queued task, which may be a time to come; null without tasks. */
@@ -310,7 +310,7 @@ export class Scheduler {
     return this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
   }
 
-  #isAheadOfPace(task: Task): boolean {
+  #mustWaitForPace(task: Task): boolean {
     return this.#findPacedQueue(task)?.timer != null && this.#isPaced(task);
   }
 

@@ -10,9 +10,8 @@
  * The sign of the last attempt of a queue says how many attempts the queue may have at once, so
  * that a webhook that never answers holds one permit of its host, and its neighbours have the
  * others. A queue is prompt if that attempt was answered soon. Where a target has no permit left,
- * all its queues that are not prompt alternate with the prompt ones as if they were one
- * (`TargetLine`), so that a prompt one waits for no more than one of them. A target that takes no
- * connection gets one attempt at a time.
+ * `TargetLine` says which queue is next. A target that takes no connection gets one attempt at a
+ * time.
  *
  * Queues that are not prompt need a shared permit as well. There are as many as one half of the
  * attempts, or one, so that the others are left to the prompt queues. For trials there are more:
@@ -44,7 +43,7 @@ export type QueueSettings = {
   /** The host of a URL, or the incoming webhook whose actions run here. */
   readonly target: string;
   readonly mayStart: boolean;
-  /** Most attempts at once; 1 means strict order. Absent: the limit of all queues. */
+  /** Most attempts at once; 1 means strict order. Absent: `runningPerQueueMax`. */
   readonly runningMax?: number | undefined;
 };
 
@@ -59,7 +58,7 @@ export type TaskOrder = {
 export type RunLimits = {
   readonly runningMax: number;
   readonly runningPerQueueMax: number;
-  /** For a target that takes connections. Absent: `runningMax`. */
+  /** For a target that takes connections. Absent: no limit beside the two above. */
   readonly runningPerTargetMax?: number;
 };
 
@@ -99,7 +98,7 @@ export class TaskQueues {
   readonly #runningPerTargetMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
-  readonly #isAheadOfPace: (task: Task) => boolean;
+  readonly #mustWaitForPace: (task: Task) => boolean;
   /** By key of a queue, the place from which on tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
@@ -114,20 +113,20 @@ export class TaskQueues {
   readonly #sharedPermitLine = new QueueLine<TaskQueue>();
   readonly lanes = new Lanes();
   /** The number of attempts under way that are not parked, and how many have shared permits. */
-  #permitCount = 0;
+  #runningCount = 0;
   #sharedPermitCount = 0;
   #startCount = 0;
 
-  constructor(limits: RunLimits, isAheadOfPace: (task: Task) => boolean = () => false) {
+  constructor(limits: RunLimits, mustWaitForPace: (task: Task) => boolean = () => false) {
     this.#limits = limits;
-    this.#isAheadOfPace = isAheadOfPace;
+    this.#mustWaitForPace = mustWaitForPace;
     this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
     this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
     this.#trialMax = Math.max(1, Math.floor(limits.runningMax * TRIAL_SHARE));
   }
 
-  get permitCount(): number {
-    return this.#permitCount;
+  get runningCount(): number {
+    return this.#runningCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -256,7 +255,7 @@ export class TaskQueues {
     const queue = this.#queues.get(key);
     if (queue === undefined || queue.targetWaitSinceMs === null) return null;
     const { target, targetWaitSinceMs: sinceMs } = queue;
-    if (nowMs - sinceMs < TOLD_WAIT_MS || this.#findNextTask(queue) === undefined) return null;
+    if (nowMs - sinceMs < TOLD_WAIT_MS || this.#advanceToNextTask(queue) === undefined) return null;
     const behind: string[] = [];
     for (const other of target.queues) {
       if (other !== queue && other.underWayCount > 0) behind.push(other.key);
@@ -267,12 +266,12 @@ export class TaskQueues {
 
   /** Starts the next task; null: no task may start. `nowMs` dates waits that begin. */
   startNext(nowMs: number): RunningTask | null {
-    while (this.#permitCount < this.#limits.runningMax) {
+    while (this.#runningCount < this.#limits.runningMax) {
       const queue = this.#runnableQueues.take();
       if (queue === undefined) return null;
       const { target } = queue;
       target.permitLine.withdrawPermit(queue);
-      const task = this.#findNextTask(queue);
+      const task = this.#advanceToNextTask(queue);
       const line = task === undefined ? null : this.#findLineToWaitIn(queue);
       if (task !== undefined && line === null) return this.#start(task);
       line?.add(queue);
@@ -355,15 +354,16 @@ export class TaskQueues {
 
   #countRunning({ target, isShared }: RunningTask, by: 1 | -1): void {
     target.permitCount += by;
-    this.#permitCount += by;
+    this.#runningCount += by;
     if (isShared) this.#sharedPermitCount += by;
   }
 
   /**
    * Finds the task that the queue may start now, whatever the limits of its target say, and makes
-   * it the first of the ready tasks: those before it, whose offers are void, are dropped.
+   * it the first of the ready tasks: those before it, whose offers are void, are dropped. To show
+   * the status, too, drops them and puts aside tasks that must wait for the pace.
    */
-  #findNextTask(queue: TaskQueue): Task | undefined {
+  #advanceToNextTask(queue: TaskQueue): Task | undefined {
     const { underWayCount, runningMax, strictOrder, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (underWayCount >= runningMax) return undefined;
@@ -389,7 +389,7 @@ export class TaskQueues {
     while (waitingForPace.length + underWayCount < runningMax) {
       ready.popWhile((task) => !this.lanes.confirmOffer(task));
       const first = ready.peek();
-      if (first === undefined || !this.#isAheadOfPace(first)) return first;
+      if (first === undefined || !this.#mustWaitForPace(first)) return first;
       ready.pop();
       waitingForPace.push(first);
     }
@@ -400,9 +400,9 @@ export class TaskQueues {
   #findLineToWaitIn(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
     if (!needsSharedPermit(queue)) return null;
-    const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
+    const [sharedMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
       : [this.#sharedMax, this.#sharedPermitLine];
-    return this.#sharedPermitCount < runningMax ? null : line;
+    return this.#sharedPermitCount < sharedMax ? null : line;
   }
 
   /** Returns the milliseconds of a pause that begins; 0 without one. */

@@ -321,7 +321,7 @@ for (const seed of [1, 2, 3]) {
       }
       if (below(random, 2) === 0) continue;
       running = [...running, ...startAll(queues)];
-      assert.ok(queues.permitCount === running.length && running.length <= 10);
+      assert.ok(queues.runningCount === running.length && running.length <= 10);
       assert.deepEqual(listForgotten(queues, running), []);
     }
   });

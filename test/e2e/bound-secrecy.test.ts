@@ -37,15 +37,11 @@ test('the list of deliveries is that of his webhooks, whatever it is asked', () 
       assert.equal(headers['x-total-count'], '3', query);
     }
     for (const query of [
-      `?hook=${ids['bolt']}`, `?hook=${UNKNOWN_ID}`, '?kind=route', '?kind=forward',
-      '?event=order.none',
+      '?hook=bolt', `?hook=${ids['bolt']}`, '?kind=route', '?kind=forward', '?event=order.none',
+      '?kind=route&hook=acme',
     ]) {
       const { text, headers } = await askAcme('GET', DELIVERIES + query);
       assert.deepEqual([text, headers['x-total-count']], ['[]', '0'], query);
-    }
-    for (const query of ['', '&kind=all', '&kind=route', '&q=word1', '&where=payload.total=1']) {
-      await assertSame(askAcme, 'bolt', 'none', (name) => ['GET',
-        `${DELIVERIES}?hook=${name}${query}`], 404);
     }
     const page = await askAcme('GET', `${DELIVERIES}?limit=2&order=newest`);
     assert.equal(readCursor(page.headers.link).split(' ')[0], own[1]);
@@ -126,12 +122,8 @@ test('many are sent again of his own alone, by jobs that are his alone', () =>
     assert.deepEqual(await count({}), { count: 4 });
     assert.deepEqual(await count({ hook: 'acme' }), { count: 2 });
     assert.deepEqual(await count({ where: ['payload.total=2'] }), { count: 2 });
-    for (const hook of [ids['bolt'], UNKNOWN_ID]) {
+    for (const hook of ['bolt', ids['bolt'], 'none']) {
       assert.deepEqual(await count({ hook }), { count: 0 });
-    }
-    for (const more of [{}, { dryRun: true }]) {
-      await assertSame(askAcme, 'bolt', 'none',
-        (hook) => ['POST', `${DELIVERIES}/resend`, { hook, ...more }], 404);
     }
     const made = await askAcme('POST', `${DELIVERIES}/resend`, { as: 'new' });
     assert.equal(made.status, 202, made.text);
@@ -164,8 +156,7 @@ test('the events are those with a delivery to his webhooks, and name these alone
       '', '?hook=acme', '?heard=true', '?key=k1', '?source=api', '?name=order.*', '?q=needle',
       '?where=payload.a=needle', '?q=order',
     ]) assert.deepEqual(await idsIn(askAcme, `/api/events${query}`), [shared], query);
-    await assertSame(askAcme, 'bolt', 'none', (name) => ['GET', `/api/events?hook=${name}`], 404);
-    for (const query of [`?hook=${ids['bolt']}`, '?key=k2', '?heard=false']) {
+    for (const query of ['?hook=bolt', `?hook=${ids['bolt']}`, '?key=k2', '?heard=false']) {
       assert.deepEqual(await idsIn(askAcme, `/api/events${query}`), [], query);
     }
     assert.equal((await askAcme('GET', '/api/events')).headers['x-total-count'], '1');

@@ -116,7 +116,7 @@ test('a filter of the address that nobody offers filters all the same, or is exp
     await receive('other');
     const hook = await receive('offered');
     await at.open('#/requests?hook=gone');
-    await person.sees('there is no webhook "gone"');
+    await person.sees('No request matches.');
     await person.gives(chosen, 'gone');
     await person.choose('Webhook', 'offered');
     await person.sees(/^1 request$/m);

@@ -7,7 +7,7 @@ import {
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { parseJsonBody } from '../../server/exchange/read-body.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import type { Binding, HttpRoute } from '../../server/http-route.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
 import { COUNT_SCHEMA, JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
@@ -21,12 +21,16 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
   /** The members of the body: those of the filter, and options of the job. */
   readonly members: Readonly<Record<string, MemberSchema>>;
   /**
-   * Makes the filter of the job from that of the body, which names a webhook as people do, and
-   * restricts it to what the caller sees. Throws if there cannot be such a job.
+   * Makes the filter of the job from that of the body, which names a webhook as people do. Throws
+   * if there cannot be such a job. `params` are those of the path.
    */
-  readonly resolveFilter: (
-    filter: JsonObject, exchange: Pick<Exchange, 'params' | 'grant'>,
-  ) => JsonObject | Promise<JsonObject>;
+  readonly resolveFilter:
+    (filter: JsonObject, params: readonly string[]) => JsonObject | Promise<JsonObject>;
+  /**
+   * Restricts that filter to the webhooks of a bound token. Absent: no bound token may call the
+   * route, or its path names the only webhook.
+   */
+  readonly bindFilter?: (filter: JsonObject, binding: Binding) => JsonObject;
   /** Rules for the body as a whole. */
   readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;
 };
@@ -34,7 +38,7 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
 export function bulkRoute(
   { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys | null },
   {
-    kind, name, members, resolveFilter, bodyRules = {}, parameters = [], ...route
+    kind, name, members, resolveFilter, bindFilter, bodyRules = {}, parameters = [], ...route
   }: BulkSpec,
 ): HttpRoute {
   const schema: ObjectSchema = {
@@ -61,13 +65,18 @@ export function bulkRoute(
         ...jsonResponse('The job that does it', JOB_SCHEMA, 202),
         headers: { ...REPLAYED_HEADERS, Location: 'The job' },
       },
-      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
+      ...parameters.length === 0 ? [] : problemResponses(404),
+      ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     handle(exchange) {
       refuseChained(exchange);
       return serveOnce(keys, exchange, async (body, keepResponse) => {
-        const { isDryRun, filter: bodyFilter } = parse(parseJsonBody(body));
-        const filter = await resolveFilter(bodyFilter, exchange);
+        const parsedBody = parse(parseJsonBody(body));
+        const { isDryRun } = parsedBody;
+        const binding = exchange.grant?.binding;
+        const resolvedFilter = await resolveFilter(parsedBody.filter, exchange.params);
+        const filter = binding === undefined || bindFilter === undefined ? resolvedFilter
+          : bindFilter(resolvedFilter, binding);
         if (isDryRun) {
           const count = await jobs.count(kind, filter);
           return keepResponse(null, {
@@ -75,7 +84,7 @@ export function bulkRoute(
           });
         }
         return jobs.add(kind, filter, {
-          token: exchange.grant?.binding?.tokenId,
+          token: binding?.tokenId,
           onAdded(transaction, job) {
             const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
             keepResponse(transaction, {

@@ -28,7 +28,7 @@ import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { describeBodyMembers, type RecordFields } from '../records/fields.ts';
 import { findWhereProblems, whereMember } from '../records/search-query.ts';
-import type { FindVisibility, Visibility } from '../members/visibility.ts';
+import type { FindVisibility } from '../members/visibility.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { JOB_SCHEMA, toPublicJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
@@ -83,8 +83,7 @@ export function jobRoutes(
       handle: async (exchange) =>
         exchange.sendJson(200, toPublicJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
-    replayRoute(jobs, admission), resendRoute(jobs, findVisibility, admission),
-    backfillRoute(jobs, admission),
+    replayRoute(jobs, admission), resendRoute(jobs, admission), backfillRoute(jobs, admission),
   ];
 }
 
@@ -100,25 +99,19 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
     summary: 'Run many kept requests again, as a job that goes on after a restart',
     members: replayMembers,
     bodyRules: { check: (body) => findWhereProblems(body, SOURCES) },
-    resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter, null),
+    resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter),
   });
 }
 
-function resendRoute(
-  jobs: Jobs, findVisibility: FindVisibility, { keys, webhooks }: JobAdmission,
-): HttpRoute {
+function resendRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend', bound: { scope: 'resend' },
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: resendMembers,
     bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
-    resolveFilter(filter, exchange) {
-      const visibility = findVisibility(exchange);
-      const resolvedFilter = resolveHookMember(webhooks.outgoing, filter, visibility);
-      return visibility === null ? resolvedFilter
-        : bindResendFilter(resolvedFilter, visibility.binding);
-    },
+    resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
+    bindFilter: bindResendFilter,
   });
 }
 
@@ -151,12 +144,9 @@ export const resendMembers: MemberSchemas = {
 };
 
 /** Puts the identifier of a webhook in the place of its name. */
-function resolveHookMember(
-  directory: WebhookDirectory, filter: JsonObject, visibility: Visibility | null,
-): JsonObject {
+function resolveHookMember(directory: WebhookDirectory, filter: JsonObject): JsonObject {
   const { hook } = filter;
-  return typeof hook !== 'string' ? filter
-    : { ...filter, hook: resolveHook(directory, hook, visibility) };
+  return typeof hook === 'string' ? { ...filter, hook: resolveHook(directory, hook) } : filter;
 }
 
 function replayModeMember(description: string): MemberSchema {
@@ -201,7 +191,7 @@ function backfillRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute 
     summary: 'Send a webhook the kept events that it has missed, as a job that goes on after a '
       + 'restart',
     parameters: [createKeyParameter(outgoingResource)],
-    async resolveFilter(filter, { params: [name = ''] }) {
+    async resolveFilter(filter, [name = '']) {
       const { identifier } = await webhooks.outgoing.getNamed(name);
       return { ...filter, hook: identifier };
     },

@@ -20,7 +20,7 @@ import {
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../members/directory.ts';
-import type { FindVisibility, Visibility } from '../members/visibility.ts';
+import type { FindVisibility } from '../members/visibility.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
@@ -142,7 +142,7 @@ function listRoute(
       const visibility = findVisibility(exchange);
       return visibility && {
         resolve: (filter) =>
-          restrictDeliveries(resolveHookOfKind(webhooks, filter, visibility), visibility, isSearch),
+          restrictDeliveries(resolveHookOfKind(webhooks, filter), visibility, isSearch),
       };
     },
     // A delivery to a route lets conditions read its request, which has more facts than an event.
@@ -154,13 +154,12 @@ function listRoute(
 /** Without a kind, a name that webhooks of both kinds have means the outgoing webhook. */
 function resolveHookOfKind(
   { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
-  visibility: Visibility | null = null,
 ): DeliveryFilter {
   const { hook: name, kind } = filter;
   if (typeof name !== 'string') return filter;
   const isIncoming = kind === 'route'
     || (kind === null && outgoing.findNamed(name) === undefined);
-  return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name, visibility) };
+  return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
 }
 
 /** Without `Last-Modified`: the body shows the webhook, which changes without the delivery. */

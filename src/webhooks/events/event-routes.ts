@@ -10,7 +10,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes, type HttpRoute, type RouteRow } from '../../server/http-route.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/delivery-search.ts';
 import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
-import type { FindVisibility, Visibility } from '../members/visibility.ts';
+import type { FindVisibility } from '../members/visibility.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { searchableListRoute } from '../records/searchable-list.ts';
 import type { Searches } from '../records/searches.ts';
@@ -73,20 +73,19 @@ function listRoute(
   service: EventService, findVisibility: FindVisibility, webhooks: WebhookDirectory,
   searches: Searches,
 ): HttpRoute {
-  const resolve = (
-    filter: EventFilter, visibility: Visibility | null = null,
-  ): EventFilter => typeof filter.hook !== 'string' ? filter
-    : { ...filter, hook: resolveHook(webhooks, filter.hook, visibility) };
+  const resolve = (filter: EventFilter): EventFilter =>
+    typeof filter.hook === 'string' ? { ...filter, hook: resolveHook(webhooks, filter.hook) }
+      : filter;
   return searchableListRoute<PublicEvent, EventFilter>({
     operationId: 'listEvents', summary: 'Events that are kept, newest first, whole or page by page',
     description: 'The events', items: keptEventSchema, bound: { scope: 'read' },
   }, {
     path: PATH, fields: eventFields, service, listSources: () => EVENT_FACT_SOURCES,
-    resolve: (filter) => resolve(filter),
+    resolve,
     findView(exchange, isSearch) {
       const visibility = findVisibility(exchange);
       return visibility && {
-        resolve: (filter) => restrictEvents(resolve(filter, visibility), visibility, isSearch),
+        resolve: (filter) => restrictEvents(resolve(filter), visibility, isSearch),
         toPublic: (event) => service.show(event, visibility),
       };
     },

@@ -87,7 +87,7 @@ export function searchableListRoute<Item, Filter>(
     parameters: [
       ...listParameters(list.fields), ...list.hasOrder === true ? [ORDER_PARAMETER] : [],
     ],
-    responses: [{ ...response, headers }, ...problemResponses(400, 404, 503)],
+    responses: [{ ...response, headers }, ...problemResponses(400, 503)],
     handle: (exchange) => sendSearchableList(exchange, list, searches),
   };
 }

@@ -123,8 +123,7 @@ test('takes those that the filter means', () => withPlace(async (place) => {
   const cases: readonly (readonly [object, number])[] = [
     [{}, 6], [{ status: 'failed' }, 4], [{ status: 'done' }, 2], [{ event: 'push' }, 2],
     [{ event: 'pull' }, 0], [{ hook: place.hook }, 4], [{ hook: 'hook' }, 4],
-    [{ hook: '01890000-0000-7000-8000-00000000000b' }, 2],
-    [{ hook: '00000000-0000-7000-8000-000000000000' }, 0],
+    [{ hook: '01890000-0000-7000-8000-00000000000b' }, 2], [{ hook: 'none' }, 0],
     [{ since: at(1), until: at(4) }, 3], [{ since: '2026-01-01T01:00:05+01:00' }, 1],
     [{ status: 'failed', hook: 'hook', until: at(1) }, 1],
     [{ where: ['method=POST'], status: 'done' }, 2], [{ where: ['event=push', 'method=PUT'] }, 0],

@@ -126,10 +126,7 @@ test('deliveries are listed by status, by hook and page by page', async () => {
   const second = await relay.ask('GET', next);
   assert.deepEqual(idsOf(second), down.slice(2));
   assert.equal(second.headers['link'], undefined);
-  // A webhook that was removed leaves its deliveries.
-  const removedId = '00000000-0000-7000-8000-000000000000';
-  assert.deepEqual(idsOf(await list(`?hook=${removedId}`)), []);
-  assert.equal((await list('?hook=nobody')).status, 404);
+  assert.deepEqual(idsOf(await list('?hook=nobody')), []);
   for (const query of ['?status=odd', '?limit=0', '?cursor=%20', '?nope=1']) {
     assert.equal((await list(query)).status, 400, query);
   }
@@ -140,8 +137,7 @@ test('a list says how many match, on all its pages, to HEAD as well', async () =
   await until(down, ({ attempts }) => (attempts as unknown[]).length === 1);
   const { json: { hook } } = await relay.ask('GET', `/api/deliveries/${down}`);
   const filters = ['', 'status=pending', 'status=delivered', 'status=failed', `hook=${hook}`,
-    `hook=${hook}&status=pending`, `hook=${hook}&status=delivered`,
-    'hook=00000000-0000-7000-8000-000000000000'];
+    `hook=${hook}&status=pending`, `hook=${hook}&status=delivered`, 'hook=nobody', 'hook=%22'];
   for (const filter of filters) {
     const whole = await list(`?${filter}`);
     const count = String(idsOf(whole).length);

@@ -82,9 +82,7 @@ test('events are listed by a webhook that they have or had deliveries to', async
   const { json: { event } } = await small.ask('POST', '/api/events', { name: 'b' });
   for (const hook of ['one', one]) assert.deepEqual(await read(hook), ['a']);
   for (const hook of ['other', other]) assert.deepEqual(await read(hook), ['b', 'a']);
-  for (const hook of ['nobody', one.slice(1), '"', ',']) {
-    assert.equal((await small.ask('GET', `/api/events?hook=${hook}`)).status, 404, hook);
-  }
+  for (const hook of ['nobody', one.slice(1), '"', ',']) assert.deepEqual(await read(hook), []);
   // A delivery that is made later, by a resend or a backfill.
   const identifier = String(event);
   await small.store.transact((transaction) => transaction.put('event-receivers', identifier,
@@ -93,7 +91,7 @@ test('events are listed by a webhook that they have or had deliveries to', async
   assert.deepEqual((await small.ask('GET', '/api/deliveries?hook=one')).headers['x-total-count'],
     '1');
   await small.ask('DELETE', `/api/outgoing-webhooks/${one}`);
-  assert.deepEqual(await read(one), ['b', 'a']);
+  assert.deepEqual([await read('one'), await read(one)], [[], ['b', 'a']]);
 });
 
 test('events are listed by their key, whole and with other criteria', async (t) => {

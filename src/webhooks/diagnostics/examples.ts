@@ -96,7 +96,7 @@ function buildCode(
   const { scheme, quirk } = getDialect(signing);
   const url = hideUrlSecrets(targetUrl);
   const signingKey = createSigningKey(scheme, secret);
-  const privateKey = typeof signingKey === 'string' ? null : signingKey.privateKey;
+  const privateKey = 'problem' in signingKey ? null : signingKey.privateKey;
   const publicKey = privateKey === null ? null : loadCrypto().createPublicKey(privateKey);
   const input = { scheme, publicKey, url };
   const urlObstacle = scheme.content.includes('{url}') && url !== targetUrl

@@ -142,9 +142,9 @@ function signAsSender(
     throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
   }
   const signer = createSigner({
-    ...signing, secrets: [{ text: secret, secret: 'current', validUntilMs: Infinity }],
+    ...signing, secrets: [{ text: secret, role: 'current', validUntilMs: Infinity }],
   });
-  if (typeof signer !== 'string') return signSample(signer, unsignedRequest);
+  if (!('problem' in signer)) return signSample(signer, unsignedRequest);
   throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
     + 'public key or no key at all: have it send a request, or diagnose one that came');
 }

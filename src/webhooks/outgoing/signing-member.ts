@@ -193,7 +193,7 @@ export function findDialectSecretProblem(webhook: JsonObject, secret: string): s
   const scheme = findScheme(webhook);
   if (scheme === null) return null;
   const key = createSigningKey(scheme, secret);
-  if (typeof key === 'string') return key;
+  if ('problem' in key) return key.problem;
   const isText = scheme.algorithm === 'token' && scheme.signature.encoding === 'utf8';
   const isSendable = !isText || findHeaderProblems({ value: encodeHeaderText(secret) }).length === 0
     && secret.trim() === secret;
@@ -229,7 +229,7 @@ export function findPublicKey(webhook: JsonObject): string | undefined {
 function makePublicKey(scheme: Scheme | null, secret: string): string | undefined {
   if (scheme === null) return undefined;
   const key = createSigningKey(scheme, secret);
-  return typeof key === 'string' ? undefined : formatPublicKey(scheme, key) ?? undefined;
+  return 'problem' in key ? undefined : formatPublicKey(scheme, key) ?? undefined;
 }
 
 /** Some keys are made by other programs. */

@@ -44,7 +44,7 @@ export function createWebhookSigner(webhook: StoredOutgoingWebhook): WebhookSign
   const signer = createSigner({
     ...dialect, settings: { url: targetUrl }, secrets: listSecrets(webhook),
   });
-  if (typeof signer === 'string') throw new AppError('invalid', `its secret ${signer}`);
+  if ('problem' in signer) throw new AppError('invalid', `its secret ${signer.problem}`);
   const search = new URL(targetUrl).search.slice(1);
   const eventHeader = findEventHeader(dialect.scheme)?.toLowerCase() ?? null;
   return (request, atMs) => signParts(signer, { targetUrl, search, eventHeader }, request, atMs);

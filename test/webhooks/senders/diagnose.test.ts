@@ -12,7 +12,7 @@ function diagnoseRequest(
   const preset = findPreset(name);
   assert.ok(preset?.scheme);
   const secrets = [
-    { text: secretText, secret: 'current', validUntilMs: Infinity },
+    { text: secretText, role: 'current', validUntilMs: Infinity },
   ] as const;
   return diagnose({
     preset, secrets, url: null, acceptsUnsigned: false, rejectionReason: null, address: null,

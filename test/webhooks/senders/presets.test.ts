@@ -83,9 +83,9 @@ function judge(sender: Sender, { sent, secret, previous }: Case): {
   const verifier = createVerifier({
     scheme, settings, toleranceS: null, quirk: preset?.quirk ?? {},
     secrets: [
-      { text: secret, secret: 'current', validUntilMs: Infinity },
+      { text: secret, role: 'current', validUntilMs: Infinity },
       ...previous === null ? [] : [{
-        text: previous.secret, secret: 'previous' as const,
+        text: previous.secret, role: 'previous' as const,
         validUntilMs: NOW_S * 1000 + (previous.isOver ? 0 : 1),
       }],
     ],

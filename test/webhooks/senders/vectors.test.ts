@@ -209,7 +209,7 @@ function verdictOf(
   assert.ok(preset?.scheme);
   const verifier = createVerifier({
     scheme: preset.scheme, settings, toleranceS: null, quirk: preset.quirk ?? {},
-    secrets: [{ text: secret, secret: 'current', validUntilMs: Infinity }],
+    secrets: [{ text: secret, role: 'current', validUntilMs: Infinity }],
   });
   const { scheme: { payload } } = verifier;
   const parts = new RequestReader(request, typeof payload === 'object' ? payload.formField : null);

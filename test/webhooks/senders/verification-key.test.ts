@@ -11,18 +11,23 @@ const SCHEME: Scheme = {
   signature: { from: { header: 'X-Signature' }, encoding: 'base64' },
 };
 
+function findProblem(scheme: Scheme, secret: string): string | null {
+  const key = createVerificationKey(scheme, secret);
+  return 'problem' in key ? key.problem : null;
+}
+
 test('a private key is refused, though its public key could be derived', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  assert.equal(typeof createVerificationKey(SCHEME, pem), 'object');
+  assert.equal(findProblem(SCHEME, pem), null);
   for (const type of ['pkcs8', 'sec1'] as const) {
     const secret = privateKey.export({ format: 'pem', type }).toString();
-    assert.match(String(createVerificationKey(SCHEME, secret)), /^is a private key/, type);
+    assert.match(String(findProblem(SCHEME, secret)), /^is a private key/, type);
   }
 });
 
 test('the seed of an Ed25519 key is no secret to verify with', () => {
   const scheme: Scheme = { ...SCHEME, algorithm: 'hmac-sha256', key: 'whsec' };
   const seed = `whsk_${Buffer.alloc(32).toString('base64')}`;
-  assert.match(String(createVerificationKey(scheme, seed)), /^is a private key/);
+  assert.match(String(findProblem(scheme, seed)), /^is a private key/);
 });

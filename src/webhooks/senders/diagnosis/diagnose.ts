@@ -113,7 +113,7 @@ function checkSecret(
   report: DiagnosisReport, { verifier: { problem }, secrets }: DiagnosisInput,
   verdict: SenderVerdict,
 ): void {
-  const current = secrets.find(({ secret }) => secret === 'current');
+  const current = secrets.find(({ role }) => role === 'current');
   if (current === undefined) return report.note('secret', 'skipped', 'the webhook has no secret');
   if (problem?.check === 'secret') {
     // The previous secret is still valid.
@@ -203,7 +203,7 @@ function formatOkFinding(
       ? 'none is needed' : 'what is signed beside the body is there';
   }
   if (!verdict.isGenuine || verdict.secret === 'current') return 'matches the secret';
-  const previous = secrets.find(({ secret }) => secret === 'previous');
+  const previous = secrets.find(({ role }) => role === 'previous');
   const until = new Date(previous?.validUntilMs ?? 0).toISOString();
   return `matches the previous secret, valid until ${until}`;
 }

@@ -8,6 +8,7 @@ import { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { encodeHeaderText } from '../verification/encoding.ts';
 import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';
+import type { SecretProblem } from '../verification/verification-key.ts';
 import type { Quirk, VerifierSecret } from '../verification/verify.ts';
 import { isInBody, isJsonInForm, listPlacements, type PlacementName } from '../scheme/placement.ts';
 import { createSigningKey, type SigningKey } from './signing-key.ts';
@@ -52,19 +53,19 @@ export type Signer = Omit<SigningContext, 'secrets'> & {
   readonly keys: readonly SignerKey[];
 };
 
-/** The signer, or a sentence fragment that says what is wrong with the current secret. */
+/** The signer, or the problem of the current secret. */
 export function createSigner(
   { scheme, quirk, settings, secrets }: SigningContext,
-): Signer | string {
+): Signer | SecretProblem {
   const keys: SignerKey[] = [];
-  for (const { text, secret, validUntilMs } of secrets) {
-    if (secret === 'previous' && !canHoldSeveral(scheme)) continue;
+  for (const { text, role, validUntilMs } of secrets) {
+    if (role === 'previous' && !canHoldSeveral(scheme)) continue;
     const key = createSigningKey(scheme, text);
-    if (typeof key !== 'string') keys.push({ ...key, validUntilMs });
+    if (!('problem' in key)) keys.push({ ...key, validUntilMs });
     // An unusable previous secret is no reason not to sign with the current secret.
-    else if (secret === 'current') return key;
+    else if (role === 'current') return key;
   }
-  if (keys.length === 0) return 'is missing';
+  if (keys.length === 0) return { problem: 'is missing' };
   const content = parseContent(scheme.content);
   return { scheme, quirk, settings, content, keys, placements: listPlacements(scheme) };
 }

@@ -13,6 +13,7 @@ import { isPublicKey, type Scheme } from '../scheme/scheme.ts';
 import { decodeBytes } from '../verification/encoding.ts';
 import {
   createVerificationKey, isKeyForAlgorithm, normalizeStandardSecret, STANDARD_ED25519_PREFIX,
+  type SecretProblem,
 } from '../verification/verification-key.ts';
 
 export type SigningKey = {
@@ -30,12 +31,16 @@ const PAIR_BYTES = 64;
 // These bytes before an Ed25519 seed make PKCS#8 (RFC 8410 §7).
 const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The key, or a sentence fragment that says what is wrong with the secret. */
-export function createSigningKey(scheme: Scheme, secretText: string): SigningKey | string {
+export function createSigningKey(
+  scheme: Scheme, secretText: string,
+): SigningKey | SecretProblem {
   const { algorithm, key: form, signature: { prefix = '' } } = scheme;
   const secret = form === 'whsec' ? normalizeStandardSecret(secretText) : secretText;
   if (form === 'whsec' && secret.startsWith('whpk_')) {
-    return `is a public key, which cannot sign: give the private one, ${SEED_PREFIX} and base64`;
+    return {
+      problem: 'is a public key, which cannot sign: give the private one, '
+        + `${SEED_PREFIX} and base64`,
+    };
   }
   if (form === 'whsec' && secret.startsWith(SEED_PREFIX)) {
     return createEd25519Key(secret, STANDARD_ED25519_PREFIX);
@@ -43,7 +48,7 @@ export function createSigningKey(scheme: Scheme, secretText: string): SigningKey
   if (algorithm === 'ed25519') return createEd25519Key(secret, prefix);
   if (isPublicKey(algorithm)) return createPemKey(scheme, secret, prefix);
   const key = createVerificationKey(scheme, secret);
-  if (typeof key === 'string') return key;
+  if ('problem' in key) return key;
   const { hmac } = key;
   return {
     prefix, privateKey: null,
@@ -67,13 +72,15 @@ export function formatPublicKey({ key: form }: Scheme, { privateKey }: SigningKe
   return `${form === 'whsec' ? 'whpk_' : ''}${raw.toString('base64')}`;
 }
 
-const SEED_FORM = `must be ${SEED_PREFIX} and the base64 of ${SEED_BYTES} bytes, the seed of an `
-  + `Ed25519 key, or of ${PAIR_BYTES}, the seed and its public key`;
+const IS_NO_SEED: SecretProblem = {
+  problem: `must be ${SEED_PREFIX} and the base64 of ${SEED_BYTES} bytes, the seed of an `
+    + `Ed25519 key, or of ${PAIR_BYTES}, the seed and its public key`,
+};
 
-function createEd25519Key(secret: string, prefix: string): SigningKey | string {
-  if (!secret.startsWith(SEED_PREFIX)) return SEED_FORM;
+function createEd25519Key(secret: string, prefix: string): SigningKey | SecretProblem {
+  if (!secret.startsWith(SEED_PREFIX)) return IS_NO_SEED;
   const bytes = decodeBytes(secret.slice(SEED_PREFIX.length).trim(), 'base64');
-  if (bytes?.length !== SEED_BYTES && bytes?.length !== PAIR_BYTES) return SEED_FORM;
+  if (bytes?.length !== SEED_BYTES && bytes?.length !== PAIR_BYTES) return IS_NO_SEED;
   const privateKey = loadCrypto().createPrivateKey({
     key: Buffer.concat([ED25519_PKCS8_PREFIX, bytes.subarray(0, SEED_BYTES)]),
     format: 'der', type: 'pkcs8',
@@ -81,7 +88,7 @@ function createEd25519Key(secret: string, prefix: string): SigningKey | string {
   const spki = loadCrypto().createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const statedKey = bytes.subarray(SEED_BYTES);
   if (statedKey.length > 0 && !spki.subarray(-SEED_BYTES).equals(statedKey)) {
-    return `holds a public key in its last ${SEED_BYTES} bytes that is not the seed's`;
+    return { problem: `holds a public key in its last ${SEED_BYTES} bytes that is not the seed's` };
   }
   return createAsymmetricKey(privateKey, prefix, null);
 }
@@ -94,17 +101,17 @@ const CONVERT = ': `openssl pkcs8 -topk8 -nocrypt` makes it of other forms';
 
 function createPemKey(
   { algorithm }: Scheme, secret: string, prefix: string,
-): SigningKey | string {
+): SigningKey | SecretProblem {
   const [, base64] = PEM.exec(secret.trim()) ?? [];
-  if (base64 === undefined) return `${PEM_FORM}${CONVERT}`;
+  if (base64 === undefined) return { problem: `${PEM_FORM}${CONVERT}` };
   let key: KeyObject;
   try {
     const bytes = Buffer.from(base64, 'base64');
     key = loadCrypto().createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' });
   } catch {
-    return `${PEM_FORM}, and this one cannot be read`;
+    return { problem: `${PEM_FORM}, and this one cannot be read` };
   }
-  if (!isKeyForAlgorithm(algorithm, key)) return `is no key for ${algorithm}`;
+  if (!isKeyForAlgorithm(algorithm, key)) return { problem: `is no key for ${algorithm}` };
   return createAsymmetricKey(key, prefix, 'sha256');
 }
 

@@ -84,12 +84,12 @@ function checkOfferedSecret(
       + 'incomingwebhook:await-secret, and register the webhook within ten minutes';
   }
   const isTooLong = Buffer.byteLength(secret) > SECRET_BYTES_MAX;
-  const keyOrProblem = secret === '' || isTooLong ? 'is empty or too long'
+  const offeredKey = secret === '' || isTooLong ? { problem: 'is empty or too long' }
     : createVerificationKey(verifier.scheme, secret);
-  if (typeof keyOrProblem === 'string') {
-    return `the secret that the handshake brings ${keyOrProblem}`;
+  if ('problem' in offeredKey) {
+    return `the secret that the handshake brings ${offeredKey.problem}`;
   }
-  return current === undefined || keyOrProblem.key.equals(current) ? null
+  return current === undefined || offeredKey.key.equals(current) ? null
     : 'the webhook has a secret, and the handshake brings another one: each registration needs a '
       + 'webhook of its own, or has the secret before removed first';
 }
@@ -155,7 +155,7 @@ function fillTemplate(
 }
 
 function findKey({ keys }: Verifier, secret: 'current' | 'previous'): KeyObject | undefined {
-  return keys.find((key) => key.secret === secret)?.key;
+  return keys.find(({ role }) => role === secret)?.key;
 }
 
 function isSameText(left: string, right: string): boolean {

@@ -23,26 +23,30 @@ const ED25519_BYTES = 32;
 /** Stands before the signatures of Ed25519 keys in a scheme whose other signatures are HMACs. */
 export const STANDARD_ED25519_PREFIX = 'v1a,';
 
-/** The key, or a sentence fragment that says what is wrong with the secret. */
+/** Says what is wrong with a secret, in a sentence fragment without the secret: `is not hex`. */
+export type SecretProblem = { readonly problem: string };
+
 export function createVerificationKey(
   scheme: Scheme, secretText: string,
-): VerificationKey | string {
+): VerificationKey | SecretProblem {
   const { algorithm, key: form, signature: { prefix = '' } } = scheme;
   const secret = form === 'whsec' ? normalizeStandardSecret(secretText) : secretText;
   if (form === 'whsec' && secret.startsWith('whpk_')) {
     const raw = decodeBytes(secret.slice('whpk_'.length), 'base64');
-    if (raw?.length !== ED25519_BYTES) return 'is not 32 bytes of base64 after whpk_';
+    if (raw?.length !== ED25519_BYTES) return { problem: 'is not 32 bytes of base64 after whpk_' };
     const ed25519Key = createEd25519Key(raw);
     return {
       algorithm: 'ed25519', key: ed25519Key, hmac: null, prefix: STANDARD_ED25519_PREFIX,
     };
   }
-  if (form === 'whsec' && secret.startsWith('whsk_')) return PRIVATE_KEY;
+  if (form === 'whsec' && secret.startsWith('whsk_')) return IS_PRIVATE_KEY;
   if (isPublicKey(algorithm)) return createPublicVerificationKey(algorithm, form, secret, prefix);
-  if (isPublicKeyText(secret)) return 'is a public key, which anybody may know: give the secret';
-  if (isBasicToken(scheme) && !secret.includes(':')) return 'is not user:password';
+  if (isPublicKeyText(secret)) {
+    return { problem: 'is a public key, which anybody may know: give the secret' };
+  }
+  if (isBasicToken(scheme) && !secret.includes(':')) return { problem: 'is not user:password' };
   const bytes = decodeSecret(form, secret);
-  if (typeof bytes === 'string') return bytes;
+  if ('problem' in bytes) return bytes;
   const hash = HMAC_HASHES[algorithm];
   const hmac = hash === undefined ? null : createHmacKey(hash, bytes);
   return { algorithm, key: loadCrypto().createSecretKey(bytes), hmac, prefix };
@@ -75,42 +79,47 @@ const HMAC_HASHES: Readonly<Partial<Record<Algorithm, HmacHash>>> = {
   'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512',
 };
 
-function decodeSecret(form: KeyForm, secret: string): Buffer | string {
+function decodeSecret(form: KeyForm, secret: string): Buffer | SecretProblem {
   if (form === 'base64' || form === 'hex') {
-    return decodeBytes(secret, form) ?? `is not ${form}`;
+    return decodeBytes(secret, form) ?? { problem: `is not ${form}` };
   }
   if (form === 'whsec' && secret.startsWith('whsec_')) {
-    return decodeBytes(secret.slice('whsec_'.length), 'base64') ?? 'is not base64 after whsec_';
+    return decodeBytes(secret.slice('whsec_'.length), 'base64')
+      ?? { problem: 'is not base64 after whsec_' };
   }
   return Buffer.from(secret, 'utf8');
 }
 
 function createPublicVerificationKey(
   algorithm: Algorithm, form: KeyForm, secret: string, prefix: string,
-): VerificationKey | string {
+): VerificationKey | SecretProblem {
   const key = decodePublicKey(algorithm, form, secret.trim());
-  if (typeof key === 'string') return key;
-  if (!isKeyForAlgorithm(algorithm, key)) return `is no key for ${algorithm}`;
+  if ('problem' in key) return key;
+  if (!isKeyForAlgorithm(algorithm, key)) return { problem: `is no key for ${algorithm}` };
   return { algorithm, key, hmac: null, prefix };
 }
 
-function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): KeyObject | string {
+function decodePublicKey(
+  algorithm: Algorithm, form: KeyForm, text: string,
+): KeyObject | SecretProblem {
   const isPem = text.startsWith('-----BEGIN ');
-  if (form === 'pem' && !isPem) return 'is not PEM: it begins with -----BEGIN';
+  if (form === 'pem' && !isPem) return { problem: 'is not PEM: it begins with -----BEGIN' };
   try {
     // Node would derive the public key of a private key, and that secret is not ours to hold.
-    if (isPem && text.includes('PRIVATE KEY')) return PRIVATE_KEY;
+    if (isPem && text.includes('PRIVATE KEY')) return IS_PRIVATE_KEY;
     if (isPem) return loadCrypto().createPublicKey(text);
     const bytes = decodeBytes(text, form === 'hex' ? 'hex' : 'base64');
-    if (bytes === null) return `is not ${form === 'hex' ? 'hex' : 'base64'}`;
+    if (bytes === null) return { problem: `is not ${form === 'hex' ? 'hex' : 'base64'}` };
     if (algorithm === 'ed25519' && bytes.length === ED25519_BYTES) return createEd25519Key(bytes);
     return loadCrypto().createPublicKey({ key: bytes, format: 'der', type: 'spki' });
   } catch {
-    return `cannot be read as a public key (${form})`;
+    return { problem: `cannot be read as a public key (${form})` };
   }
 }
 
-const PRIVATE_KEY = 'is a private key: give the public key or certificate';
+const IS_PRIVATE_KEY: SecretProblem = {
+  problem: 'is a private key: give the public key or certificate',
+};
 
 function createEd25519Key(raw: Buffer): KeyObject {
   return loadCrypto().createPublicKey({

@@ -43,7 +43,8 @@ export type Quirk = {
 };
 
 type VerifierKey = VerificationKey & {
-  readonly secret: 'current' | 'previous';
+  /** The secret that the key is made from. */
+  readonly role: SecretRole;
   /** The key is invalid from then on; Infinity for the current key. */
   readonly validUntilMs: number;
 };
@@ -72,9 +73,12 @@ export type Verifier = {
   readonly problem: SenderRejection | null;
 };
 
+/** Which of the two secrets a webhook may have. Verdicts and stored requests call it `secret`. */
+type SecretRole = 'current' | 'previous';
+
 /** A secret of a webhook, in the form in which a verifier and a signer take it. */
 export type VerifierSecret = {
-  readonly text: string; readonly secret: 'current' | 'previous'; readonly validUntilMs: number;
+  readonly text: string; readonly role: SecretRole; readonly validUntilMs: number;
 };
 
 /** The stored members of a webhook that hold secrets. */
@@ -87,11 +91,11 @@ export type SecretMembers = {
 export function listSecrets({ secret, previousSecret }: SecretMembers): VerifierSecret[] {
   const secrets: VerifierSecret[] = [];
   if (secret !== undefined) {
-    secrets.push({ text: secret, secret: 'current', validUntilMs: Infinity });
+    secrets.push({ text: secret, role: 'current', validUntilMs: Infinity });
   }
   if (previousSecret !== undefined) {
     const validUntilMs = Date.parse(previousSecret.validUntil);
-    secrets.push({ text: previousSecret.secret, secret: 'previous', validUntilMs });
+    secrets.push({ text: previousSecret.secret, role: 'previous', validUntilMs });
   }
   return secrets;
 }
@@ -112,12 +116,12 @@ export function createVerifier(input: {
   const toleranceS = input.toleranceS ?? scheme.timestamp?.tolerance ?? null;
   const keys: VerifierKey[] = [];
   let problem = findConfigurationProblem(scheme, settings, secrets.length > 0);
-  for (const { text, secret, validUntilMs } of secrets) {
+  for (const { text, role, validUntilMs } of secrets) {
     const key = createVerificationKey(scheme, text);
-    if (typeof key !== 'string') keys.push({ ...key, secret, validUntilMs });
+    if (!('problem' in key)) keys.push({ ...key, role, validUntilMs });
     // An unusable previous secret is no reason to reject what the current secret signs.
-    else if (secret === 'current') {
-      problem ??= createRejection('secret', `the current secret ${key}`);
+    else if (role === 'current') {
+      problem ??= createRejection('secret', `the current secret ${key.problem}`);
     }
   }
   const content = parseContent(scheme.content);
@@ -148,7 +152,7 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   }
   const quirkFinding = quirk.check?.(reader) ?? null;
   if (quirkFinding !== null) return createRejection('mismatch', quirkFinding);
-  return verifyAge(verifier, matchingKey.secret, signedTime.atMs, nowMs);
+  return verifyAge(verifier, matchingKey.role, signedTime.atMs, nowMs);
 }
 
 /** An unusable secret has replaced a secret that is still valid. */
@@ -222,7 +226,7 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
       && digests.every((digest) => isEqualInConstantTime(digest, secretDigest));
   });
   if (match === undefined) return createRejection('mismatch', 'the token is not the secret');
-  return { isGenuine: true, secret: match.secret, signedAtMs: null };
+  return { isGenuine: true, secret: match.role, signedAtMs: null };
 }
 
 /** The first place that has a value; without any value, the first place. */
@@ -260,7 +264,7 @@ function readSignedTime(
   }
   const atMs = parseSignedTime(text, unit);
   if (typeof atMs === 'number') return { text, atMs };
-  return createRejection('parts', `${describeTimeSource(timestamp)} ${atMs}`);
+  return createRejection('parts', `${describeTimeSource(timestamp)} ${atMs.problem}`);
 }
 
 function describeTimeSource({ from, param }: NonNullable<Scheme['timestamp']>): string {
@@ -268,7 +272,7 @@ function describeTimeSource({ from, param }: NonNullable<Scheme['timestamp']>): 
 }
 
 function verifyAge(
-  { toleranceMs }: Verifier, secret: 'current' | 'previous', atMs: number | null, nowMs: number,
+  { toleranceMs }: Verifier, secret: SecretRole, atMs: number | null, nowMs: number,
 ): SenderVerdict {
   const ageMs = atMs === null ? 0 : nowMs - atMs;
   if (toleranceMs === null || Math.abs(ageMs) <= toleranceMs) {
@@ -306,17 +310,21 @@ const DIGITS = /^[0-9]{1,16}$/;
  */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** The time that a sender signed, in milliseconds; or a text that says what is wrong. */
-function parseSignedTime(text: string, unit: TimeUnit): number | string {
-  if (unit === 'iso') return parseTime(text) ?? 'is no RFC 3339 time';
+/** The time that a sender signed, in milliseconds. `problem` is a fragment behind its place. */
+function parseSignedTime(text: string, unit: TimeUnit): number | { readonly problem: string } {
+  if (unit === 'iso') return parseTime(text) ?? { problem: 'is no RFC 3339 time' };
   if (unit === 'http-date') {
-    return parseHttpDate(text) ?? 'is no HTTP date such as Fri, 08 Sep 2017 11:24:32 GMT';
+    return parseHttpDate(text)
+      ?? { problem: 'is no HTTP date such as Fri, 08 Sep 2017 11:24:32 GMT' };
   }
-  if (!DIGITS.test(text)) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
+  if (!DIGITS.test(text)) {
+    return { problem: `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}` };
+  }
   const value = Number(text);
   if (unit === 's') {
     return value < SECONDS_BELOW ? value * 1000
-      : `${text} is in milliseconds, expected seconds`;
+      : { problem: `${text} is in milliseconds, expected seconds` };
   }
-  return value >= SECONDS_BELOW ? value : `${text} is in seconds, expected milliseconds`;
+  return value >= SECONDS_BELOW ? value
+    : { problem: `${text} is in seconds, expected milliseconds` };
 }

@@ -157,7 +157,10 @@ class BookImportForm {
     // With a format the server does not look at the media type.
     const mediaType = findMediaType(name)
       ?? (this.#format.value === '' ? null : 'application/octet-stream');
-    if (mediaType === null) throw new Error('The name of the file tells no format: choose one.');
+    if (mediaType === null) {
+      throw new Error('The name of the file tells no format: choose one. '
+        + 'Save a spreadsheet as CSV first.');
+    }
     // All lines would be a long response, which the browser reads too late.
     return { 'Content-Type': mediaType, Prefer: 'return=minimal' };
   }

@@ -47,12 +47,14 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks(COUNT, null), []);
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
-    leftOut: { 'My Review': 3 }, unmatchable: 2, error: 'the disk is full',
+    leftOut: { 'My Review': 3 }, replacedMembers: { title: 1 }, unmatchable: 2,
+    error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
     'the import stopped: the disk is full', '1 book skipped: there already',
     'the file is no UTF-8: it was read as Windows-1252',
     'no books: 4 records of type article', 'no books: 2 records of type none',
-    'no books: 1 record of type book', 'left out: My Review in 3 records, too long',
+    'no books: 1 record of type book', 'replaced: title in 1 book',
+    'left out: My Review in 3 records, too long',
     'without an id: 2 records; imported again, they are added once more unless matched by ISBN or '
       + 'title',
   ]);

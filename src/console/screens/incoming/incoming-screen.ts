@@ -43,7 +43,7 @@ const COLUMNS: readonly RowColumn<IncomingRow>[] = [
     title: 'Runs succeeded', kind: 'number',
     cell: ({ statistics }) => formatSucceededShare(statistics),
   },
-  { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
+  { title: '24 hours', kind: 'short extra', cell: ({ statistics }) => statistics === undefined ? ''
     : sparkline(sumCalls(statistics), 'Requests in the last 24 hours') },
 ];
 

@@ -36,7 +36,8 @@ export class IncomingBody {
   readonly #reader: RequestReader | null;
   /** null: no payload can be made of bodies of that type. */
   readonly #kind: BodyKind | null;
-  #plainBody: PlainBody | null = null;
+  /** null: a Content-Encoding has not been taken off yet. */
+  #plainBody: PlainBody | null;
   #payload: Payload | null | undefined;
   #json: Buffer | null | undefined;
 
@@ -48,6 +49,7 @@ export class IncomingBody {
     this.received = received;
     this.#contentType = headers['content-type'];
     this.#encoding = headers['content-encoding'];
+    this.#plainBody = this.#encoding === undefined ? received : null;
     this.#reading = reading;
     this.#reader = reader;
     this.#kind = resolveBodyKind(reading.format, this.#contentType);
@@ -55,8 +57,8 @@ export class IncomingBody {
 
   /** The body without its Content-Encoding; null: that cannot be taken off. */
   get plain(): Buffer | null {
-    const body = this.#decode();
-    return isDecoded(body) ? body : null;
+    const body = this.#plainBody ?? this.#decode();
+    return Buffer.isBuffer(body) ? body : null;
   }
 
   /** The length of what payloads and events are made of. */
@@ -95,9 +97,11 @@ export class IncomingBody {
 
   /** The bytes that the routes of its request hold while they run. They share its payload. */
   weighRun(routeCount: number): number {
-    const { received, contentBytes, heldBytes, plain } = this;
-    return estimateParsedBytes(plain ?? received) + heldBytes - received.length
-      + COPIES_PER_ROUTE * routeCount * Math.max(received.length, contentBytes);
+    const { received } = this;
+    const content = this.plain ?? received;
+    const decodedBytes = content === received ? 0 : content.length;
+    return estimateParsedBytes(content) + decodedBytes
+      + COPIES_PER_ROUTE * routeCount * Math.max(received.length, content.length);
   }
 
   /** Says that a form has more fields or parts than are read; null: it has not, or is no form. */
@@ -114,8 +118,8 @@ export class IncomingBody {
 
   /** Says that the plain body is larger than any body may be; null: it is not. */
   findExcessBytes(): string | null {
-    const body = this.#decode();
-    return !isDecoded(body) && body.isTooLarge ? body.reason : null;
+    const body = this.#plainBody ?? this.#decode();
+    return !Buffer.isBuffer(body) && body.isTooLarge ? body.reason : null;
   }
 
   #decode(): PlainBody {

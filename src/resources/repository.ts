@@ -48,9 +48,8 @@ export type RepositoryOptions = StagerOptions & {
 };
 
 /**
- * An `id` may also be a name of the record, where the collection has names. Ids and times are the
- * same for all runs of a transaction, as it may run again. A write also throws what the store's
- * `transact` and the repository's `stageWithChange` throw.
+ * `idOrName` may be a name of the record where the collection has names. A write also throws what
+ * the store's `transact` and the repository's `stageWithChange` throw.
  */
 export class Repository {
   /** Stages writes in a transaction of the caller's, who awaits `afterRemoved` after it. */
@@ -132,16 +131,16 @@ export class Repository {
    * unique value that another record has.
    */
   replace(
-    id: string, body: unknown, precondition?: Precondition, options?: WriteOptions,
+    idOrName: string, body: unknown, precondition?: Precondition, options?: WriteOptions,
   ): Promise<Representation> {
-    return this.#update({ idOrName: id, cause: 'replace', body, precondition }, options);
+    return this.#update({ idOrName, cause: 'replace', body, precondition }, options);
   }
 
   /** `patch` is a JSON Merge Patch. Throws as `replace` does. */
   patch(
-    id: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
+    idOrName: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
   ): Promise<Representation> {
-    return this.#update({ idOrName: id, cause: 'patch', body: patch, precondition }, options);
+    return this.#update({ idOrName, cause: 'patch', body: patch, precondition }, options);
   }
 
   async #update(
@@ -160,12 +159,12 @@ export class Repository {
   }
 
   /**
-   * Stores the result of `change` for a stored record, for members that the service writes. Writes
-   * nothing if the result is the record itself. Throws `not_found`, and what `change` throws.
-   * `change` may run again.
+   * Stores the result of `change` for a stored record, for members that the service writes: it is
+   * not parsed, and nothing is staged with it or checked. Writes nothing if the result is the
+   * record itself. Throws `not_found`, and what `change` throws. `change` may run again.
    */
-  async change(
-    idOrName: string, change: ChangeMembers, { onStaged }: WriteOptions = {},
+  async changeServiceMembers(
+    idOrName: string, change: ChangeMembers, { onStaged }: Pick<WriteOptions, 'onStaged'> = {},
   ): Promise<Representation> {
     const { store, resource, clock } = this.#options;
     const { collection } = resource;
@@ -207,7 +206,8 @@ export class Repository {
    */
   async restore(id: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
     const { store, resource: { noun, collection: { name, key } } } = this.#options;
-    // The ids of events come from the inputs of their change.
+    // Each change has inputs of its own: the ids of its events are drawn from their seed, and two
+    // changes with one seed would give two events the same id.
     const [inputs, replacedInputs] =
       [this.stager.createInputs(hops), this.stager.createInputs(hops)];
     const [removed, ...others] = this.#removedRecords.get(id);

@@ -34,7 +34,7 @@ export function awaitSecretRoute(records: Repository): HttpRoute {
     ],
     async handle(exchange) {
       const { bytes } = await logWrite(exchange, incomingResource.noun, (options) =>
-        records.change(exchange.params[0] ?? '', awaitSecret, options));
+        records.changeServiceMembers(exchange.params[0] ?? '', awaitSecret, options));
       exchange.sendJson(200, decodeRecord(bytes));
     },
   };

@@ -170,7 +170,7 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
       // The answer shows none of the stored secrets: the new one is kept for it here.
       let secret = '';
       const representation = await logWrite(exchange, noun, (options) =>
-        records.change(exchange.params[0] ?? '', (stored, nowMs) => {
+        records.changeServiceMembers(exchange.params[0] ?? '', (stored, nowMs) => {
           const after = rotate(owner, stored, input, bytes, nowMs);
           secret = String(after['secret']);
           return after;

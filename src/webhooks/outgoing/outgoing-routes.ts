@@ -115,7 +115,7 @@ export const outgoingRows: readonly RouteRow<Repository>[] = [
     ],
     async handle(exchange, records) {
       const { bytes } = await logWrite(exchange, outgoingResource.noun, (options) =>
-        records.change(exchange.params[0] ?? '', markAcknowledged, options));
+        records.changeServiceMembers(exchange.params[0] ?? '', markAcknowledged, options));
       exchange.send(200, ['Content-Type', JSON_TYPE], bytes);
     },
   },

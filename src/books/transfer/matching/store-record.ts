@@ -1,6 +1,7 @@
 /**
  * Stores one record of an import: as a new book, as another version of the book that it matches,
- * or not at all. Pure but for its puts, so that a transaction may run it again.
+ * or not at all. It changes only the staged books (`put`) and the marks (`add`), so a transaction
+ * may run it again: catalog-import.ts clears the marks of the batch before each run.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assert } from '../../../base/assert.ts';
@@ -61,6 +62,8 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
     const isKnown = mode.onMatch !== 'skip' && hasMembers(findStored(books, id), record.fields);
     return { id, outcome: isKnown ? 'unchanged' : outcome, leftOut: [] };
   }
+  // A repeated book is never written. For `skip` too, the version that `update` would make tells
+  // whether the record says something else (`repeated`) or nothing new (`exists`).
   const { json, leftOut, changes, replacedNames } = makeVersion(deps, record, id, isRepeated);
   if (json === null) return { id, outcome, leftOut };
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
@@ -137,12 +140,13 @@ function makeVersion(
     ? record.fields : omitBookId(record.fields, members, id, before, source);
   const isFromHere = isOwnExport(mode, record, id);
   const { replacedNames, ...result } = mergeFields(
-    mode, members, fields, record.fields, { bytes: before, isFromHere });
+    mode, { bytes: before, members, isFromHere }, fields, record.fields);
   const { members: merged, leftOut } = joinMergedIds(result, members, record.fields);
   const version = putDigests(merged, record.fields, digestFormat, members);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
-  // Digests alone are no reason to write a book that has all, or that the file has from here.
+  // A book whose digests alone change is written only for a record that another program said: not
+  // by `fill`, for a repeated record, or for one that is from here or says what our export says.
   const isForDigests = (): boolean => onMatch !== 'fill' && !isRepeated && !isFromHere
     && !isExport(fields, before, source);
   const isUnchanged = areDatesSame && (isSame(members, version)
@@ -190,46 +194,49 @@ function isExport(fields: JsonObject, bytes: Buffer, source: MatchMode['source']
   return [...source.readExports(bytes)].some((exportFields) => isSame(exportFields, fields));
 }
 
+/** The stored book that a record matches. */
 type MatchedBook = {
   readonly bytes: Buffer;
+  /** All but id and dates, with the digests. */
+  readonly members: JsonObject;
   /** Whether the record is of a file from here. */
   readonly isFromHere: boolean;
 };
 
 /**
- * The members that the book has after the import, without digests. `said` is what the record has,
- * `fields` what counts.
+ * The members that the book has after the import, without digests. `said` has all members of the
+ * record; `fields` are those to merge, without the id of the book that our export put among them.
  */
 function mergeFields(
-  { onMatch, source, digestFormat }: MatchMode, stored: JsonObject, fields: JsonObject,
-  said: JsonObject, { bytes, isFromHere }: MatchedBook,
+  { onMatch, source, digestFormat }: MatchMode, book: MatchedBook, fields: JsonObject,
+  said: JsonObject,
 ): ReplacedMembers {
   const replacedNames: readonly string[] = [];
   if (onMatch === 'replace') {
     return { members: omitDigests(fields, digestFormat), leftOut: [], replacedNames };
   }
-  const members = omitDigests(stored, digestFormat);
+  const membersBefore = omitDigests(book.members, digestFormat);
   const ownIdFields = source?.ownIdFields ?? [];
-  const isSource = digestFormat !== null && !isFromHere;
+  const isSource = digestFormat !== null && !book.isFromHere;
   if (onMatch === 'fill') {
-    const result = fillRecord(members, fields, ownIdFields);
+    const result = fillRecord(membersBefore, fields, ownIdFields);
     if (source === null || !isSource) return { ...result, replacedNames };
-    const changes = omitSaidBefore(fields, said, stored, digestFormat);
-    return keepReplaced(result, stored, digestFormat, listPassedOver(changes, stored));
+    const changes = omitSaidBefore(fields, said, book.members, digestFormat);
+    return keepReplaced(result, book.members, digestFormat, listPassedOver(changes, book.members));
   }
-  const result = mergeRecord(members, fields, ownIdFields);
+  const result = mergeRecord(membersBefore, fields, ownIdFields);
   // Most records change nothing.
-  if (result.leftOut.length === 0 && isSame(members, result.members)) {
+  if (result.leftOut.length === 0 && isSame(membersBefore, result.members)) {
     return { ...result, replacedNames };
   }
-  const changes = omitSaidBefore(fields, said, stored, digestFormat);
+  const changes = omitSaidBefore(fields, said, book.members, digestFormat);
   const settled = source !== null && isSource
-    ? settleRecord(changes, stored, digestFormat) : { fields: changes, passedOver: {} };
-  const edited = mergeEdited(members, settled.fields, bytes, source);
+    ? settleRecord(changes, book.members, digestFormat) : { fields: changes, passedOver: {} };
+  const edited = mergeEdited(membersBefore, settled.fields, book.bytes, source);
   // Fields without room are told each time.
   const leftOut = 'metadata' in changes ? edited.leftOut : result.leftOut;
   const version = { members: edited.members, leftOut };
-  return isSource ? keepReplaced(version, stored, digestFormat, settled.passedOver)
+  return isSource ? keepReplaced(version, book.members, digestFormat, settled.passedOver)
     : { ...version, replacedNames };
 }
 

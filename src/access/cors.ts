@@ -39,7 +39,9 @@ export class Cors {
   }
 
   /** Throws `forbidden` for a change that a page of another origin requests. */
-  checkOrigin({ method = '', headers: { host } }: IncomingMessage, origin: string): void {
+  checkPageMayChange(
+    { method = '', headers: { host } }: IncomingMessage, origin: string,
+  ): void {
     if (SAFE_METHODS.includes(method) || this.#ownOrigins.has(origin)) return;
     if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return;
     throw new AppError('forbidden', 'pages of this origin may not change anything here: name the '
@@ -62,7 +64,7 @@ export function respondToPreflight(
 ): GuardOutcome {
   if (methods.length === 0) return 'admitted';
   const allow = methods.join(', ');
-  const headers = isOriginAllowed(exchange)
+  const headers = mayPageRead(exchange)
     ? ['Access-Control-Allow-Methods', allow, ...PREFLIGHT_HEADERS] : [];
   exchange.send(204, ['Allow', allow, ...headers]);
   return 'responded';
@@ -85,7 +87,7 @@ export function respondToWebhookPreflight(exchange: HttpExchange): GuardOutcome 
 }
 
 /** Whether the page that calls may read the response. */
-export function isOriginAllowed({ corsHeaders }: HttpExchange): boolean {
+export function mayPageRead({ corsHeaders }: HttpExchange): boolean {
   return corsHeaders?.includes('Access-Control-Allow-Origin') === true;
 }
 

@@ -14,7 +14,7 @@ import type {
 import { checkToken } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import {
-  Cors, isOriginAllowed, isPreflight, respondToPreflight, respondToWebhookPreflight,
+  Cors, isPreflight, mayPageRead, respondToPreflight, respondToWebhookPreflight,
 } from './cors.ts';
 import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
 import { ALWAYS_REQUIRED } from './scope.ts';
@@ -71,17 +71,19 @@ function createAdmission(
     if (corsOrigins.length > 0) exchange.corsHeaders = cors.headersFor(origin, tokens);
     if (!isOpenToPages(path) && isOnLoopback(request, entrance) && !tokens.isRequired) {
       hosts.check(request);
-      if (origin !== undefined) cors.checkOrigin(request, origin);
+      if (origin !== undefined) cors.checkPageMayChange(request, origin);
     }
     if (origin !== undefined && isPreflight(request)) {
       if (!hasRoute) return respondToPreflight(exchange, allowedMethods(path));
       // An incoming webhook decides on methods itself, but not on the pages that may call it.
-      if (exchange.route.method === 'ANY' && isOriginAllowed(exchange)) {
+      if (exchange.route.method === 'ANY' && mayPageRead(exchange)) {
         return respondToWebhookPreflight(exchange);
       }
     }
     if (origin !== undefined && exchange.route.refusesForeignPages === true
-      && !isOriginAllowed(exchange)) cors.checkOrigin(request, origin);
+      && !mayPageRead(exchange)) {
+      cors.checkPageMayChange(request, origin);
+    }
     const { access, bound } = hasRoute ? exchange.route
       : { access: accessToUnrouted(path), bound: undefined };
     // The control socket alone has the `control` routes, and its callers may call everything.

@@ -30,6 +30,6 @@ export function foundByWords(slots: BitSet, unseen: BitSet | null = null): Searc
   return {
     openWords: () => ({ isExact: true, unseen, * find() { return slots; } }),
     findColumn: () => null, findOrder: () => null, copyPending: () => null,
-    attempt: (_, ask) => ask(),
+    askOrDrop: (_, ask) => ask(),
   };
 }

@@ -74,7 +74,7 @@ function* countByColumns(
   { collection }: SearchDeps, indexes: IndexHost, columns: FoundColumns,
   facets: readonly FacetRow[],
 ): Steps<FacetsAnswer | undefined> {
-  yield* indexes.settle();
+  yield* indexes.takeInPending();
   const total = collection.size;
   const counts: FacetCounts = {};
   for (const facet of facets) {

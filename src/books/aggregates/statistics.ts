@@ -77,7 +77,7 @@ function* countBooks(search: MatchSearch, statistic: StatisticRow): Steps<Statis
   if (indexes !== null && columns !== null) {
     const readers = names.map((name) => createColumnReader(name, columns[name]));
     const settledSearch = yield* settleSearch(search, indexes);
-    const answer = yield* indexes.attempt(Object.values(columns), () =>
+    const answer = yield* indexes.askOrDrop(Object.values(columns), () =>
       countGroups(settledSearch, statistic, readers, false));
     if (answer !== null) return answer;
   }

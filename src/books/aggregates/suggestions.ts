@@ -94,11 +94,11 @@ function* countTitles(
   yield* countMatches(begun, [titles], (bytes) => {
     titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
   });
-  yield* indexes.settle();
+  yield* indexes.takeInPending();
   const words = searchClausesOf(search.query.filter);
-  const authors = yield* indexes.attempt([author],
+  const authors = yield* indexes.askOrDrop([author],
     () => findTopAuthors(author, words, SUGGESTIONS_MAX));
-  const keywords = yield* indexes.attempt([keyword],
+  const keywords = yield* indexes.askOrDrop([keyword],
     () => findTopKeywords(keyword, beginning, SUGGESTIONS_MAX));
   return authors === null || keywords === null ? null : { titles: titles.top, authors, keywords };
 }

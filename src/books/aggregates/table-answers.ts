@@ -46,7 +46,7 @@ export function findTopOfFacet(
   slots: BitSet | null = null,
 ): Steps<readonly ValueCount[] | null> {
   const { dictionary } = column;
-  return indexes.attempt([column], function* () {
+  return indexes.askOrDrop([column], function* () {
     const tally = slots === null ? undefined : yield* column.countAmong(slots);
     return yield* format === undefined ? dictionary.findTop(max, null, tally)
       : findTopUnited(dictionary.valueCounts(tally), format, max);

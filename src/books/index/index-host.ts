@@ -86,7 +86,10 @@ type MakingGroup = {
   /** Without those that were dropped. */
   readonly entries: Set<IndexEntry>;
   readonly progress: MakingProgress;
-  /** The steps of making them that are left. */
+  /**
+   * The steps of making them that are left. The work in the background and each query that waits
+   * for the indexes share this one generator: whoever has the turn takes its next step.
+   */
   readonly steps: Steps<void>;
 };
 
@@ -167,7 +170,7 @@ export class IndexHost {
     const { index, isReady } = entry;
     const { slotBound } = this.#options.collection;
     return {
-      find: () => this.attempt([index], () => index.find(plan, slotBound)),
+      find: () => this.askOrDrop([index], () => index.find(plan, slotBound)),
       isExact: plan.isExact, unseen: isReady ? null : listUnseen(entry.group, slotBound),
     };
   }
@@ -182,11 +185,11 @@ export class IndexHost {
     const entry = this.#entries.get('words');
     if (!(entry?.index instanceof WordIndex)) return none;
     yield* this.#advance(entry.group);
-    yield* this.settle();
+    yield* this.takeInPending();
     if (!this.#keeps(entry)) return none;
     const { index } = entry;
     const { slotBound } = this.#options.collection;
-    return (yield* this.attempt([index], () => index.findCorrections(words, place, slotBound)))
+    return (yield* this.askOrDrop([index], () => index.findCorrections(words, place, slotBound)))
       ?? none;
   }
 
@@ -208,7 +211,7 @@ export class IndexHost {
   }
 
   /** Tells the indexes of the slots that are pending now, for answers that look at no book. */
-  * settle(): Steps<void> {
+  * takeInPending(): Steps<void> {
     const slots = this.#pending.copy();
     for (let slot = slots.next(0); slot >= 0; slot = slots.next(slot + 1)) {
       if (this.#pending.has(slot)) this.#apply(slot);
@@ -217,7 +220,7 @@ export class IndexHost {
   }
 
   /** Asks indexes. Null when they fail: all of them are dropped. */
-  * attempt<T>(indexes: readonly BookIndex[], ask: () => Steps<T>): Steps<T | null> {
+  * askOrDrop<T>(indexes: readonly BookIndex[], ask: () => Steps<T>): Steps<T | null> {
     try {
       return yield* ask();
     } catch (error) {
@@ -258,7 +261,7 @@ export class IndexHost {
   #makeWords(): IndexEntry | null {
     if (!this.#mayMake('words') || this.hasOutgrownWords) return null;
     const index: WordIndex = new WordIndex(this.#options, (steps) =>
-      this.#runInBackground(this.attempt([index], () => steps),
+      this.#runInBackground(this.askOrDrop([index], () => steps),
         () => this.#entries.get('words')?.index === index));
     return this.#make('words', index, 0);
   }
@@ -299,7 +302,10 @@ export class IndexHost {
     return group;
   }
 
-  /** Does what is left of making the indexes of a group, in turn with others that wait for it. */
+  /**
+   * Takes the steps that are left of making the indexes of a group. Others may take steps of the
+   * same generator in between.
+   */
   * #advance({ entries, steps }: MakingGroup): Steps<void> {
     try {
       // The first step closes the group.
@@ -329,7 +335,7 @@ export class IndexHost {
 
   /** Has an index do some work, until that is done or the index is dropped. */
   * #workOn(entry: IndexEntry, begin: (index: BookIndex) => Steps<void>): Steps<void> {
-    const steps = this.attempt([entry.index], () => begin(entry.index));
+    const steps = this.askOrDrop([entry.index], () => begin(entry.index));
     while (this.#keeps(entry) && steps.next().done !== true) yield;
   }
 

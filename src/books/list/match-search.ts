@@ -46,7 +46,7 @@ type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
 
 /** The part of the indexes that a search needs. */
 export type SearchIndexes = Pick<IndexHost,
-  'openWords' | 'findColumn' | 'findOrder' | 'copyPending' | 'attempt'>;
+  'openWords' | 'findColumn' | 'findOrder' | 'copyPending' | 'askOrDrop'>;
 
 export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> =
   SearchInputs<Query> & IndexAnswer;
@@ -165,7 +165,7 @@ function* askIndexes(
     && filter.values.every(({ row: { column, term } }) => (column ?? term) !== undefined);
   for (const { condition, column } of questions) {
     const matching = column === null ? null
-      : yield* indexes.attempt([column], () => column.match(condition));
+      : yield* indexes.askOrDrop([column], () => column.match(condition));
     if (matching === null) {
       isExact = false;
     } else if (slots === null) {
@@ -187,7 +187,7 @@ export function* narrowSearch<Query>(
   search: MatchSearch<Query>, indexes: SearchIndexes, column: ValueColumn, question: ValueQuestion,
 ): Steps<MatchSearch<Query> | null> {
   const unsettled = unite(search.unsettled, indexes.copyPending());
-  const matching = yield* indexes.attempt([column], () => column.match(question));
+  const matching = yield* indexes.askOrDrop([column], () => column.match(question));
   if (matching === null) return null;
   const slots = matching.copy();
   if (search.slots !== null) slots.retain(search.slots);
@@ -331,7 +331,7 @@ export function* findInOrder(
   const find = (): Steps<SearchEnd> =>
     findMatches(search, createOrderSource(search, looksMax), sink);
   if (indexes === null || order === null) return yield* find();
-  return yield* indexes.attempt([order], find);
+  return yield* indexes.askOrDrop([order], find);
 }
 
 function createOrderSource(

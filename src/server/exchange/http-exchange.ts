@@ -146,11 +146,12 @@ export class HttpExchange implements Exchange {
     const contentLength = status === 204 || status === 304 ? null : length;
     const closesConnection =
       isBodyPending || this.#context.isDraining || endsConnection(this.request);
-    const headerText = this.#buildHead(headers, contentLength, closesConnection);
+    const headerText = this.#beginResponse(headers, contentLength, closesConnection);
     if (isBodyPending) {
       this.#sendBeforeDiscarding(status, headerText, body);
     } else {
-      // The server of an embedding program drops a request whose client ends its side: do not wait.
+      // The response must not wait in the batch where another program's server has the connection:
+      // that server drops a request whose client ends its side.
       const isUrgent = this.entrance === 'embedded';
       this.#context.batcher.add({ response, status, headerText, body, bytes: length,
         closesConnection }, isUrgent);
@@ -168,7 +169,8 @@ export class HttpExchange implements Exchange {
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#recordAbandoned();
     const closesConnection = this.#context.isDraining || endsConnection(request);
-    response.writeHead(status, parseHeaderText(this.#buildHead(headers, null, closesConnection)));
+    const headerText = this.#beginResponse(headers, null, closesConnection);
+    response.writeHead(status, parseHeaderText(headerText));
     let bytes = 0;
     if (first === null) {
       response.end();
@@ -176,7 +178,8 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
-    // Once the request is complete, a failed connection may still owe responses to earlier ones.
+    // A failed connection is ended, unless its request is complete: such a connection may still owe
+    // the responses to its earlier requests.
     if (request.complete || !hasFailed(request.socket)) this.#discardBody();
     else endConnection(request.socket, this.#context.clock);
     return this.#record(status, bytes);
@@ -255,8 +258,11 @@ export class HttpExchange implements Exchange {
     if (!this.hasResponded) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
-  /** The lines of the head, without those that Node adds (Date, Connection: keep-alive). */
-  #buildHead(
+  /**
+   * Marks the request as responded to, so that a second response is a bug. Returns the lines of the
+   * head, without those that Node adds (Date, Connection: keep-alive).
+   */
+  #beginResponse(
     headers: HeaderList | HeaderText, contentLength: number | null, closesConnection: boolean,
   ): HeaderText {
     assert(!this.hasResponded, 'answered twice');

@@ -27,7 +27,7 @@ const LINE_FEED = 0x0a;
  * settled once the last run is durable. The type of the result matters to the caller alone.
  */
 export interface Submission {
-  /** Whether it ran on a state that is no older than the call. */
+  /** Whether the next run will be on a state that is no older than the call. */
   isFresh: boolean;
   /** Stages the operations. What it throws is for `reject`. */
   run(transaction: Transaction): void;
@@ -351,7 +351,10 @@ function isRecordFor(
     && json.charCodeAt(json.length - 1) === CLOSING_BRACE;
 }
 
-/** Whether the records take more room after these operations. */
+/**
+ * Whether the records take more room after these operations. This is rough: each operation is
+ * compared with the committed record, also where another staged operation changes it before.
+ */
 export function growsRecords(operations: readonly StagedOperation[]): boolean {
   return operations.reduce((sum, { bytes, area, id }) =>
     sum + (bytes?.length ?? 0) - (area.committedRecords.findBytes(id)?.length ?? 0), 0) > 0;

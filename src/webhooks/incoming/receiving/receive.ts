@@ -1,7 +1,9 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. `checkBeforeBody` comes first, then the body
- * is read, then `admit` verifies, then `receive` asks whether there is room. The first check that
- * fails is answered; rejection-reasons.ts has what the sender and the owner are told of each.
+ * The public endpoint: ANY /webhook/in/{pathSegment}. `checkBeforeBody` checks what needs no body.
+ * `receive` does the rest: it reads the body, has `admit` verify it, answers a handshake, asks
+ * whether there is room for any other request, and hands the request to the intake. The first check
+ * that fails is answered; a webhook may have a response of its own to 401 and 403.
+ * rejection-reasons.ts has what the sender and the owner are told of each rejection.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
@@ -86,13 +88,19 @@ function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): neve
   webhooks.unknownPathRejections.reject(exchange, null, describeUnknownPath(exchange));
 }
 
-/** Counts, logs and throws a rejection. */
+/**
+ * Counts, logs and throws a rejection. Called alone where the reason is not who sent the request:
+ * the webhook is disabled, the method is wrong, the body is too large or unreadable, or there is no
+ * room. Nothing is kept then.
+ */
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): never {
   webhook.traffic.rejections.reject(exchange, webhook, rejection);
 }
 
 /**
  * Keeps a request for people to look at, records it for the health of its webhook, and rejects it.
+ * Called where the reason lies with the sender, so that the owner may have to mend the webhook or
+ * the sender: its address, its rate, its signature, its handshake, or parts that its requests lack.
  * `body` is null when it was not read.
  */
 function recordAndReject(

@@ -112,7 +112,7 @@ export function checkArguments(specs: ToolArguments, caller: ToolCaller, args: J
 
 /** Throws `forbidden` where members are missing that callers of the route's scope have to send. */
 function checkFixedMembers(route: HttpRoute, caller: ToolCaller, args: JsonObject): void {
-  const members = Object.entries(toolOf(route).body ?? {});
+  const members = Object.entries(toolOf(route).body);
   if (members.every(([name, value]) => args[name] === value) || caller.mayCall(ADMIN)) return;
   const missing = members.map(([name, value]) => `\`${name}: ${String(value)}\``).join(', ');
   throw new AppError('forbidden', `without ${missing} this needs the scope admin`);
@@ -147,6 +147,12 @@ function buildCall(
   };
 }
 
-export function toolOf({ tool }: HttpRoute): RouteTool {
-  return typeof tool === 'object' ? tool : {};
+/** What the row says of the tool, with its defaults. */
+export function toolOf(
+  { method, tool }: HttpRoute,
+): Pick<RouteTool, 'verb' | 'summary'> & {
+  readonly isReadOnly: boolean; readonly body: JsonObject;
+} {
+  const row = typeof tool === 'object' ? tool : {};
+  return { ...row, isReadOnly: row.isReadOnly ?? method === 'GET', body: row.body ?? {} };
 }

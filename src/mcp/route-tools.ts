@@ -33,7 +33,7 @@ export function makeRouteTools(routes: readonly HttpRoute[]): readonly Tool[] {
 
 function makeRouteTool(route: HttpRoute): Tool {
   const { method, access, bound } = route;
-  const { body = {}, isReadOnly = method === 'GET', summary = route.summary } = toolOf(route);
+  const { body, isReadOnly, summary = route.summary } = toolOf(route);
   const visible = Object.entries(argumentsOf(route)).filter(([name]) => !Object.hasOwn(body, name));
   return {
     name: nameOf(route), access, ...bound === undefined ? {} : { bound }, isReadOnly,
@@ -153,7 +153,7 @@ async function answerCall(
     const limit = Math.max(1, Math.floor(items.length * 0.8 / excess));
     value = await callRoute(api, route, caller, { ...args, limit }, signal);
   }
-  const fixedMembers = Object.entries(toolOf(route).body ?? {})
+  const fixedMembers = Object.entries(toolOf(route).body)
     .map(([name, member]) => `, ${name}: ${JSON.stringify(member)}`).join('');
   // The arguments may hold secrets, and are not repeated.
   return cut({ value, origin: `${method} ${path}` }, from, isRepeatable
@@ -162,7 +162,7 @@ async function answerCall(
 
 /** Whether a call with these arguments may be repeated for the rest of its answer. */
 function changesNothing(route: HttpRoute, args: JsonObject): boolean {
-  const { isReadOnly = route.method === 'GET', body = {} } = toolOf(route);
+  const { isReadOnly, body } = toolOf(route);
   return isReadOnly && Object.entries(body).every(([name, member]) => args[name] === member);
 }
 

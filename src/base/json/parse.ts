@@ -95,7 +95,7 @@ const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
 /**
- * Of what the text has too much, whichever comes first. Exact for valid JSON. Of other text it may
+ * Names the first thing that the text has too much of. Exact for valid JSON. For other text it may
  * say anything: that is rejected anyway.
  */
 function findExcess(text: Buffer, valuesMax: number): 'depth' | 'values' | null {

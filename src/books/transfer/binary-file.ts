@@ -9,10 +9,12 @@ type BinaryKind = {
   readonly advice: string;
 };
 
+/** Spreadsheets are zip files, too. */
+const ZIP_MARK = 'PK\x03\x04';
 const SPREADSHEET = 'a spreadsheet: save it as CSV there, and import that file';
 
 const BINARY_KINDS: readonly BinaryKind[] = [
-  { endings: ['.xlsx', '.xlsm', '.ods', '.numbers'], mark: 'PK\x03\x04', advice: SPREADSHEET },
+  { endings: ['.xlsx', '.xlsm', '.ods', '.numbers'], mark: ZIP_MARK, advice: SPREADSHEET },
   { endings: ['.xls'], mark: '\xd0\xcf\x11\xe0', advice: SPREADSHEET },
   {
     endings: ['.gz'], mark: '\x1f\x8b',
@@ -44,7 +46,7 @@ export function assertText(head: Buffer): void {
   const text = head.toString('latin1', 0, ZIP_HEAD_BYTES);
   const kind = BINARY_KINDS.find(({ mark }) => text.startsWith(mark));
   if (kind !== undefined) {
-    const isZip = kind.mark === 'PK\x03\x04' && !SPREADSHEET_PART.test(text);
+    const isZip = kind.mark === ZIP_MARK && !SPREADSHEET_PART.test(text);
     throw new AppError('invalid', `the file is ${isZip ? ZIP : kind.advice}`);
   }
   const start = text.slice(0, ZERO_SEARCH_BYTES);

@@ -228,7 +228,7 @@ export async function startFile(
     const bytesMin = choice === 'jsonl' ? 1 : HEAD_BYTES;
     const head = await readHead(iterator, bytesMin, declaredByCaller);
     const isUtf16 = findEncoding(head.chunks, declaredByCaller).startsWith('utf-16');
-    // Of JSON Lines too few bytes may have come to tell.
+    // A file of JSON Lines is read on when too few bytes to tell may have come.
     if (choice !== 'jsonl' && !isUtf16) assertText(Buffer.concat(head.chunks));
     const format = typeof choice === 'string' ? choice : recogniseFormat(choice, head.text);
     const declared = declaredByCaller ?? readDeclaredEncoding(format, head.text);

@@ -1,4 +1,4 @@
-/** What is wrong with a member, and where, in words. Pure. */
+/** Words for the problem of a member, and for its place. Pure. */
 import { parsePointer } from './json-places.ts';
 
 /** `pointer` is a JSON Pointer into the body that was sent. */

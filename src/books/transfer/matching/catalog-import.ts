@@ -8,7 +8,7 @@ import type { ImportRecord } from '../import-record.ts';
 import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
 import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
-import { createMatchKeys, createMergedKeys, createWordingKeys } from './match-key.ts';
+import { createImportKeys } from './match-key.ts';
 import { DryRunMarks, ImportMarks } from './book-marks.ts';
 import { DryRunStaging, TransactionStaging } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
@@ -114,13 +114,9 @@ class DryRun {
   #newCount = 0;
 
   constructor(mode: MatchMode, committed: Collection | null, indexes: readonly MatchIndex[]) {
-    const { matches, source } = mode;
-    const keys = [
-      createMergedKeys(source), ...matches.map((match) => createMatchKeys(match, source)),
-      ...source === null ? [] : [createWordingKeys(source)],
-    ];
+    const keys = createImportKeys(mode).map((row) => row.keys);
     const books = new DryRunStaging({ committed, indexes, keys });
-    this.#marks = matches.length === 0 ? null : new DryRunMarks(committed);
+    this.#marks = mode.matches.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }
 

@@ -14,7 +14,7 @@ import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { MatchMode } from './book-import.ts';
-import { createMatchKeys, createMergedKeys, createWordingKeys } from './match-key.ts';
+import { createImportKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
@@ -171,25 +171,15 @@ export class MatchIndexes {
     this.#deps = deps;
   }
 
-  /**
-   * The indexes for an import, which has to `release` each: of the ids of merged books, one for
-   * each way to match, and the one of what records without an id say.
-   */
-  acquire({ matches, source }: MatchMode): readonly MatchIndex[] {
-    return [
-      this.#acquire(JSON.stringify(['merged', source?.format]), () => createMergedKeys(source)),
-      ...matches.map((match) => this.#acquire(
-        JSON.stringify(match === 'source' ? [match, source?.format] : [match]),
-        () => createMatchKeys(match, source))),
-      ...source === null ? [] : [this.#acquire(
-        JSON.stringify(['wording', source.format]), () => createWordingKeys(source))],
-    ];
+  /** The indexes for an import, one for each of its keys. It has to `release` each. */
+  acquire(mode: MatchMode): readonly MatchIndex[] {
+    return createImportKeys(mode).map(({ name, keys }) => this.#acquire(name, keys));
   }
 
-  #acquire(name: string, createKeys: () => MatchKeys): MatchIndex {
+  #acquire(name: string, keys: MatchKeys): MatchIndex {
     let use = this.#uses.get(name);
     if (use === undefined) {
-      use = { index: new MatchIndex(this.#deps, createKeys()), importCount: 0 };
+      use = { index: new MatchIndex(this.#deps, keys), importCount: 0 };
       this.#uses.set(name, use);
     }
     use.importCount += 1;

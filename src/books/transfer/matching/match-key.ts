@@ -12,7 +12,7 @@ import {
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
 import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER, findOwnId, findSource } from '../mapping/metadata-source.ts';
-import type { Match, SourceFormat } from './book-import.ts';
+import type { Match, MatchMode, SourceFormat } from './book-import.ts';
 import { createWording, findWording } from './last-import.ts';
 import { findBookId } from './own-export.ts';
 
@@ -23,6 +23,25 @@ export interface MatchKeys {
   readRecord(record: ImportRecord): readonly string[];
   /** Whether the record is of a book that was merged into the one that it matches. */
   readonly areMerged?: true;
+}
+
+/**
+ * The keys by which an import finds books, in the order in which they are tried: the ids of merged
+ * books, each way to match, and what records without an id say. Imports share keys of one name.
+ */
+export function createImportKeys(
+  { matches, source }: Pick<MatchMode, 'matches' | 'source'>,
+): readonly { readonly name: string; readonly keys: MatchKeys }[] {
+  const nameOf = (...words: readonly (string | undefined)[]): string => JSON.stringify(words);
+  return [
+    { name: nameOf('merged', source?.format), keys: createMergedKeys(source) },
+    ...matches.map((match) => ({
+      name: match === 'source' ? nameOf(match, source?.format) : nameOf(match),
+      keys: createMatchKeys(match, source),
+    })),
+    ...source === null ? []
+      : [{ name: nameOf('wording', source.format), keys: createWordingKeys(source) }],
+  ];
 }
 
 /** The keys of one way to match. `source` is of the format of the records. */
@@ -61,7 +80,7 @@ export function createMergedKeys(source: SourceFormat | null): MatchKeys {
  * The keys of records without an id of their source: what they say, word for word, by its digests
  * (last-import.ts). So the same file again finds the books that it has made.
  */
-export function createWordingKeys(source: SourceFormat): MatchKeys {
+function createWordingKeys(source: SourceFormat): MatchKeys {
   const digestsMember = `${JSON.stringify(DIGESTS_MEMBER)}:{`;
   return {
     readStored(bytes) {

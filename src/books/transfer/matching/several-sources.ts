@@ -22,7 +22,7 @@ import { createSaidCheck, listDigestFormats } from './last-import.ts';
 import { isSaid } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 
-/** Of the 16 KiB of metadata so much stays for the digests of two sources. */
+/** The room in the 16 KiB of metadata that stays for the digests of two sources. */
 const DIGESTS_BYTES = 512;
 const UNITED_MEMBERS: readonly string[] = ['keywords'];
 const STATUS = 'reading.status';
@@ -48,7 +48,9 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
     Reflect.deleteProperty(fields, name);
   };
   const isOwn = createSaidCheck(book, format);
-  const isOfOthers = createOthersCheck(book, format);
+  const others = listOthers(book, format);
+  const isOfOthers = (name: string): boolean => stored[name] !== undefined
+    && others.some(({ isSaid: isSaidByOther }) => isSaidByOther(stored, name));
   // Another program knows the same names, perhaps without which of them is the family.
   if (isWithin(fields['authors'], stored['authors'])
     && countItems(fields['authors']) === countItems(stored['authors'])) {
@@ -57,14 +59,13 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   for (const name of UNITED_MEMBERS) {
     const [before, added] = [stored[name], fields[name]];
     if (!Array.isArray(before) || !Array.isArray(added)) continue;
-    const isShared = isOwn(stored, name) ? isOfOthers(stored, name) : hasOthers(book, format);
+    const isShared = isOwn(stored, name) ? isOfOthers(name) : others.length > 0;
     if (!isShared) continue;
     const united = [...new Set([...before, ...added])];
     if (united.length > LIST_ITEMS_MAX) passOver(name);
     else fields[name] = united;
   }
-  const isRead = (stored[STATUS] === 'read' && isOfOthers(stored, STATUS))
-    || isOfOthers(stored, FINISHED_ON);
+  const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
   return { fields: joinMembers(fields), passedOver };
 }
@@ -93,15 +94,16 @@ export function keepReplaced(
   const { metadata, mergedIds, ...before } = separateMembers(book);
   const after = separateMembers(version);
   const wasOwn = createSaidCheck(book, format);
+  const others = listOthers(book, format);
   const changedNames = Object.keys(before).filter((name) =>
     !isDeepStrictEqual(before[name], after[name]));
   const replacedNames = changedNames.filter((name) =>
     !wasOwn(before, name) && !isWithin(before[name], after[name]));
   const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
     ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),
-    ...replacedNames.flatMap((name) => listOthers(book, format)
-      .filter((other) => createSaidCheck(book, other)(before, name))
-      .map((other) => [other, name, before[name] ?? null] as const)),
+    ...replacedNames.flatMap((name) =>
+      others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
+        .map((other) => [other.format, name, before[name] ?? null] as const)),
   ];
   let members = forgetMembers(version, format, changedNames);
   const unplaced: string[] = [];
@@ -136,21 +138,16 @@ function forgetMembers(book: JsonObject, format: string, names: readonly string[
   return putSource(book, format, putObject(fields, SOURCE_MEMBERS, Object.fromEntries(others)));
 }
 
-function listOthers(book: JsonObject, format: string): readonly string[] {
-  return listDigestFormats(book).filter((other) => other !== format);
-}
+type OtherSource = {
+  readonly format: string;
+  /** Whether the source said the value of a single member. */
+  readonly isSaid: ReturnType<typeof createSaidCheck>;
+};
 
-function hasOthers(book: JsonObject, format: string): boolean {
-  return listOthers(book, format).length > 0;
-}
-
-/** Returns whether another source said the value that a single member has. */
-function createOthersCheck(
-  book: JsonObject, format: string,
-): (members: JsonObject, name: string) => boolean {
-  const checks = listOthers(book, format).map((other) => createSaidCheck(book, other));
-  return (members, name) => members[name] !== undefined
-    && checks.some((isSaidByOther) => isSaidByOther(members, name));
+/** The sources of the book but the one of that format. */
+function listOthers(book: JsonObject, format: string): readonly OtherSource[] {
+  return listDigestFormats(book).filter((other) => other !== format)
+    .map((other) => ({ format: other, isSaid: createSaidCheck(book, other) }));
 }
 
 /** Whether the other value says all that the value says: each item, and each member of an item. */

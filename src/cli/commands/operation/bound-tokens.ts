@@ -4,7 +4,7 @@
  */
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { isInForce } from '../../../access/token.ts';
+import { isInForce, type Token } from '../../../access/token.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 
@@ -31,8 +31,7 @@ export function describeSight(
   tokens: readonly JsonObject[], before: JsonObject | null, after: JsonObject | null,
   nowMs: number,
 ): readonly string[] {
-  const bound = tokens.filter((token) =>
-    token['webhooks'] !== undefined && isInForce(token, nowMs));
+  const bound = selectBoundTokens(tokens, nowMs);
   const sees = ({ webhooks }: JsonObject, webhook: JsonObject | null): boolean =>
     webhook !== null && selectBound([webhook], webhooks).length > 0;
   const listNames = (seen: JsonObject | null, unseen: JsonObject | null): string => bound
@@ -48,6 +47,13 @@ export function describeSight(
     ...losers === '' ? [] : [loss],
     ...winners === '' ? [] : [`${start} in sight of the bound tokens ${winners}`],
   ];
+}
+
+/** The tokens in force that are bound to webhooks. */
+export function selectBoundTokens<Row extends JsonObject | Token>(
+  tokens: readonly Row[], nowMs: number,
+): readonly Row[] {
+  return tokens.filter((token) => token.webhooks !== undefined && isInForce(token, nowMs));
 }
 
 /** The webhooks, as the API has them, that a token is bound to by `entries`, its `webhooks`. */

@@ -6,7 +6,7 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { decodeTokens, isInForce, mayRead, type Token } from '../../../access/token.ts';
+import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
@@ -14,7 +14,9 @@ import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import { expectObjects } from '../resource-commands.ts';
-import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
+import {
+  READ_ANSWERS_ADVICE, describeReadAnswers, selectBound, selectBoundTokens,
+} from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeEnding } from './token-commands.ts';
@@ -36,16 +38,15 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
 }
 
 /**
- * Whose target a customer sets, he reads the answers of; and a token whose webhooks were renamed is
- * for none. Asks and reads as `checkAccess` does.
+ * A customer who sets a target reads the answers from there, and a token is for no webhook once
+ * its webhooks are renamed. Asks and reads as `checkAccess` does.
  */
 export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFinding> {
   const { context: { io }, settings, getServer } = subject;
   const server = getServer();
   const tokens = await readTokens(subject);
   if (tokens === null) return ok('looked at while a server runs');
-  const bound = tokens.filter((token) =>
-    token.webhooks !== undefined && isInForce(token, io.now()));
+  const bound = selectBoundTokens(tokens, io.now());
   const writers = nameFirst(bound.filter(({ scope }) => scope === 'write'));
   const openGroups = describeReadAnswers(settings);
   if (writers !== null && openGroups !== null) {

@@ -16,7 +16,7 @@ import { InputError, findLabel, type FieldFactories } from './input-field.ts';
 import { recordForm, submitButton } from './record-form.ts';
 
 const HIDDEN = '***';
-/** What the server notes in `metadata` about imports; it is of no use to people. */
+/** The server's notes about imports in `metadata`, which are of no use to people. */
 export const FINGERPRINTS = 'x-hookshelf';
 
 type EditOptions = {

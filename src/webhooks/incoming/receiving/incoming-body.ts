@@ -36,8 +36,7 @@ export class IncomingBody {
   readonly #reader: RequestReader | null;
   /** null: no payload can be made of bodies of that type. */
   readonly #kind: BodyKind | null;
-  /** null: a Content-Encoding has not been taken off yet. */
-  #plainBody: PlainBody | null;
+  #plainBody: PlainBody | null = null;
   #payload: Payload | null | undefined;
   #json: Buffer | null | undefined;
 
@@ -49,7 +48,6 @@ export class IncomingBody {
     this.received = received;
     this.#contentType = headers['content-type'];
     this.#encoding = headers['content-encoding'];
-    this.#plainBody = this.#encoding === undefined ? received : null;
     this.#reading = reading;
     this.#reader = reader;
     this.#kind = resolveBodyKind(reading.format, this.#contentType);
@@ -57,8 +55,10 @@ export class IncomingBody {
 
   /** The body without its Content-Encoding; null: that cannot be taken off. */
   get plain(): Buffer | null {
-    const body = this.#plainBody ?? this.#decode();
-    return Buffer.isBuffer(body) ? body : null;
+    // Nearly all bodies come so.
+    if (this.#encoding === undefined) return this.received;
+    const body = this.#decode();
+    return isDecoded(body) ? body : null;
   }
 
   /** The length of what payloads and events are made of. */
@@ -118,8 +118,9 @@ export class IncomingBody {
 
   /** Says that the plain body is larger than any body may be; null: it is not. */
   findExcessBytes(): string | null {
-    const body = this.#plainBody ?? this.#decode();
-    return !Buffer.isBuffer(body) && body.isTooLarge ? body.reason : null;
+    if (this.#encoding === undefined) return null;
+    const body = this.#decode();
+    return !isDecoded(body) && body.isTooLarge ? body.reason : null;
   }
 
   #decode(): PlainBody {

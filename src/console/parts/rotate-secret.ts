@@ -1,14 +1,16 @@
-/** Rotates a webhook's secret: a new one is generated, and the old one counts for one more day. */
+/**
+ * Rotates a webhook's secret: the server makes a new secret, and the old secret counts for one more
+ * day where requests can hold the signatures of both.
+ */
 import { callApi } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { formatTimestamp } from '../base/format.ts';
 import { codeBlock } from './code-block.ts';
 import { askToConfirm, openDialog } from './dialog.ts';
-import { showNotice } from './notice.ts';
 
 type RotatedWebhook = {
-  readonly secret?: string;
-  /** Absent where the requests cannot hold the signatures of two. */
+  readonly secret: string;
+  /** Absent without a secret before, and where requests cannot hold the signatures of two. */
   readonly previousSecret?: { readonly validUntil: string };
 };
 
@@ -23,11 +25,8 @@ export async function rotateSecret(
   if (!isSure) return;
   const { body: { secret, previousSecret } } = await callApi<RotatedWebhook>('POST',
     `${path}/rotate-secret`, { body: {} });
-  if (secret === undefined) showNotice('Rotated.');
-  else {
-    await openSecretDialog(secret, previousSecret === undefined ? 'The old one counts no more.'
-      : `The old one counts, too, until ${formatTimestamp(previousSecret.validUntil)}.`);
-  }
+  await openSecretDialog(secret, previousSecret === undefined ? 'The old one counts no more.'
+    : `The old one counts, too, until ${formatTimestamp(previousSecret.validUntil)}.`);
   await onDone();
 }
 

@@ -1,9 +1,10 @@
 /**
- * Routes that find identifiers by a part of them, for completion at a prompt: on the control socket
- * in every collection, in the API in the collections that it has routes for.
+ * Routes that find the identifiers which commands abbreviate: on the control socket in every
+ * collection, in the API in the collections that it has routes for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Schema } from '../base/schema.ts';
+import { isUuid } from '../base/uuid.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { resolveKey } from '../store/find-record.ts';
 import { problemResponses } from '../server/problem.ts';
@@ -53,8 +54,8 @@ function identifierRoute(
 ): HttpRoute {
   return {
     ...identity, method: 'GET', path: `${root}/identifiers/{collection}`,
-    summary: 'The identifiers that begin or end with `part`, or have a name that does; one that '
-      + 'equals it stands alone',
+    summary: 'The identifiers that begin or end with `part`; one that equals it, or whose name '
+      + 'does, stands alone. A name that was chosen is never found by a part',
     parameters: [
       { name: 'collection', in: 'path', description: 'Where to look', isRequired: true,
         schema: { kind: 'string', values: collections } },
@@ -83,9 +84,9 @@ function identifierRoute(
 const TURN_KEYS = 5000;
 
 /**
- * Finds the identifier that equals `part` or has it as a name; else at most `matchesMax`
- * identifiers that begin or end with it, or have a name that does; of records that are listed.
- * Other requests run while it looks at all keys.
+ * Finds the identifier that equals `part` or has it as a name; else at most `matchesMax` UUIDs that
+ * begin or end with it; of records that are listed. A chosen name has no such end: where `acme` is
+ * missing, `acme-labs` is not meant. Other requests run while it looks at all keys.
  */
 export async function findIdentifiers(
   collection: Collection, part: string, matchesMax: number, isListed: IsListed = () => true,
@@ -98,16 +99,11 @@ export async function findIdentifiers(
   const exactMatch = resolveKey(collection, part);
   if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];
   const matches = await findByPrefix(collection, part, matchesMax, mayFind);
-  const addMatch = (id: string): void => {
-    if (matches.length < matchesMax && !matches.includes(id) && mayFind(id)) matches.push(id);
-  };
   for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
     if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();
     const id = collection.idAt(slot);
-    if (id?.endsWith(part) === true) addMatch(id);
-  }
-  for (const [name, id] of collection.idByName) {
-    if (name.startsWith(part) || name.endsWith(part)) addMatch(id);
+    if (id?.endsWith(part) !== true || !isUuid(id)) continue;
+    if (!matches.includes(id) && mayFind(id)) matches.push(id);
   }
   return matches;
 }
@@ -123,7 +119,7 @@ async function findByPrefix(
     if (looks % TURN_KEYS === 0) await nextTurn();
     const id = collection.idAt(walk.next());
     if (id?.startsWith(part) !== true) break;
-    if (mayFind(id)) matches.push(id);
+    if (isUuid(id) && mayFind(id)) matches.push(id);
   }
   return matches;
 }

@@ -52,19 +52,20 @@ export const text = (placeholder: string, meaning: string): OptionSpec =>
 export const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 export const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
 
-/** How people may name a record, beside its identifier. */
-const OTHER_NAMES: Partial<Record<ValueKind, string>> = {
-  'incoming-webhooks': ', name or path segment', 'outgoing-webhooks': ' or name',
+/** How people name a record, beside its identifier: always by the whole name. */
+const OWN_NAMES: Partial<Record<ValueKind, string>> = {
+  'action-configurations': 'name, ', 'incoming-webhooks': 'name, path segment, ',
+  'outgoing-webhooks': 'name, ',
 };
 
 /** The option that names the record which a command is for. */
 export function recordOption(kind: ValueKind): { readonly identifier: OptionSpec } {
-  const { [kind]: otherNames } = OTHER_NAMES;
-  const placeholder = otherNames === undefined ? '<id>' : '<id or name>';
-  const names = `identifier${otherNames ?? ''}`;
+  const { [kind]: ownNames } = OWN_NAMES;
+  const placeholder = ownNames === undefined ? '<id>' : '<id or name>';
+  const names = `${ownNames ?? ''}identifier`;
   return {
     identifier: {
-      ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
+      ...required(text(placeholder, `${names}, or a beginning or end of it that no other has`)),
       isOperand: true, completes: kind,
     },
   };

@@ -29,9 +29,11 @@ export async function callRoute(
   return successMember !== undefined && answer[successMember] === false ? 1 : 0;
 }
 
-/** The collection of the record that a path names: people call `/api/action-configurations` so. */
-function toCollection(path: string): { readonly path: string; readonly plural: string } {
+/** The collection of the record that a path names. */
+function toCollection(
+  path: string,
+): { readonly path: string; readonly noun: string; readonly plural: string } {
   const [collection = ''] = path.split('/{', 1);
-  const lastPart = collection.slice(collection.lastIndexOf('/') + 1);
-  return { path: collection, plural: lastPart.replaceAll('-', ' ') };
+  const plural = collection.slice(collection.lastIndexOf('/') + 1).replaceAll('-', ' ');
+  return { path: collection, noun: plural.replace(/s$/, ''), plural };
 }

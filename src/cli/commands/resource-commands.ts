@@ -3,6 +3,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
+import { isUuid } from '../../base/uuid.ts';
 import type { ListedResource, Resource } from '../../resources/resource.ts';
 import { findNextQuery } from '../../server/local/api-call.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
@@ -13,6 +15,13 @@ import { setQueryOptions } from './option-members.ts';
 
 // The service returns at most ten matches. We show nine, and the tenth says that there are more.
 const MATCHES_SHOWN_MAX = 9;
+
+/** The commands that list the records which people name, by the paths of these. */
+const LIST_COMMANDS: Readonly<Record<string, string>> = {
+  '/api/action-configurations': 'actionconfig:list',
+  '/api/incoming-webhooks': 'incomingwebhook:list',
+  '/api/outgoing-webhooks': 'outgoingwebhook:list',
+};
 
 /** The maximum of `--limit`; the service itself returns one page at a time. */
 export const LIST_LIMIT_MAX = 1_000_000_000;
@@ -101,58 +110,78 @@ export async function fetchListed(
   return rows;
 }
 
+type NamedResource = Pick<ListedResource, 'path' | 'noun' | 'plural'>;
+
 /**
- * Resolves with what `findId` finds. A text that matches nothing is returned as it is: the service
- * then answers not_found.
+ * Resolves with what `findId` finds. Throws `not_found` for a name that no record has, and says
+ * which name is near. An identifier that matches nothing is returned as it is: the service then
+ * answers not_found, and still filters by a removed webhook.
  */
 export async function resolveId(
-  context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
+  context: CommandContext, resource: NamedResource, option = 'identifier',
 ): Promise<string> {
-  return await findId(context, resource, option) ?? readIdOption(context, option);
+  const name = readIdOption(context, option);
+  const { path, noun } = resource;
+  const { [path]: listCommand } = LIST_COMMANDS;
+  const id = await findId(context, resource, option);
+  if (id !== null || listCommand === undefined || isUuid(name)) return id ?? name;
+  const records = await fetchAll(await context.openApiClient(), path);
+  const names = records.flatMap((record) =>
+    [record['name'], record['pathSegment'], record['identifier']])
+    .filter((value) => typeof value === 'string');
+  throw new AppError('not_found', `there is no ${noun} ${JSON.stringify(name)}`
+    + (didYouMean(name, names) || `; see hookshelf ${listCommand}`));
+}
+
+/** Resolves `--hook`, which filters by a webhook; undefined without it. Throws as `resolveId`. */
+export async function resolveHook(
+  context: CommandContext, resource: NamedResource,
+): Promise<string | undefined> {
+  return context.args.has('hook') ? resolveId(context, resource, 'hook') : undefined;
 }
 
 /**
- * Asks the server for the identifier of the record that an option names: by its identifier, its
- * name, or a beginning or end of one of these that no other record has; null: nothing matches.
+ * Asks the server for the identifier of the record that an option names: by its identifier or
+ * name, or by a beginning or end of an identifier that no other record has; null: nothing matches.
  * Throws `conflict` for several matches.
  */
 export async function findId(
-  context: CommandContext, resource: Pick<ListedResource, 'path' | 'plural'>, option = 'identifier',
+  context: CommandContext, { path, plural }: Pick<ListedResource, 'path' | 'plural'>,
+  option = 'identifier',
 ): Promise<string | null> {
   const part = readIdOption(context, option);
   const apiClient = await context.openApiClient();
   // `/api/books` becomes `/api/identifiers/books`.
-  const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
+  const identifiers = path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
-  const { body } = await apiClient.request({ method: 'GET', path: `${path}?${query}` });
+  const { body } = await apiClient.request({ method: 'GET', path: `${identifiers}?${query}` });
   const matches = Array.isArray(body) ? body.map(formatValue) : [];
-  return findSingleMatch(matches, part, resource) ?? null;
-}
-
-/** The option's text; without the ellipsis that stands in lists for a part of an identifier. */
-export function readIdOption({ args }: CommandContext, option: string): string {
-  return args.get(option).replace(/^…|…$/g, '');
-}
-
-/** Returns the only match; undefined without one. Throws `conflict` for several. */
-export function findSingleMatch(
-  matches: readonly string[], part: string, { plural }: Pick<ListedResource, 'plural'>,
-): string | undefined {
-  if (matches.length < 2) return matches[0];
+  if (matches.length < 2) return matches[0] ?? null;
   throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
     + `${matches.slice(0, MATCHES_SHOWN_MAX).join(', ')}`
     + `${matches.length > MATCHES_SHOWN_MAX ? ', …' : ''}; give more of the one that you mean`);
+}
+
+/** The option's text; without the ellipsis that stands in lists for a part of an identifier. */
+function readIdOption({ args }: CommandContext, option: string): string {
+  return args.get(option).replace(/^…|…$/g, '');
 }
 
 /** The command `<resource>:show`. Throws `not_found`. */
 export async function showRecord(
   context: CommandContext, resource: ListedResource,
 ): Promise<number> {
-  const apiClient = await context.openApiClient();
-  const path = recordPath(resource, await resolveId(context, resource));
-  const { body } = await apiClient.request({ method: 'GET', path });
-  await context.output.object(expectObject(body));
+  await context.output.object(await fetchNamed(context, resource));
   return 0;
+}
+
+/** Fetches the record that an option names. Throws as `resolveId`, and `not_found`. */
+export async function fetchNamed(
+  context: CommandContext, resource: ListedResource, option = 'identifier',
+): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const path = recordPath(resource, await resolveId(context, resource, option));
+  return expectObject((await apiClient.request({ method: 'GET', path })).body);
 }
 
 /** Creates a record; resolves with the stored one. */

@@ -1,4 +1,4 @@
-/** Records are named as people do: by a word of its own, whole or a part that no other has. */
+/** Records are named by an identifier, or an end of one that no other has, and by a whole name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -50,7 +50,7 @@ for (const way of WAYS) {
       assert.equal((await place.json<unknown[]>(['book:list'])).length, 3);
     }));
 
-  test(`every resource is named by a beginning or end in all commands, ${way}`, () =>
+  test(`names are whole, and identifiers may be abbreviated in all commands, ${way}`, () =>
     inPlace(way, async (place) => {
       const succeeds = async (words: readonly string[], shown: string): Promise<void> => {
         const { code, stdout, stderr } = await place.run(words);
@@ -58,20 +58,19 @@ for (const way of WAYS) {
         assert.ok(stdout.includes(shown), `${words.join(' ')}: ${stdout}`);
       };
       await made(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
-      await succeeds(['actionconfig:show', 'to-l'], 'to-log');
-      await succeeds(['actionconfig:update', 'log', '--options', '{"level":"debug"}'], 'to-log');
+      await succeeds(['actionconfig:update', 'to-log', '--options', '{"level":"debug"}'], 'to-log');
       const hook = await made(place, [
         'incomingwebhook:create', '--path-segment', 'deploy-site', '--action-config', 'to-log',
       ]);
-      for (const part of [hook, 'deploy-site', 'deploy', 'site', hook.slice(-12)]) {
+      for (const part of [hook, 'deploy-site', hook.slice(-12)]) {
         await succeeds(['incomingwebhook:show', part], hook);
       }
       for (const verb of ['disable', 'enable']) {
-        await succeeds([`incomingwebhook:${verb}`, 'dep'], hook);
+        await succeeds([`incomingwebhook:${verb}`, 'deploy-site'], hook);
       }
-      await succeeds(['incomingwebhook:update', 'dep', '--allowed-methods', 'PUT'], hook);
-      await succeeds(['incomingwebhook:delete', 'site'], hook);
-      await succeeds(['actionconfig:delete', 'to-'], 'to-log');
+      await succeeds(['incomingwebhook:update', hook.slice(-12), '--allowed-methods', 'PUT'], hook);
+      await succeeds(['incomingwebhook:delete', 'deploy-site'], hook);
+      await succeeds(['actionconfig:delete', 'to-log'], 'to-log');
       const target = await made(place, [
         'outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b',
       ]);
@@ -91,6 +90,34 @@ for (const way of WAYS) {
       await succeeds(['token:revoke', token.slice(-12)], token);
     }));
 }
+
+test('no command takes a part of a name, and each says which name is near', () =>
+  inPlace('without a server', async (place) => {
+    await made(place, ['actionconfig:create', '--action', 'log', '--identifier', 'acme-log']);
+    await made(place, ['incomingwebhook:create', '--name', 'acme-in', '--path-segment', 'acme.in',
+      '--action-config', 'acme-log']);
+    const target = ['--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b'];
+    await made(place, ['outgoingwebhook:create', '--name', 'acme-labs', ...target]);
+    for (const [group, noun, name, nearName] of [
+      ['actionconfig', 'action configuration', 'acme', 'acme-log'],
+      ['actionconfig', 'action configuration', 'me-log', 'acme-log'],
+      ['incomingwebhook', 'incoming webhook', 'acme', 'acme-in'],
+      ['incomingwebhook', 'incoming webhook', 'cme.in', 'acme.in'],
+      ['outgoingwebhook', 'outgoing webhook', 'acme', 'acme-labs'],
+      ['outgoingwebhook', 'outgoing webhook', 'Acme-Labs', 'acme-labs'],
+    ] as const) {
+      for (const verb of ['show', 'delete']) {
+        const { code, stderr } = await place.run([`${group}:${verb}`, name]);
+        assert.deepEqual([code, stderr], [1,
+          `hookshelf: there is no ${noun} "${name}": did you mean \`${nearName}\`?\n`]);
+      }
+    }
+    const list = await place.run(['delivery:list', '--hook', 'acme']);
+    assert.match(list.stderr, /no outgoing webhook "acme": did you mean `acme-labs`\?/);
+    const unlike = await place.run(['actionconfig:delete', 'zzz']);
+    assert.equal(unlike.stderr,
+      'hookshelf: there is no action configuration "zzz"; see hookshelf actionconfig:list\n');
+  }));
 
 test('names nine of many that match', () => inPlace('without a server', async (place) => {
   const input = Array.from({ length: 12 }, (_, index) => JSON.stringify({

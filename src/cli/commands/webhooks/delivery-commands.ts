@@ -13,11 +13,10 @@ import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
 import {
-  resolveId, listRecords, expectObject, recordPath, formatValue,
+  resolveHook, resolveId, listRecords, expectObject, recordPath, formatValue,
 } from '../resource-commands.ts';
 import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isDelayed, readEventTerms } from './event-terms.ts';
-import { resolveHookOption } from './find-webhook.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 import {
   deliveryResource, formatNextAttempt,
@@ -39,7 +38,7 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
   // The server finds the webhook by its name: of a route it is an incoming one.
-  const hook = context.args.has('kind') ? undefined : await resolveOutgoingHook(context);
+  const hook = context.args.has('kind') ? undefined : await resolveHook(context, outgoingResource);
   return listRecords(context, deliveryResource,
     { order: 'newest', ...hook === undefined ? {} : { hook } });
 }
@@ -67,7 +66,7 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
   if (parseSelection(context) === 'many') {
     return runBulkAction(context, {
       resource: deliveryResource, verb: 'resend',
-      filter: readFilter(context, await resolveOutgoingHook(context)),
+      filter: readFilter(context, await resolveHook(context, outgoingResource)),
     });
   }
   const id = await resolveId(context, deliveryResource);
@@ -102,12 +101,6 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   const what = count === '1' ? 'delivery is' : 'deliveries are';
   await output.result(result, `${count} failed ${what} due again`);
   return 0;
-}
-
-/** Resolves `--hook`, which filters deliveries; undefined without it. Throws `not_found`. */
-async function resolveOutgoingHook(context: CommandContext): Promise<string | undefined> {
-  return resolveHookOption(context, outgoingResource, () =>
-    resolveId(context, outgoingResource, 'hook'));
 }
 
 function formatQueued(deliveries: unknown): string {

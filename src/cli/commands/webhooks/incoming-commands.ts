@@ -7,19 +7,18 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  expectObject, fetchListed, formatValue, noteLocalUrl, recordPath, toTableColumns,
+  expectObject, fetchListed, fetchNamed, formatValue, noteLocalUrl, recordPath, resolveId,
+  toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';
-import { fetchIncoming, resolveIncomingId } from './find-webhook.ts';
 import { printWebhook } from './webhook-changes.ts';
 import type { WebhookKind } from './webhook-changes.ts';
 
 export const INCOMING: WebhookKind = {
   resource: incomingResource,
-  resolveId: resolveIncomingId,
   chooseSecretShape,
   wholeMembers: ['verification', 'deduplicate', 'response'],
   completeChanges: (changes, current) =>
@@ -39,7 +38,7 @@ export async function listIncoming(context: CommandContext): Promise<number> {
 
 /** Shows a webhook with calls to copy; they are the member `examples` in JSON. */
 export async function showIncoming(context: CommandContext): Promise<number> {
-  const webhook = await fetchIncoming(context);
+  const webhook = await fetchNamed(context, incomingResource);
   const examples = await fetchExamples(context, webhook);
   const { output } = context;
   if (output.isJson) {
@@ -80,7 +79,7 @@ function clearOtherTarget({ actionConfiguration = null, routes = null }: JsonObj
 }
 
 export async function awaitIncomingSecret(context: CommandContext): Promise<number> {
-  const identifier = await resolveIncomingId(context);
+  const identifier = await resolveId(context, incomingResource);
   const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, identifier)}/await-secret`;
   const webhook = expectObject((await apiClient.request({ method: 'POST', path })).body);

@@ -14,7 +14,6 @@ import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-
 import { pickDefined, readTextMembers } from '../option-members.ts';
 import { resolveId, expectObject, recordPath, formatValue } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
-import { resolveIncomingId } from './find-webhook.ts';
 
 export async function listPresets({ output }: CommandContext): Promise<number> {
   const rows = describePresets();
@@ -37,7 +36,7 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const body = args.has('payload')
     ? await readBodyWithPayload(context, members) : members;
   const apiClient = await context.openApiClient();
-  const webhookId = await resolveIncomingId(context);
+  const webhookId = await resolveId(context, incomingResource);
   const path = `${recordPath(incomingResource, webhookId)}/sample`;
   const sample = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const response = await apiClient.requestAnyStatus(toCall(sample));
@@ -77,7 +76,7 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToDiagnose(context);
-  const webhookId = await resolveIncomingId(context);
+  const webhookId = await resolveId(context, incomingResource);
   const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
   const apiClient = await context.openApiClient();
   const diagnosis = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
@@ -122,7 +121,7 @@ async function readRequestToDiagnose(context: CommandContext): Promise<JsonObjec
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToMatch(context);
-  const webhookId = await resolveIncomingId(context);
+  const webhookId = await resolveId(context, incomingResource);
   const path = `${recordPath(incomingResource, webhookId)}/match`;
   const apiClient = await context.openApiClient();
   const match = expectObject((await apiClient.request({ method: 'POST', path, body })).body);

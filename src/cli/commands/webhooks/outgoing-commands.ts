@@ -23,7 +23,6 @@ import type { WebhookKind } from './webhook-changes.ts';
 
 export const OUTGOING: WebhookKind = {
   resource: outgoingResource,
-  resolveId: (context) => resolveId(context, outgoingResource),
   chooseSecretShape: chooseOutgoingSecretShape,
   wholeMembers: ['when', 'successWhen', 'signing'],
   disabledNote: 'its pending deliveries wait until it is enabled; '

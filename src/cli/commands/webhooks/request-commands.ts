@@ -8,15 +8,14 @@ import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 import {
-  resolveId, listRecords, expectObject, recordPath, formatValue,
+  resolveHook, resolveId, listRecords, expectObject, recordPath, formatValue,
 } from '../resource-commands.ts';
 import { parseHeaderPairs, printBody, readBody, joinHeaders } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
-import { resolveIncomingHook } from './find-webhook.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<number> {
-  const hook = await resolveIncomingHook(context);
+  const hook = await resolveHook(context, incomingResource);
   return listRecords(context, requestResource, hook === undefined ? {} : { hook });
 }
 
@@ -88,7 +87,7 @@ export async function replayRequest(context: CommandContext): Promise<number> {
   if (parseSelection(context, ['routes']) === 'many') {
     return runBulkAction(context, {
       resource: requestResource, verb: 'replay',
-      filter: readFilter(context, await resolveIncomingHook(context)),
+      filter: readFilter(context, await resolveHook(context, incomingResource)),
     });
   }
   const { args, output } = context;

@@ -12,15 +12,13 @@ import { readSecretOption } from '../option-input.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
   createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, expectObject, patchRecord,
-  recordPath, updateRecord,
+  recordPath, resolveId, updateRecord,
 } from '../resource-commands.ts';
 import { WEBHOOK_READERS } from './webhook-members.ts';
 
 /** The differences between the commands of incoming and of outgoing webhooks. */
 export type WebhookKind = {
   readonly resource: Resource;
-  /** Resolves `--identifier` to the webhook's identifier. */
-  readonly resolveId: (context: CommandContext) => Promise<string>;
   /** Resolves with the address to show: where requests arrive, or where they are sent. */
   readonly resolveAddress: (context: CommandContext, webhook: JsonObject) => Promise<string>;
   /** The shape of a secret to be generated. */
@@ -71,7 +69,7 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
   const fileSecret = await readSecretFile(context);
   const setsSecret = fileSecret !== null || context.args.has('generate-secret');
   if (!setsSecret) requireChange(context, requestedChanges);
-  const identifier = await kind.resolveId(context);
+  const identifier = await resolveId(context, kind.resource);
   const current = await fetchRecord(context, resource, identifier);
   const members = completeChanges(requestedChanges, current.record);
   const secret = fileSecret
@@ -86,9 +84,9 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
 }
 
 async function deleteWebhook(
-  context: CommandContext, { resource, resolveId, noteChange }: WebhookKind,
+  context: CommandContext, { resource, noteChange }: WebhookKind,
 ): Promise<number> {
-  const identifier = await resolveId(context);
+  const identifier = await resolveId(context, resource);
   const { record } = await fetchRecord(context, resource, identifier);
   await deleteRecord(context, resource, identifier);
   await noteChange?.(context, record, null);
@@ -100,7 +98,7 @@ async function setEnabled(
   context: CommandContext, kind: WebhookKind, enabled: boolean,
 ): Promise<number> {
   const { output } = context;
-  const identifier = await kind.resolveId(context);
+  const identifier = await resolveId(context, kind.resource);
   const webhook = await patchRecord(context, kind.resource, identifier, { enabled });
   await printWebhook(context, kind, enabled ? 'enabled' : 'disabled', webhook, null);
   const { disabledNote } = kind;
@@ -115,14 +113,14 @@ async function setEnabled(
 async function rotateSecret(
   context: CommandContext, kind: WebhookKind,
 ): Promise<number> {
-  const { resource, resolveId } = kind;
+  const { resource } = kind;
   const { output } = context;
   const fileSecret = await readSecretFile(context);
   // Without --secret-file the service makes the secret.
   const body = await readMembers(context, createRotationSchema(resource.schema.name), {
     secret: () => fileSecret?.secret,
   });
-  const identifier = await resolveId(context);
+  const identifier = await resolveId(context, resource);
   const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
   const result = expectObject((await apiClient.request({ method: 'POST', path, body })).body);

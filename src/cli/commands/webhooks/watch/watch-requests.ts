@@ -8,11 +8,10 @@ import { requestResource } from '../../../../webhooks/inbox/request-resource.ts'
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import {
-  fetchAll, formatValue, expectObject, recordPath, webhookLabel,
+  fetchAll, fetchNamed, formatValue, expectObject, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
 import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
-import { fetchIncoming } from '../find-webhook.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
 const STREAM = '/api/stream?topics=requests';
@@ -38,7 +37,7 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   const targetText = args.find('forward');
   const target = targetText === undefined ? null : parseForwardTarget(targetText);
   const apiClient = await openWatchClient(context);
-  const webhook = args.has('hook') ? await fetchIncoming(context, 'hook') : null;
+  const webhook = args.has('hook') ? await fetchNamed(context, incomingResource, 'hook') : null;
   const webhooks = webhook === null ? await fetchAll(apiClient, incomingResource.path) : [webhook];
   const watch: WatchState = {
     context, apiClient, target, pseudonym: makePseudonym(), labels: new Map(),

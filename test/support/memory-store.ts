@@ -10,9 +10,7 @@ import { createCollections, type StoredCollection } from '../../src/store/record
 import type {
   CollectionSpec, Operation, Store, Transaction,
 } from '../../src/store/store-port.ts';
-import {
-  createBatch, StagedTransaction, Staging, type Submission,
-} from '../../src/store/transactions/staging.ts';
+import { StagedTransaction, Staging } from '../../src/store/transactions/staging.ts';
 
 export type MemoryStore = Store & {
   /** Makes the batch that is staged now, or next, fail. */
@@ -29,9 +27,6 @@ type WrittenOperation = {
   readonly collection: string; readonly id: string; readonly json: string | null;
 };
 
-// `transact` settles the promise of its caller itself.
-const SUBMISSION: Submission = { isFresh: true, run() {}, resolve() {}, reject() {} };
-
 type Waiting = {
   readonly transaction: StagedTransaction;
   readonly complete: () => void;
@@ -41,7 +36,7 @@ type Waiting = {
 export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore {
   const staging = new Staging(createCollections(specs).values());
   const lines: (readonly WrittenOperation[])[] = [];
-  let batch = createBatch(1);
+  let batchNumber = 1;
   let waiting: Waiting[] = [];
   let batchError: AppError | null = null;
   let failure: AppError | null = null;
@@ -51,14 +46,13 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   const get = (name: string): StoredCollection => staging.getArea(name).committedRecords;
   const flush = (): void => {
     if (isHeld) return;
-    const written = batch;
     const callers = waiting;
     const error = failure ?? batchError;
-    batch = createBatch(written.number + 1);
+    batchNumber += 1;
     waiting = [];
     batchError = null;
     if (error !== null) {
-      staging.abandonAll([written]);
+      staging.abandonAll(callers.map(({ transaction }) => transaction));
       for (const { reject } of callers) reject(error);
       return;
     }
@@ -95,15 +89,15 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
       return () => void failureListeners.delete(listener);
     },
     async transact(run) {
-      const rehearsal = new StagedTransaction(staging, SUBMISSION);
+      const rehearsal = new StagedTransaction(staging);
       const rehearsedOperations = stage(rehearsal, run).operations;
       rehearsal.undo();
-      const transaction = new StagedTransaction(staging, SUBMISSION);
+      const transaction = new StagedTransaction(staging);
       const { result, operations } = stage(transaction, run);
       checkImplied(get, transaction.operations);
       assert.deepEqual(operations, rehearsedOperations,
         'a transaction that ran again staged something else');
-      transaction.join(batch);
+      transaction.join(batchNumber);
       if (waiting.length === 0) setImmediate(flush);
       await new Promise<void>((resolve, reject) =>
         waiting.push({ transaction, complete: resolve, reject }));

@@ -15,13 +15,42 @@ import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { Operation, Transaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
-import type { Batch, Staging, Submission } from './staging.ts';
+import { StagedTransaction, growsRecords, type Staging } from './staging.ts';
 
 // Deferred transactions are counted, as their bytes are not known before they have run.
 const DEFERRED_MAX = 512;
 /** The estimated size of a deferred transaction. */
 const DEFERRED_BYTES = 128 << 10;
+
+/**
+ * A call of `Store.transact`: its function, which may run several times, and its promise, which is
+ * settled once the last run is durable. The type of the result matters to the caller alone.
+ */
+interface Submission {
+  /** Whether the next run will be on a state that is no older than the call. */
+  isFresh: boolean;
+  /** Stages the operations. What it throws is for `reject`. */
+  run(transaction: Transaction): void;
+  /** Gives the caller the result of the last run. */
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** A submission with its last run. */
+type StagedSubmission = {
+  readonly submission: Submission; readonly transaction: StagedTransaction;
+};
+
+/** Submissions whose transactions go to disk together. */
+type Batch = {
+  /** The number rises from batch to batch. */
+  readonly number: number;
+  /** Those that are not on disk yet. */
+  submissions: StagedSubmission[];
+  /** Called at the end of the batch, for transactions that have read its staged records. */
+  readonly dependents: ((isCommitted: boolean) => void)[];
+  bytes: number;
+};
 
 type GroupCommitOptions = {
   readonly journal: Journal;
@@ -89,8 +118,8 @@ export class GroupCommit implements AppendRequest {
   rebase(apply: () => void): void {
     const batches = this.#abandonAll();
     apply();
-    for (const { transactions } of batches) {
-      for (const { submission } of transactions) this.#stage(submission);
+    for (const { submissions } of batches) {
+      for (const { submission } of submissions) this.#stage(submission);
     }
     notifyDependents(batches);
   }
@@ -129,7 +158,7 @@ export class GroupCommit implements AppendRequest {
    * has thrown, has written nothing or is refused: then it is completed here.
    */
   #stage(submission: Submission): void {
-    const transaction = new StagedTransaction(this.#options.staging, submission);
+    const transaction = new StagedTransaction(this.#options.staging);
     try {
       submission.run(transaction);
       if (transaction.operations.length > 0) this.onStaged?.(transaction);
@@ -149,7 +178,9 @@ export class GroupCommit implements AppendRequest {
       submission.reject(rejection);
       return;
     }
-    transaction.join(this.#gathering);
+    transaction.join(this.#gathering.number);
+    this.#gathering.submissions.push({ submission, transaction });
+    this.#gathering.bytes += transaction.bytes;
     this.#openWindow();
   }
 
@@ -172,8 +203,11 @@ export class GroupCommit implements AppendRequest {
    * the batch whose staged records it has read, or, where other nodes write too, if the state that
    * it has read is no older than the call. If the batch fails or the state is older it runs again.
    */
-  #completeAfter(batch: Batch | null, submission: Submission, complete: () => void): void {
-    if (batch !== null) {
+  #completeAfter(
+    batchNumber: number | null, submission: Submission, complete: () => void,
+  ): void {
+    if (batchNumber !== null) {
+      const batch = batchNumber === this.#inFlight?.number ? this.#inFlight : this.#gathering;
       batch.dependents.push((isCommitted) => {
         if (isCommitted) complete();
         else this.#stageAgain(submission);
@@ -211,18 +245,18 @@ export class GroupCommit implements AppendRequest {
   };
 
   get #waitingCount(): number {
-    return this.#gathering.transactions.length + this.#deferred.length;
+    return this.#gathering.submissions.length + this.#deferred.length;
   }
 
   /** Called by the journal, as is `onEnded`: see `AppendRequest`. */
   collectOperations(): readonly (readonly Operation[])[] {
     if (this.#inFlight === null && this.#deferred.length > 0) this.#stageDeferred();
-    const { transactions } = this.#inFlight ??= this.#startNextBatch();
+    const { submissions } = this.#inFlight ??= this.#startNextBatch();
     const { batchBytesMax } = this.#options.journal;
     this.#appendedCount = batchBytesMax === Infinity
-      ? transactions.length : countWithin(transactions, batchBytesMax);
-    const first = transactions.slice(0, this.#appendedCount);
-    return first.map(({ operations }) => operations);
+      ? submissions.length : countWithin(submissions, batchBytesMax);
+    const first = submissions.slice(0, this.#appendedCount);
+    return first.map(({ transaction }) => transaction.operations);
   }
 
   #startNextBatch(): Batch {
@@ -247,26 +281,26 @@ export class GroupCommit implements AppendRequest {
   }
 
   #completeBatch(batch: Batch): void {
-    const { transactions } = batch;
-    const committedTransactions = transactions.slice(0, this.#appendedCount);
-    batch.transactions = transactions.slice(this.#appendedCount);
+    const { submissions } = batch;
+    const committedSubmissions = submissions.slice(0, this.#appendedCount);
+    batch.submissions = submissions.slice(this.#appendedCount);
     this.batchCount += 1;
-    this.transactionCount += committedTransactions.length;
-    this.#apply(committedTransactions);
-    for (const { bytes } of committedTransactions) batch.bytes -= bytes;
-    const isWhole = batch.transactions.length === 0;
+    this.transactionCount += committedSubmissions.length;
+    this.#apply(committedSubmissions);
+    for (const { transaction } of committedSubmissions) batch.bytes -= transaction.bytes;
+    const isWhole = batch.submissions.length === 0;
     if (isWhole) {
       this.#inFlight = null;
       this.#options.staging.dropCommitted();
     }
-    for (const { submission } of committedTransactions) submission.resolve();
+    for (const { submission } of committedSubmissions) submission.resolve();
     if (isWhole) for (const complete of batch.dependents) complete(true);
   }
 
-  #apply(transactions: readonly StagedTransaction[]): void {
+  #apply(submissions: readonly StagedSubmission[]): void {
     const { collections, feed, journal } = this.#options;
-    let sequence = journal.sequence - transactions.length;
-    for (const transaction of transactions) {
+    let sequence = journal.sequence - submissions.length;
+    for (const { transaction } of submissions) {
       sequence += 1;
       transaction.endReservations();
       feed.apply(collections, sequence, transaction.operations);
@@ -279,7 +313,7 @@ export class GroupCommit implements AppendRequest {
     const batches = this.#abandonAll();
     for (const batch of batches) {
       const reason = batch === inFlight ? error : laterError;
-      for (const { submission } of batch.transactions) submission.reject(reason);
+      for (const { submission } of batch.submissions) submission.reject(reason);
     }
     for (const submission of this.#deferred.splice(0)) submission.reject(laterError);
     notifyDependents(batches);
@@ -289,9 +323,10 @@ export class GroupCommit implements AppendRequest {
   #abandonAll(): readonly Batch[] {
     const batches = [...this.#inFlight === null ? [] : [this.#inFlight], this.#gathering];
     this.#inFlight = null;
-    if (batches.every(({ transactions }) => transactions.length === 0)) return batches;
+    const submissions = batches.flatMap((batch) => batch.submissions);
+    if (submissions.length === 0) return batches;
     this.#gathering = createBatch(this.#gathering.number + 1);
-    this.#options.staging.abandonAll(batches);
+    this.#options.staging.abandonAll(submissions.map(({ transaction }) => transaction));
     return batches;
   }
 }
@@ -330,6 +365,10 @@ class TypedSubmission<T> implements Submission {
   }
 }
 
+function createBatch(number: number): Batch {
+  return { number, submissions: [], dependents: [], bytes: 0 };
+}
+
 /** Notifies the transactions that have read staged records of these batches, now discarded. */
 function notifyDependents(batches: readonly Batch[]): void {
   for (const { dependents } of batches) {
@@ -338,13 +377,13 @@ function notifyDependents(batches: readonly Batch[]): void {
 }
 
 /** How many of the first transactions fit in `bytesMax` together; at least one. */
-function countWithin(transactions: readonly StagedTransaction[], bytesMax: number): number {
+function countWithin(submissions: readonly StagedSubmission[], bytesMax: number): number {
   let bytes = 0;
-  for (const [index, transaction] of transactions.entries()) {
+  for (const [index, { transaction }] of submissions.entries()) {
     bytes += transaction.bytes;
     if (bytes > bytesMax) return Math.max(index, 1);
   }
-  return transactions.length;
+  return submissions.length;
 }
 
 const TURNS_MAX = 8;

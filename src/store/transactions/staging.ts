@@ -22,35 +22,6 @@ const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
 
-/**
- * A transaction's function, which may run several times, and the promise of its caller, which is
- * settled once the last run is durable. The type of the result matters to the caller alone.
- */
-export interface Submission {
-  /** Whether the next run will be on a state that is no older than the call. */
-  isFresh: boolean;
-  /** Stages the operations. What it throws is for `reject`. */
-  run(transaction: Transaction): void;
-  /** Gives the caller the result of the last run. */
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
-/** Transactions that go to disk together. */
-export type Batch = {
-  /** The number rises from batch to batch. */
-  readonly number: number;
-  /** Its transactions that are not on disk yet. */
-  transactions: StagedTransaction[];
-  /** Called at the end of the batch, for transactions that have read its staged records. */
-  readonly dependents: ((isCommitted: boolean) => void)[];
-  bytes: number;
-};
-
-export function createBatch(number: number): Batch {
-  return { number, transactions: [], dependents: [], bytes: 0 };
-}
-
 type StagedOperation = Operation & {
   readonly isImplied: boolean;
   readonly area: StagingArea;
@@ -100,9 +71,9 @@ export class Staging {
     for (const { stagedRecords } of this.#areas.values()) stagedRecords.dropCommitted();
   }
 
-  /** Discards everything staged in these batches, which are all there are. */
-  abandonAll(batches: readonly Batch[]): void {
-    for (const transaction of batches.flatMap(({ transactions }) => transactions)) {
+  /** Discards everything staged. `transactions` have joined a batch, and are all that have. */
+  abandonAll(transactions: readonly StagedTransaction[]): void {
+    for (const transaction of transactions) {
       transaction.endReservations();
       transaction.operations.forEach(releaseBytes);
     }
@@ -112,14 +83,13 @@ export class Staging {
 
 /** A transaction that stages operations until it joins a batch, or is undone. */
 export class StagedTransaction implements Transaction {
-  readonly submission: Submission;
   readonly operations: StagedOperation[] = [];
   /** At least the length of its journal line. */
   bytes = TRANSACTION_BYTES;
-  /** The batch it will be written with; null before `join`. */
-  batch: Batch | null = null;
   /** The latest batch whose staged records this transaction has read; null for none. */
-  dependsOn: Batch | null = null;
+  dependsOn: number | null = null;
+  /** The batch it will be written with; null before `join`. */
+  #batchNumber: number | null = null;
   readonly #staging: Staging;
   /**
    * The staged holders of unique values, for a transaction of many records: to look for each of
@@ -131,9 +101,8 @@ export class StagedTransaction implements Transaction {
   #reserved: Map<string, number> | null = null;
   #isOpen = true;
 
-  constructor(staging: Staging, submission: Submission) {
+  constructor(staging: Staging) {
     this.#staging = staging;
-    this.submission = submission;
   }
 
   find(collection: string, id: string): Buffer | undefined {
@@ -221,19 +190,15 @@ export class StagedTransaction implements Transaction {
   }
 
   /**
-   * The transaction will be written with `batch`. Batches are written in order, so the dependency
-   * is met. It must be dropped: else each batch would keep the one before it alive, and memory
-   * would grow for as long as writing goes on.
+   * The transaction will be written with the batch of that number. Numbers rise from batch to
+   * batch, which are written in that order.
    */
-  join(batch: Batch): void {
+  join(batchNumber: number): void {
     assert(this.#isOpen, 'a transaction joins one batch');
     this.#isOpen = false;
     this.#holders = null;
     for (const operation of this.operations) operation.replacedOperation = undefined;
-    this.batch = batch;
-    this.dependsOn = null;
-    batch.transactions.push(this);
-    batch.bytes += this.bytes;
+    this.#batchNumber = batchNumber;
   }
 
   /** Unstages all operations, and ends the reservations. */
@@ -321,10 +286,9 @@ export class StagedTransaction implements Transaction {
   // Batches are committed in order, so it is enough to wait for the latest one. Operations come in
   // no order, hence the comparison.
   #recordDependency({ owner }: StagedOperation): void {
-    if (owner === this || owner.batch === null) return;
-    if (this.dependsOn === null || owner.batch.number > this.dependsOn.number) {
-      this.dependsOn = owner.batch;
-    }
+    const batchNumber = owner.#batchNumber;
+    if (owner === this || batchNumber === null) return;
+    if (this.dependsOn === null || batchNumber > this.dependsOn) this.dependsOn = batchNumber;
   }
 }
 

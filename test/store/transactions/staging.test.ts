@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transaction } from '../../../src/store/store-port.ts';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
-import {
-  StagedTransaction, Staging, createBatch, type Submission,
-} from '../../../src/store/transactions/staging.ts';
-
-const submission: Submission = {
-  isFresh: false, run: () => {}, resolve: () => {}, reject: () => {},
-};
+import { StagedTransaction, Staging } from '../../../src/store/transactions/staging.ts';
 
 function createStaging() {
   const books = new StoredCollection({ name: 'books', key: 'id', unique: ['isbn'] });
@@ -21,14 +15,14 @@ function put(transaction: Transaction, id: string, isbn = id): void {
 
 /** A transaction that has run `run`. */
 function stage(staging: Staging, run: (transaction: Transaction) => void): StagedTransaction {
-  const transaction = new StagedTransaction(staging, submission);
+  const transaction = new StagedTransaction(staging);
   run(transaction);
   return transaction;
 }
 
 test('a transaction depends on the latest batch whose records it has read, in any order', () => {
   const { staging } = createStaging();
-  const [written, gathered] = [createBatch(1), createBatch(2)];
+  const [written, gathered] = [1, 2];
   stage(staging, (transaction) => put(transaction, 'a')).join(written);
   staging.startNextBatch();
   stage(staging, (transaction) => put(transaction, 'b')).join(gathered);
@@ -43,10 +37,10 @@ test('a transaction depends on the latest batch whose records it has read, in an
 
 test('a transaction that is undone gives its memory back, and what it had replaced', () => {
   const { books, staging } = createStaging();
-  const batch = createBatch(1);
+  const batch = 1;
   const first = stage(staging, (transaction) => put(transaction, 'a', 'old'));
   first.join(batch);
-  const second = new StagedTransaction(staging, submission);
+  const second = new StagedTransaction(staging);
   put(second, 'a', 'new');
   put(second, 'b');
   assert.equal(books.table.arena.garbageBytes, 0);
@@ -61,15 +55,15 @@ test('a transaction that is undone gives its memory back, and what it had replac
 
 test('a transaction joins one batch, and stages no more', () => {
   const { staging } = createStaging();
-  const open = new StagedTransaction(staging, submission);
-  open.join(createBatch(1));
-  assert.throws(() => open.join(createBatch(2)), { name: 'AssertionError' });
+  const open = new StagedTransaction(staging);
+  open.join(1);
+  assert.throws(() => open.join(2), { name: 'AssertionError' });
   assert.throws(() => put(open, 'a'), { name: 'AssertionError' });
 });
 
 test('one batch is written at a time', () => {
   const { staging } = createStaging();
-  stage(staging, (transaction) => put(transaction, 'a')).join(createBatch(1));
+  stage(staging, (transaction) => put(transaction, 'a')).join(1);
   staging.startNextBatch();
   assert.throws(() => staging.startNextBatch(), { name: 'AssertionError' });
   staging.dropCommitted();
@@ -78,7 +72,7 @@ test('one batch is written at a time', () => {
 
 test('a transaction lists the ids that it sees: committed, staged before it, and its own', () => {
   const { books, staging } = createStaging();
-  const batch = createBatch(1);
+  const batch = 1;
   const first = stage(staging, (transaction) => {
     for (const id of ['d', 'b', 'a']) put(transaction, id);
   });
@@ -87,7 +81,7 @@ test('a transaction lists the ids that it sees: committed, staged before it, and
   staging.startNextBatch();
   staging.dropCommitted();
   assert.equal(books.size, 3);
-  const gathered = createBatch(2);
+  const gathered = 2;
   stage(staging, (transaction) => {
     transaction.delete('books', 'a');
     put(transaction, 'c');
@@ -106,11 +100,11 @@ test('a transaction lists the ids that begin with a prefix, and waits for what i
   const first = stage(staging, (transaction) => {
     for (const id of ['a.1', 'a.2', 'a.', 'a-', 'b.1']) put(transaction, id);
   });
-  first.join(createBatch(1));
+  first.join(1);
   for (const operation of first.operations) books.apply(operation);
   staging.startNextBatch();
   staging.dropCommitted();
-  const gathered = createBatch(2);
+  const gathered = 2;
   stage(staging, (transaction) => {
     transaction.delete('books', 'a.2');
     put(transaction, 'c.');
@@ -128,7 +122,7 @@ test('a transaction lists the ids that begin with a prefix, and waits for what i
 
 test('staged operations are listed with the latest of each record, and waited for', () => {
   const { staging } = createStaging();
-  const gathered = createBatch(1);
+  const gathered = 1;
   stage(staging, (transaction) => {
     put(transaction, 'a');
     put(transaction, 'b', 'first');
@@ -149,30 +143,30 @@ test('staged operations are listed with the latest of each record, and waited fo
 
 test('what a transaction reserves counts until it is applied or discarded', () => {
   const { staging } = createStaging();
-  const batch = createBatch(1);
+  const batch = 1;
   const reserve = (id: string, amount: number) => stage(staging, (transaction) => {
     transaction.reserve('room', amount);
     put(transaction, id);
   });
-  const count = () => new StagedTransaction(staging, submission).countReserved('room');
+  const count = () => new StagedTransaction(staging).countReserved('room');
   const [applied, abandoned] = [reserve('a', 1), reserve('b', 2)];
   applied.join(batch);
   abandoned.join(batch);
   assert.equal(count(), 3);
-  const undone = new StagedTransaction(staging, submission);
+  const undone = new StagedTransaction(staging);
   undone.reserve('room', 8);
   assert.equal(undone.countReserved('room'), 11);
   undone.undo();
   assert.equal(count(), 3);
   applied.endReservations();
   assert.equal(count(), 2);
-  staging.abandonAll([batch]);
+  staging.abandonAll([applied, abandoned]);
   assert.equal(count(), 0);
 });
 
 test('a transaction of many records knows who has a unique value after each operation', () => {
   const { staging } = createStaging();
-  const batch = createBatch(1);
+  const batch = 1;
   stage(staging, (transaction) => put(transaction, 'first', 'theirs')).join(batch);
   const { dependsOn } = stage(staging, (transaction) => {
     const isTaken = { code: 'conflict' };

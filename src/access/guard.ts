@@ -75,8 +75,8 @@ function createAdmission(
     }
     if (origin !== undefined && isPreflight(request)) {
       if (!hasRoute) return respondToPreflight(exchange, allowedMethods(path));
-      // An incoming webhook decides on methods itself, but not on the pages that may call it.
-      if (exchange.route.method === 'ANY' && mayPageRead(exchange)) {
+      // It decides on methods itself, but not on the pages that may call it.
+      if (exchange.route.isIncomingWebhook === true && mayPageRead(exchange)) {
         return respondToWebhookPreflight(exchange);
       }
     }

@@ -32,7 +32,8 @@ export function composeMcp(
   };
   const describe = (path: string, operationId: string, summary: string): HttpRoute => ({
     method: 'POST', path, operationId, summary, access: 'any', bound: { scope: 'read' },
-    tool: 'none', isLongLived: true, refusesForeignPages: true, isInternal: path === RELAY_PATH,
+    tool: 'none', isLongLived: true, refusesForeignPages: true, passesOnCalls: true,
+    isInternal: path === RELAY_PATH,
     body: { mediaTypes: [JSON_TYPE], schema: JSON_OBJECT },
     responses: [
       {

@@ -87,8 +87,12 @@ export type HttpRoute = {
    * `api_call`, if it is below `/api`. `none`: not at all, as its answer is a secret or has no end.
    */
   readonly tool?: RouteTool | 'none';
+  /** Whether it is an incoming webhook: a page of an allowed origin may send it any header. */
+  readonly isIncomingWebhook?: true;
   /** Whether no page of another origin may call it, whatever token it has. */
   readonly refusesForeignPages?: true;
+  /** Whether its requests hold calls of other routes, each of which logs itself. */
+  readonly passesOnCalls?: true;
   /** Whether our own commands alone call it: the OpenAPI document leaves it out. */
   readonly isInternal?: boolean;
   readonly handle: Handler;

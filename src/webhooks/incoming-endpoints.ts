@@ -57,14 +57,14 @@ function createReceiveEndpoints(reception: Reception): readonly HttpRoute[] {
   // webhook's.
   return [{
     method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
-    access: 'public', summary: 'Longer paths are no webhook',
+    access: 'public', isIncomingWebhook: true, summary: 'Longer paths are no webhook',
     parameters: [pathParameter('pathSegment', 'Anything else')],
     responses: [describeResponse(404, 'Webhook not found or disabled')],
     errorFormat: receiveErrorFormat,
     handle: createUnknownPathHandler(reception.webhooks),
   }, {
     method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
-    access: 'public',
+    access: 'public', isIncomingWebhook: true,
     summary: 'Receive a webhook and run its action; any method that the webhook allows. Its '
       + '`response` may stand in place of these answers',
     parameters: [

@@ -7,7 +7,7 @@ import type { GuardOptions } from '../../src/access/guard.ts';
 import { parseHostName, isLoopbackName } from '../../src/access/host-check.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
-import type { Access } from '../../src/server/http-route.ts';
+import type { Access, HttpRoute } from '../../src/server/http-route.ts';
 import {
   checkCurrentScope, combineVerifiers, createFixedVerifier,
 } from '../../src/access/token-verifier.ts';
@@ -17,15 +17,18 @@ import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts
 import { route, startServer } from '../support/test-server.ts';
 import type { TestServer, TestServerOptions } from '../support/test-server.ts';
 
-const ok = (method: 'GET' | 'POST' | 'ANY', path: string, access: Access) =>
-  route(method, path, (exchange) => exchange.sendJson(200, exchange.isControl), { access });
+const ok = (
+  method: 'GET' | 'POST' | 'ANY', path: string, access: Access, more: Partial<HttpRoute> = {},
+) =>
+  route(method, path, (exchange) => exchange.sendJson(200, exchange.isControl),
+    { access, ...more });
 
 const ROUTES = [
   ok('GET', '/', 'public'), ok('GET', '/healthz', 'public'), ok('GET', '/readyz', 'public'),
   ok('GET', '/metrics', 'read'), ok('GET', '/api/books', 'read'), ok('POST', '/api/books', 'write'),
   ok('GET', '/api/admin', 'admin'), ok('GET', '/api/copy', 'follow'),
   ok('POST', '/control/backup', 'control'),
-  ok('ANY', '/webhook/in/{rest...}', 'public'),
+  ok('ANY', '/webhook/in/{rest...}', 'public', { isIncomingWebhook: true }),
 ];
 
 function start(

@@ -323,8 +323,7 @@ export class HttpExchange implements Exchange {
   /** Logs each write of a customer, and of a program by a tool, with `who`: see change-log.ts. */
   #logCall(status: number): void {
     const { request: { method = '' }, path, route, grant } = this;
-    // A door of MCP passes on calls, each of which logs itself.
-    if (method === 'GET' || method === 'HEAD' || route.refusesForeignPages === true) return;
+    if (method === 'GET' || method === 'HEAD' || route.passesOnCalls === true) return;
     const isBound = grant?.binding !== undefined;
     if (!isBound && !this.#isOfTool) return;
     const message = isBound ? 'a call with a token that is bound to webhooks' : 'a call of a tool';

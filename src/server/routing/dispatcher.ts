@@ -295,7 +295,7 @@ function createEndpoint(route: HttpRoute, metrics: Metrics): Endpoint {
   const isOfApi = path.startsWith('/api/');
   return {
     route, meter: metrics.meter(path), refusesQuery: isOfApi && !takesQuery,
-    refusesBody: isOfApi && method !== 'GET' && method !== 'ANY' && body === undefined,
+    refusesBody: isOfApi && method !== 'GET' && body === undefined,
   };
 }
 

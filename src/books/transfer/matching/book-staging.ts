@@ -2,9 +2,13 @@
  * The books that the records of an import may match: those of the store as a transaction sees them,
  * or as they would be after a dry run's records.
  */
+import { assert } from '../../../base/assert.ts';
 import type { Collection, Transaction } from '../../../store/store-port.ts';
 import type { MatchIndex } from './match-index.ts';
 import type { MatchKeys } from './match-key.ts';
+
+/** The indexes of the committed books by the ranks of their keys, as far as records need them. */
+type MatchIndexesByRank = readonly (MatchIndex | undefined)[];
 
 export interface BookStaging {
   find(id: string): Buffer | undefined;
@@ -18,11 +22,11 @@ export interface BookStaging {
 export class TransactionStaging implements BookStaging {
   readonly #transaction: Transaction;
   readonly #collection: string;
-  readonly #indexes: readonly MatchIndex[];
-  /** One for each index; null until the first search by a key. */
-  #staged: readonly StagingIndex[] | null = null;
+  readonly #indexes: MatchIndexesByRank;
+  /** By the ranks of the keys: one is there from the first search by its keys on. */
+  readonly #staged: (StagingIndex | undefined)[] = [];
 
-  constructor(transaction: Transaction, collection: string, indexes: readonly MatchIndex[]) {
+  constructor(transaction: Transaction, collection: string, indexes: MatchIndexesByRank) {
     this.#transaction = transaction;
     this.#collection = collection;
     this.#indexes = indexes;
@@ -33,14 +37,15 @@ export class TransactionStaging implements BookStaging {
   }
 
   findMatches(key: string, rank: number): Iterable<string> {
-    this.#staged ??= this.#indexes.map((index) => this.#readStaged(index));
     const index = this.#indexes[rank];
-    return findMatches(this, index?.keys, [this.#staged[rank], index], key);
+    assert(index !== undefined, 'an import opens the indexes that its records need');
+    this.#staged[rank] ??= this.#readStaged(index);
+    return findMatches(this, index.keys, [this.#staged[rank], index], key);
   }
 
   put(id: string, json: string): void {
     const { bytes } = this.#transaction.put(this.#collection, id, json);
-    for (const index of this.#staged ?? []) index.put(id, bytes);
+    for (const index of this.#staged) index?.put(id, bytes);
   }
 
   #readStaged(index: MatchIndex): StagingIndex {
@@ -59,9 +64,9 @@ const BYTES_REMEMBERED_MAX = 12 * 2 ** 20;
 type DryRunOptions = {
   /** Null where there is no catalog. */
   readonly committed: Pick<Collection, 'findBytes'> | null;
-  /** One for each of `keys`; none where there is no catalog. */
-  readonly indexes: readonly MatchIndex[];
-  /** The keys of each way to match. */
+  /** None where there is no catalog. */
+  readonly indexes: MatchIndexesByRank;
+  /** The keys of each way to match, by their ranks. */
   readonly keys: readonly MatchKeys[];
 };
 
@@ -72,12 +77,12 @@ type DryRunOptions = {
 export class DryRunStaging implements BookStaging {
   readonly #options: DryRunOptions;
   readonly #bytesById = new Map<string, Buffer>();
-  readonly #staged: readonly StagingIndex[];
+  /** By the ranks of the keys: one is there from the first search by its keys on. */
+  readonly #staged: (StagingIndex | undefined)[] = [];
   #bytesTotal = 0;
 
   constructor(options: DryRunOptions) {
     this.#options = options;
-    this.#staged = options.keys.map((keys) => new StagingIndex((bytes) => keys.readStored(bytes)));
   }
 
   find(id: string): Buffer | undefined {
@@ -85,8 +90,10 @@ export class DryRunStaging implements BookStaging {
   }
 
   findMatches(key: string, rank: number): Iterable<string> {
-    const { keys, indexes } = this.#options;
-    return findMatches(this, keys[rank], [this.#staged[rank], indexes[rank]], key);
+    const keys = this.#options.keys[rank];
+    assert(keys !== undefined);
+    this.#staged[rank] ??= this.#readRemembered(keys);
+    return findMatches(this, keys, [this.#staged[rank], this.#options.indexes[rank]], key);
   }
 
   put(id: string, json: string): void {
@@ -97,7 +104,13 @@ export class DryRunStaging implements BookStaging {
     if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    for (const index of this.#staged) index.put(id, bytes);
+    for (const index of this.#staged) index?.put(id, bytes);
+  }
+
+  #readRemembered(keys: MatchKeys): StagingIndex {
+    const stagingIndex = new StagingIndex((bytes) => keys.readStored(bytes));
+    for (const [id, bytes] of this.#bytesById) stagingIndex.put(id, bytes);
+    return stagingIndex;
   }
 }
 
@@ -106,13 +119,13 @@ export class DryRunStaging implements BookStaging {
  * still has the key. Some ids come twice.
  */
 function* findMatches(
-  books: BookStaging, keys: MatchKeys | undefined,
+  books: BookStaging, keys: MatchKeys,
   sources: readonly ({ find(key: string): Iterable<string> } | undefined)[], key: string,
 ): Generator<string> {
   for (const source of sources) {
     for (const id of source?.find(key) ?? []) {
       const bytes = books.find(id);
-      if (bytes !== undefined && keys?.readStored(bytes).includes(key) === true) yield id;
+      if (bytes !== undefined && keys.readStored(bytes).includes(key) === true) yield id;
     }
   }
 }

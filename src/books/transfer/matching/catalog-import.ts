@@ -9,6 +9,7 @@ import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
 import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
 import { createImportKeys } from './match-key.ts';
+import type { MatchKeys } from './match-key.ts';
 import { DryRunMarks, ImportMarks } from './book-marks.ts';
 import { DryRunStaging, TransactionStaging } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
@@ -35,13 +36,14 @@ class CatalogImport implements BookImport {
   readonly #deps: CatalogImportDeps;
   readonly #allIndexes: MatchIndexes;
   readonly #mode: MatchMode;
-  /** See `MatchIndexes.acquire`. */
-  readonly #indexes: readonly MatchIndex[];
+  readonly #keys: readonly MatchKeys[];
+  /** By the ranks of the keys: an index is there from the first record on that has such a key. */
+  readonly #indexes: (MatchIndex | undefined)[] = [];
   /** Null where nothing is matched but ids, and in a dry run, which has its own. */
   readonly #marks: ImportMarks | null;
   readonly #dryRun: DryRun | null;
-  readonly #whenReady: Promise<unknown>;
-  #isReady = false;
+  /** Resolves when the indexes know all books; null: they do. */
+  #whenReady: Promise<unknown> | null = null;
   #batchesUnderWay = 0;
   #isClosed = false;
 
@@ -49,21 +51,18 @@ class CatalogImport implements BookImport {
     this.#deps = deps;
     this.#allIndexes = indexes;
     this.#mode = mode;
-    this.#indexes = indexes.acquire(mode);
+    this.#keys = createImportKeys(mode);
     const collection = deps.store.collection(COLLECTION);
     const hasMarks = mode.matches.length > 0;
     this.#marks = hasMarks && !mode.isDryRun ? new ImportMarks(collection) : null;
-    this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#indexes) : null;
-    this.#whenReady = Promise.all(this.#indexes.map(({ whenReady }) => whenReady));
-    // Before the batches that wait, so that none that comes later overtakes them.
-    this.#whenReady.then(() => {
-      this.#isReady = true;
-    }, () => {});
+    this.#dryRun = mode.isDryRun
+      ? new DryRun(mode, this.#keys, collection, this.#indexes) : null;
   }
 
   importBatch(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
     assert(!this.#isClosed, 'an import is closed after its last batch');
-    const batch = this.#isReady
+    this.#openIndexes(records);
+    const batch = this.#whenReady === null
       ? this.#run(records) : this.#whenReady.then(() => this.#run(records));
     this.#batchesUnderWay += 1;
     const onEnd = (): void => {
@@ -80,10 +79,29 @@ class CatalogImport implements BookImport {
     this.#release();
   }
 
+  /** Opens the indexes that the records need first: to read the keys of all books takes time. */
+  #openIndexes(records: readonly ImportRecord[]): void {
+    for (const [rank, keys] of this.#keys.entries()) {
+      const isNeeded = this.#indexes[rank] === undefined
+        && records.some((record) => keys.readRecord(record).length > 0);
+      if (!isNeeded) continue;
+      const index = this.#allIndexes.acquire(keys);
+      this.#indexes[rank] = index;
+      const whenReady = Promise.all([this.#whenReady, index.whenReady]);
+      this.#whenReady = whenReady;
+      // Before the batches that wait, so that none that comes later overtakes them.
+      whenReady.then(() => {
+        if (this.#whenReady === whenReady) this.#whenReady = null;
+      }, () => {});
+    }
+  }
+
   /** A transaction may run again until it has ended, and then needs the index and the marks. */
   #release(): void {
     if (!this.#isClosed || this.#batchesUnderWay > 0) return;
-    for (const index of this.#indexes) this.#allIndexes.release(index);
+    for (const index of this.#indexes) {
+      if (index !== undefined) this.#allIndexes.release(index);
+    }
     this.#marks?.close();
     this.#dryRun?.close();
   }
@@ -94,12 +112,11 @@ class CatalogImport implements BookImport {
     if (this.#dryRun !== null) return Promise.resolve(this.#dryRun.run(records, nowMs));
     // Drawn once, as the transaction may run again.
     const newIds = records.map(({ id }) => id ?? makeId());
-    const keys = this.#indexes.map((index) => index.keys);
     const marks = this.#marks?.begin() ?? null;
     const batch = store.transact((transaction) => {
       marks?.clear();
       const books = new TransactionStaging(transaction, COLLECTION, this.#indexes);
-      const deps = { books, mode: this.#mode, keys, marks, nowMs };
+      const deps = { books, mode: this.#mode, keys: this.#keys, marks, nowMs };
       return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
     });
     if (marks !== null) batch.then(() => marks.end(true), () => marks.end(false));
@@ -113,8 +130,10 @@ class DryRun {
   readonly #marks: DryRunMarks | null;
   #newCount = 0;
 
-  constructor(mode: MatchMode, committed: Collection | null, indexes: readonly MatchIndex[]) {
-    const keys = createImportKeys(mode).map((row) => row.keys);
+  constructor(
+    mode: MatchMode, keys: readonly MatchKeys[], committed: Collection | null,
+    indexes: readonly (MatchIndex | undefined)[],
+  ) {
     const books = new DryRunStaging({ committed, indexes, keys });
     this.#marks = mode.matches.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
@@ -136,7 +155,7 @@ class DryRun {
 
 /** A dry run where there is no catalog yet. */
 export function openEmptyDryRun(mode: MatchMode, now: () => number): BookImport {
-  const dryRun = new DryRun(mode, null, []);
+  const dryRun = new DryRun(mode, createImportKeys(mode), null, []);
   return {
     importBatch: (records) => Promise.resolve(dryRun.run(records, now())),
     close() {},

@@ -13,8 +13,6 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import type { MatchMode } from './book-import.ts';
-import { createImportKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 
 type MatchIndexDeps = { readonly collection: Collection; readonly turns: Turns };
@@ -171,16 +169,12 @@ export class MatchIndexes {
     this.#deps = deps;
   }
 
-  /** The indexes for an import, one for each of its keys. It has to `release` each. */
-  acquire(mode: MatchMode): readonly MatchIndex[] {
-    return createImportKeys(mode).map(({ name, keys }) => this.#acquire(name, keys));
-  }
-
-  #acquire(name: string, keys: MatchKeys): MatchIndex {
-    let use = this.#uses.get(name);
+  /** The index of the keys, which the import has to `release`. */
+  acquire(keys: MatchKeys): MatchIndex {
+    let use = this.#uses.get(keys.name);
     if (use === undefined) {
       use = { index: new MatchIndex(this.#deps, keys), importCount: 0 };
-      this.#uses.set(name, use);
+      this.#uses.set(keys.name, use);
     }
     use.importCount += 1;
     return use.index;

@@ -17,6 +17,8 @@ import { createWording, findWording } from './last-import.ts';
 import { findBookId } from './own-export.ts';
 
 export interface MatchKeys {
+  /** Imports share an index of keys of one name. */
+  readonly name: string;
   /** Empty for a stored book that nothing can match. */
   readStored(bytes: Buffer): readonly string[];
   /** Empty for a record that matches nothing. */
@@ -27,20 +29,15 @@ export interface MatchKeys {
 
 /**
  * The keys by which an import finds books, in the order in which they are tried: the ids of merged
- * books, each way to match, and what records without an id say. Imports share keys of one name.
+ * books, each way to match, and what records without an id say.
  */
 export function createImportKeys(
   { matches, source }: Pick<MatchMode, 'matches' | 'source'>,
-): readonly { readonly name: string; readonly keys: MatchKeys }[] {
-  const nameOf = (...words: readonly (string | undefined)[]): string => JSON.stringify(words);
+): readonly MatchKeys[] {
   return [
-    { name: nameOf('merged', source?.format), keys: createMergedKeys(source) },
-    ...matches.map((match) => ({
-      name: match === 'source' ? nameOf(match, source?.format) : nameOf(match),
-      keys: createMatchKeys(match, source),
-    })),
-    ...source === null ? []
-      : [{ name: nameOf('wording', source.format), keys: createWordingKeys(source) }],
+    createMergedKeys(source),
+    ...matches.map((match) => createMatchKeys(match, source)),
+    ...source === null ? [] : [createWordingKeys(source)],
   ];
 }
 
@@ -49,6 +46,7 @@ export function createMatchKeys(match: Match, source: SourceFormat | null): Matc
   switch (match) {
     case 'isbn':
       return {
+        name: match,
         readStored: (bytes) => toKeys(readIsbn(bytes)),
         readRecord: ({ fields: { isbn } }) => toKeys(isbn),
       };
@@ -62,6 +60,7 @@ export function createMatchKeys(match: Match, source: SourceFormat | null): Matc
 /** The ids of merged books (merged-ids.ts), which every import matches by first. */
 export function createMergedKeys(source: SourceFormat | null): MatchKeys {
   return {
+    name: `merged ${source?.format ?? ''}`,
     readStored: readMergedIds,
     readRecord({ id, fields }) {
       const ids = toKeys(id);
@@ -83,6 +82,7 @@ export function createMergedKeys(source: SourceFormat | null): MatchKeys {
 function createWordingKeys(source: SourceFormat): MatchKeys {
   const digestsMember = `${JSON.stringify(DIGESTS_MEMBER)}:{`;
   return {
+    name: `wording ${source.format}`,
     readStored(bytes) {
       const metadata = readMetadataWith(bytes, digestsMember);
       return readOwnId(metadata, source) === null
@@ -94,6 +94,7 @@ function createWordingKeys(source: SourceFormat): MatchKeys {
 }
 
 const TITLE_KEYS: MatchKeys = {
+  name: 'title',
   readStored(bytes) {
     const date = readDatePublished(bytes);
     // A date is a number YYYYMMDD.
@@ -114,6 +115,7 @@ function createSourceKeys(source: SourceFormat): MatchKeys {
   // The metadata of each book from this format has this text: others are not parsed.
   const formatMember = `${JSON.stringify(source.format)}:{`;
   return {
+    name: `source ${source.format}`,
     readStored: (bytes) => toKeys(readOwnId(readMetadataWith(bytes, formatMember), source)),
     readRecord: ({ fields: { metadata } }) => toKeys(readOwnId(metadata, source)),
   };

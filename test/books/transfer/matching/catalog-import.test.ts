@@ -226,19 +226,25 @@ test('imports that match alike share an index, and the last drops it and its mar
   const [first, second, other] =
     await Promise.all([DEFAULTS, DEFAULTS, { ...DEFAULTS, matches: ['title'] as const }]
       .map((mode) => catalog.openImport(mode)));
-  await Promise.all([first, second, other].map((each) => each?.importBatch([])));
+  const importBook = (each: typeof first, book: object) =>
+    endsInTurns(each?.importBatch([recordOf(book)]) ?? Promise.resolve());
+  await importBook(first, { title: 'B', isbn: ISBNS[1] });
+  assert.equal(listeners, 1 + 3, 'that of ISBNs, and the marks of each import');
+  const book = { id: ID, title: 'A', isbn: ISBNS[0] };
+  await Promise.all([first, second, other].map((each) => importBook(each, book)));
   assert.equal(listeners, 3 + 3, 'indexes, and the marks of each import');
   first?.close();
   first?.close();
   other?.close();
-  await endsInTurns(second?.importBatch([recordOf({ title: 'A', isbn: ISBNS[0] })])
-    ?? Promise.resolve());
+  await importBook(second, book);
   assert.equal(listeners, 2 + 1);
   second?.close();
   await endsInTurns(Promise.resolve());
   assert.equal(listeners, 0);
   const unmatched = await catalog.openImport({ ...DEFAULTS, matches: [] });
   await unmatched.importBatch([recordOf({ title: 'B' })]);
+  assert.equal(listeners, 0, 'nothing is looked for');
+  await unmatched.importBatch([recordOf({ ...book, title: 'C' })]);
   assert.equal(listeners, 1, 'without a match there is that of merged books alone');
   unmatched.close();
 });

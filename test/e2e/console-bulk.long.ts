@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
-import { ConsoleAtWork } from './console-hooks.ts';
+import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 import { readLook } from './console-look.ts';
 
 const skip = lacksBrowser;
 const at = new ConsoleAtWork();
+const TICKED = `return [...document.querySelectorAll('tbody input:checked')]
+  .map((box) => box.getAttribute('aria-label'));`;
 
 type Known = Readonly<Record<string, unknown>>;
 
@@ -138,6 +140,46 @@ test('who may only read chooses nothing, and a filter forgets what was chosen', 
     await person.press(' ');
     await person.sees('1 chosen');
   });
+
+test('what is chosen is chosen still when a book was looked at, and in another order', { skip },
+  async () => {
+    const { person } = at;
+    await makeBooks('back', [{}, {}, {}]);
+    await at.open('#/books?keyword=back');
+    await person.click('checkbox', 'Choose back 1');
+    await person.click('checkbox', 'Choose back 3');
+    await person.sees('2 chosen');
+    await person.click('link', 'back 2');
+    await person.click('link', '← Books');
+    await person.sees('2 chosen');
+    await person.gives(TICKED, ['Choose back 1', 'Choose back 3']);
+    await person.choose('Sort', 'added last');
+    await person.gives(TICKED, ['Choose back 3', 'Choose back 1']);
+    await person.click('button', 'Change them…');
+    await person.choose('What is done', 'Rate');
+    await person.choose('Rating', '★★★');
+    await person.click('button', 'Change 2 books');
+    await person.sees('Changed 2 books.');
+    await person.gives(TICKED, []);
+    await person.sees('2 chosen', false);
+  });
+
+test('boxes that are to be ticked when the list has answered are not once the user has gone on', {
+  skip,
+}, async () => {
+  const { person, browser } = at;
+  await makeBooks('hasty', [{}, {}]);
+  await at.open('#/books?keyword=hasty');
+  await person.find('link', 'hasty 1');
+  await browser.evaluate(HOLD_REQUESTS);
+  await person.click('checkbox', 'Choose all');
+  await person.gives('return held.length;', 1);
+  await person.click('checkbox', 'Choose all');
+  await browser.evaluate(RELEASE);
+  await person.click('checkbox', 'Choose hasty 1');
+  await person.sees('1 chosen');
+  await person.gives(TICKED, ['Choose hasty 1']);
+});
 
 test('the boxes and the dialog fit each page, and can be read', { skip }, async () => {
   const { person, browser } = at;

@@ -128,6 +128,7 @@ class CatalogList {
   close(): void {
     this.#suggestions?.close();
     this.#facets.close();
+    this.#chosenBooks?.close();
     this.#list.close();
   }
 
@@ -140,7 +141,7 @@ class CatalogList {
     if (readText(criteria) !== previousText && criteria['typos'] !== undefined) {
       return this.#filters.set({ typos: '' });
     }
-    this.#chosenBooks?.clear();
+    this.#chosenBooks?.showFor(criteria);
     const { sort, typos, ...conditions } = criteria;
     this.#transferLink.href = href(['books', 'import'], criteria);
     this.#statisticsLink.href = href(['books', 'statistics'], conditions);

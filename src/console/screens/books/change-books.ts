@@ -3,12 +3,12 @@
  * many were changed, and offers to take that back. Each book is changed only as it was read.
  */
 import {
-  ApiError, callApi, getJson, getPage, hasStatus, mayPass, messageOf,
+  ApiError, LatestCall, callApi, getJson, getPage, hasStatus, mayPass, messageOf,
 } from '../../base/api-calls.ts';
 import { createSelect, fill, h, uniqueId } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { apiPath, appendQuery, type Query } from '../../base/screen-address.ts';
+import { apiPath, appendQuery, formatQuery, type Query } from '../../base/screen-address.ts';
 import { asyncButton, runExclusively } from '../../parts/buttons.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
@@ -51,20 +51,28 @@ const REQUESTS_MAX = 4;
 /** A book that somebody else changes meanwhile is read again so often. */
 const TRIES_MAX = 3;
 
+/** What is chosen, and in which list: it stays while the user looks at one of the books. */
+const choice = {
+  /** The query of that list, without its order. */
+  query: '',
+  /** By the ids. */
+  titles: new Map<string, string>(),
+};
+
 export class ChosenBooks {
   readonly element: HTMLElement;
   readonly column: RowColumn<NamedBook> = {
     title: '', kind: 'box', cell: (book) => this.#createBox(book),
   };
-  /** By the ids. */
-  readonly #titles = new Map<string, string>();
+  readonly #titles = choice.titles;
+  readonly #call = new LatestCall();
   readonly #list: HTMLElement;
   readonly #readQuery: () => Query;
   readonly #onChanged: () => void;
   readonly #count = h('span.count', { role: 'status' });
   readonly #all = h('input', { type: 'checkbox', onchange: () => {
     if (this.#all.checked) void this.#chooseAll().catch(showFailureNotice);
-    else this.clear();
+    else this.#clear();
   } });
   readonly #change = h('button', { onclick: () => this.#openDialog() }, 'Change them…');
 
@@ -81,7 +89,20 @@ export class ChosenBooks {
     this.#show();
   }
 
-  clear(): void {
+  close(): void {
+    this.#call.abort();
+  }
+
+  /** What is chosen in another list is forgotten; the order of a list makes it no other. */
+  showFor(listQuery: Query): void {
+    const query = formatQuery({ ...listQuery, sort: '' });
+    if (query !== choice.query) this.#clear();
+    choice.query = query;
+    this.#show();
+  }
+
+  #clear(): void {
+    this.#call.abort();
     this.#titles.clear();
     this.#show();
   }
@@ -98,8 +119,9 @@ export class ChosenBooks {
   }
 
   async #chooseAll(): Promise<void> {
+    const signal = this.#call.begin();
     const { items, total } = await getPage<NamedBook>(appendQuery('/api/books',
-      { ...this.#readQuery(), limit: String(BOOKS_MAX), fields: 'title' }));
+      { ...this.#readQuery(), limit: String(BOOKS_MAX), fields: 'title' }), signal);
     for (const { id, title } of items) this.#titles.set(id, title);
     if (total !== null && total > items.length) {
       showNotice(`The first ${formatCount(items.length)} of ${formatCount(total)} are chosen.`);
@@ -123,14 +145,16 @@ export class ChosenBooks {
   }
 
   #openDialog(): void {
-    const count = this.#titles.size;
-    openChangeDialog(new Map(this.#titles), (work) =>
-      runExclusively([this.#change], () => work({
-        onProgress: (doneCount) => fill(this.#count,
-          `${formatCount(doneCount)} of ${formatCount(count)} done`),
+    const titles = new Map(this.#titles);
+    openChangeDialog(titles, (work) => runExclusively([this.#change], () => work({
+      onProgress: (doneCount) => fill(this.#count,
+        `${formatCount(doneCount)} of ${formatCount(titles.size)} done`),
+      onChanged: () => {
+        for (const id of titles.keys()) this.#titles.delete(id);
         // The user may have left the screen meanwhile.
-        onChanged: () => this.element.isConnected && this.#onChanged(),
-      })));
+        if (this.element.isConnected) this.#onChanged();
+      },
+    })));
   }
 }
 

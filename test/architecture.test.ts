@@ -128,7 +128,7 @@ test('the top folder holds only what belongs there', {
 /** A table that imports nothing, so that the page has it and no more. */
 const TABLE_OF_CONSOLE = 'src/books/transfer/format-list.ts';
 /** The build puts the data that it computes in its place. */
-const LABELS_OF_CONSOLE = 'src/console/screens/books/book-labels.ts';
+const LABELS_OF_CONSOLE = 'src/console/base/book-labels.ts';
 
 test('the console takes types alone from the program, and one table', () => {
   assert.deepEqual(importsOf(TABLE_OF_CONSOLE), []);

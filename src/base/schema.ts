@@ -140,7 +140,7 @@ export type MemberForm = {
   /** How it is edited, where its kind does not say it: see special-fields.ts of the console. */
   readonly field?:
     | 'action' | 'action-options' | 'command' | 'delay' | 'files' | 'json' | 'lines' | 'pairs'
-    | 'retries' | 'sender' | 'signing' | 'statuses' | 'variables';
+    | 'retries' | 'sender' | 'signing' | 'stars' | 'statuses' | 'variables';
   /**
    * The choices: texts, or names of the only member of an object whose value is typed into an
    * input with that label. The first is the default, which is not sent.

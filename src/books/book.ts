@@ -134,7 +134,7 @@ export const readingSchema = describeObject({
     },
     rating: {
       schema: { kind: 'number', minimum: 0.25, maximum: RATING_MAX, partsOfOne: 4 },
-      description: 'Stars, also halves and quarters of one.',
+      form: { field: 'stars' }, description: 'Stars, also halves and quarters of one.',
     },
     startedOn: {
       label: 'Started', schema: partialDateSchema, description: 'When the last reading began.',

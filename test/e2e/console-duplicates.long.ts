@@ -171,7 +171,7 @@ test('what cannot be merged stays as it is, with the choices, and what is newer 
     await at.open(`#/books/duplicates/${first}/${second}?by=title`);
     await person.click('button', 'Merge into the second book');
     await person.click('button', 'Merge them');
-    await person.sees(/Reading, finished on: must not be before/);
+    await person.sees(/Reading, finished: must not be before/);
     await person.find('button', 'Merge them');
     await at.call('PATCH', `/api/books/${first}`, { subtitle: 'newer' });
     await person.choose('Reading, started to be kept', 'Its');

@@ -209,7 +209,7 @@ test('what is drawn anew gives the focus to its title', { skip }, async () => {
     await person.press('Enter');
     await person.find('button', 'Edit');
     await person.gives(FOCUSED, 'H1');
-    await person.click('button', 'Rotate the secret');
+    await person.click('button', 'Make a secret');
     await person.click('button', 'Make a new secret');
     // It is shown this once, so that it stays until it is told to go.
     await person.find('dialog', 'The new secret');

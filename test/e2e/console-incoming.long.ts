@@ -7,7 +7,7 @@ import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = lacksBrowser;
-const CHANGES = ['Edit', 'Action and routes', 'Rotate the secret', 'Turn off', 'Delete'];
+const CHANGES = ['Edit', 'Action and routes', 'Make a secret', 'Turn off', 'Delete'];
 const at = new ConsoleAtWork();
 
 test('one sets up GitHub from nothing, up to its first accepted request', { skip }, async () => {
@@ -227,9 +227,11 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
   const enabled = async (): Promise<unknown> =>
     (await at.call('GET', `/api/incoming-webhooks/${id}`))['enabled'];
   await at.open(`#/incoming/${id}`);
-  await person.click('button', 'Rotate the secret');
+  await person.click('button', 'Make a secret');
+  await person.sees('What is not signed with it is refused from then on.');
   await person.click('button', 'Make a new secret');
   await person.sees('It is shown this once.');
+  await person.sees('The old one', false);
   await person.click('button', 'I have it');
   await person.sees('X-Signature');
   await person.click('button', 'Turn off');

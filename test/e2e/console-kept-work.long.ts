@@ -211,7 +211,8 @@ test('changes of two people are saved together where they do not collide', { ski
   await person.fill('textbox', 'Subtitle', '');
   await person.fill('textbox', 'ISBN', '');
   await at.call('PATCH', path, {
-    subtitle: 'A Tale', inLanguage: 'fr', isbn: null, reading: { status: 'read', rating: 3.5 },
+    subtitle: 'A Tale', inLanguage: 'fr', isbn: null,
+    reading: { status: 'read', rating: 3.5, owned: true },
   });
   await person.click('button', 'Save');
   await person.gives(MERGED, [
@@ -219,7 +220,7 @@ test('changes of two people are saved together where they do not collide', { ski
     ['Subtitle', 'A Novel', 'A Tale', '–', ''],
     ['ISBN', '9780141439587', '–', '–', 'Theirs'],
     ['Language', 'en', 'fr', 'en', 'Theirs'],
-    ['Reading', '–', 'Status Read, Rating 3.5', '–', 'Theirs'],
+    ['Reading', '–', 'Status Read, Rating ★★★½, Owned yes', '–', 'Theirs'],
   ]);
   await person.click('button', 'Save them together');
   await person.gives('return document.activeElement.ariaLabel;', 'Subtitle to be saved');

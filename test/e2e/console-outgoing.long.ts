@@ -145,10 +145,17 @@ test('a secret is rotated, and a webhook deleted', { skip }, async () => {
   const { person } = at;
   const id = await makeHook();
   await at.open(`#/outgoing/${id}`);
-  await person.click('button', 'Rotate the secret');
-  await person.click('button', 'Make a new secret');
-  await person.sees(/whsec_/);
-  await person.click('button', 'I have it');
+  for (const [button, told] of [
+    ['Make a secret', 'What is sent is signed with it from then on.'],
+    ['Rotate the secret', 'Both count until the old one ends, in 24 hours'],
+    ['Rotate the secret', /The one before that still counts, until .*, and ends at once\./],
+  ] as const) {
+    await person.click('button', button);
+    await person.sees(told);
+    await person.click('button', 'Make a new secret');
+    await person.sees(/whsec_/);
+    await person.click('button', 'I have it');
+  }
   await person.click('button', 'Delete');
   await person.sees('Its secret and its settings will be lost');
   await person.click('DisclosureTriangle', 'As a command');
@@ -257,7 +264,7 @@ test('what a new webhook has missed is counted before it is sent', { skip }, asy
 test('a token that reads may preview, and one that writes send', { skip }, async () => {
   const { person } = at;
   const id = await makeHook();
-  const changes = ['Edit', 'Rotate the secret', 'Turn off', 'Delete'];
+  const changes = ['Edit', 'Make a secret', 'Turn off', 'Delete'];
   for (const [scope, more] of [['read', ['Send it now']], ['write', []]] as const) {
     await at.open(`#/outgoing/${id}`, scope);
     await person.click('button', 'Show what would be sent');

@@ -1,4 +1,5 @@
 /** Words for the problem of a member, and for its place. Pure. */
+import { memberLabels } from './book-labels.ts';
 import { parsePointer } from './json-places.ts';
 
 /** `pointer` is a JSON Pointer into the body that was sent. */
@@ -6,7 +7,7 @@ export type FieldProblem = { readonly pointer: string; readonly detail: string }
 
 /** `{ pointer: '/options/name', detail: 'is required' }` reads `Options, name: is required`. */
 export function formatFieldProblem({ pointer, detail }: FieldProblem): string {
-  const place = joinSteps(parsePointer(pointer));
+  const place = formatPlace(parsePointer(pointer));
   return place === '' ? detail : `${place}: ${detail}`;
 }
 
@@ -22,17 +23,22 @@ export function formatLabel(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** The label of a member of a book by its path without positions, else the words of its name. */
+export function findMemberLabel(path: readonly string[]): string {
+  return memberLabels[path.join('.')] ?? formatLabel(path.at(-1) ?? '');
+}
+
 /**
- * `/authors/0/birthDate` reads `Authors 1, birth date`, from its steps with their labels: positions
- * begin with 1 for people.
+ * `/authors/0/birthDate` reads `Authors 1, born`: positions begin with 1 for people. The names in
+ * the metadata of a book are those of its source.
  */
-export function joinSteps(
-  steps: readonly (string | number)[],
-  findLabel: (step: string, index: number) => string = formatLabel,
-): string {
-  return steps.map((step, index) => {
+export function formatPlace(steps: readonly (string | number)[]): string {
+  const names: string[] = [];
+  return steps.map((step) => {
     if (/^\d+$/.test(String(step))) return ` ${Number(step) + 1}`;
-    const label = findLabel(String(step), index);
-    return index === 0 ? label : `, ${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+    names.push(String(step));
+    if (names.length === 1) return findMemberLabel(names);
+    const label = names[0] === 'metadata' ? String(step) : findMemberLabel(names);
+    return `, ${label.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   }).join('');
 }

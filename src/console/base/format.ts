@@ -5,6 +5,7 @@ import { h } from './dom.ts';
 /** Times that lie no farther off are now. */
 const NOW_MS = 5000;
 const DAY_MS = 86_400_000;
+const QUARTERS = ['', '¼', '½', '¾'];
 const numberFormat = new Intl.NumberFormat('en');
 
 export function formatCount(value: number): string {
@@ -15,6 +16,11 @@ export function formatCount(value: number): string {
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '–';
   return typeof value === 'string' ? value : encodeJson(value);
+}
+
+/** `★★★½` */
+export function formatStars(rating: number): string {
+  return '★'.repeat(Math.floor(rating)) + (QUARTERS[rating % 1 * 4] ?? '');
 }
 
 /** `1 request`, `2 requests` */

@@ -1,12 +1,24 @@
 /**
  * Rotates a webhook's secret: the server makes a new secret, and the old secret counts for one more
- * day where requests can hold the signatures of both.
+ * day where requests can hold the signatures of both. A rotation in that day ends the secret before
+ * the old one at once.
  */
+import type { OutgoingWebhook } from '../../app/api-types.ts';
 import { callApi } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
 import { formatTimestamp } from '../base/format.ts';
+import { apiPath } from '../base/screen-address.ts';
+import { asyncButton } from './buttons.ts';
 import { codeBlock } from './code-block.ts';
-import { askToConfirm, openDialog } from './dialog.ts';
+import { askToConfirm, formatCommand, openDialog } from './dialog.ts';
+
+/** What is asked of a webhook that has no secret yet. */
+const FIRST_TEXTS = {
+  incoming: 'A secret is made and shown once. What is not signed with it is refused from then on.',
+  outgoing: 'A secret is made and shown once. What is sent is signed with it from then on.',
+};
+
+type RotatableWebhook = Pick<OutgoingWebhook, 'identifier' | 'hasSecret' | 'previousSecret'>;
 
 type RotatedWebhook = {
   readonly secret: string;
@@ -14,20 +26,36 @@ type RotatedWebhook = {
   readonly previousSecret?: { readonly validUntil: string };
 };
 
-export async function rotateSecret(
-  path: string, command: string, onDone: () => Promise<void>,
-): Promise<void> {
-  const isSure = await askToConfirm({
-    title: 'Rotate the secret?', action: 'Make a new secret', command,
-    text: 'A new secret is made and shown once. Both count until the old one ends, in 24 hours, '
-      + 'where requests can hold the signatures of two.',
+/** The button that asks, and rotates; `refresh` is called afterwards. */
+export function rotateButton(
+  kind: 'incoming' | 'outgoing', webhook: RotatableWebhook, refresh: () => Promise<void>,
+): HTMLButtonElement {
+  const { identifier, hasSecret, previousSecret: before } = webhook;
+  const title = hasSecret ? 'Rotate the secret' : 'Make a secret';
+  return asyncButton(title, async () => {
+    const command = formatCommand(`${kind}webhook:rotate-secret`, { identifier });
+    const isSure = await askToConfirm({
+      title: `${title}?`, action: 'Make a new secret', isDestructive: before !== undefined,
+      text: hasSecret ? describeRotation(before?.validUntil) : FIRST_TEXTS[kind],
+      command: before === undefined ? command : `${command} --force`,
+    });
+    if (!isSure) return;
+    const { body: { secret, previousSecret } } = await callApi<RotatedWebhook>('POST',
+      apiPath(`${kind}-webhooks`, identifier, 'rotate-secret'),
+      { body: { force: before !== undefined } });
+    const fate = previousSecret === undefined ? 'The old one counts no more.'
+      : `The old one counts, too, until ${formatTimestamp(previousSecret.validUntil)}.`;
+    await openSecretDialog(secret, hasSecret ? fate : null);
+    await refresh();
   });
-  if (!isSure) return;
-  const { body: { secret, previousSecret } } = await callApi<RotatedWebhook>('POST',
-    `${path}/rotate-secret`, { body: {} });
-  await openSecretDialog(secret, previousSecret === undefined ? 'The old one counts no more.'
-    : `The old one counts, too, until ${formatTimestamp(previousSecret.validUntil)}.`);
-  await onDone();
+}
+
+/** `overlapEnd`: until when the secret before this one counts, which ends now. */
+function describeRotation(overlapEnd: string | undefined): string {
+  const loss = overlapEnd === undefined ? ''
+    : ` The one before that still counts, until ${formatTimestamp(overlapEnd)}, and ends at once.`;
+  return 'A new secret is made and shown once. Both count until the old one ends, in 24 hours, '
+    + `where requests can hold the signatures of two.${loss}`;
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
-import { formatValue } from '../../base/format.ts';
+import { formatStars, formatValue } from '../../base/format.ts';
 import { NumberText, encodeJson } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
@@ -186,11 +186,14 @@ function renderMember(
     choice ?? (isChangedByMe ? 'Yours' : 'Theirs')];
 }
 
-/** `Status Read, Rating 3.75`: in the words of the form, an object by the labels of its members. */
+/** `Status Read, Rating ★★★¾`: in the words of the form, an object by the labels of its members. */
 function formatMember(schema: ModelSchema, value: unknown): string {
-  const { properties, items = {}, 'x-form': { choices = [] } = {} } = resolveSchema(schema);
+  const { properties, items = {}, 'x-form': form = {} } = resolveSchema(schema);
+  const { choices = [], field } = form;
   const [, choiceLabel] = choices.find(([choice]) => choice === value) ?? [];
   if (choiceLabel !== undefined) return choiceLabel;
+  if (field === 'stars' && typeof value === 'number') return formatStars(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatMember(items, item)).join('; ') || '–';
   if (typeof value !== 'object' || value === null || value instanceof NumberText) {
     return formatValue(value);

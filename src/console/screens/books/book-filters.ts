@@ -3,10 +3,10 @@
  * take chosen values away.
  */
 import { fill, h } from '../../base/dom.ts';
+import { formatStars } from '../../base/format.ts';
 import type { Query } from '../../base/screen-address.ts';
 import { sortFilter, type FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
-import { facetFilters, sortLabels, valueLabels } from './book-labels.ts';
-import { formatStars } from './book-marks.ts';
+import { facetFilters, sortLabels, valueLabels } from '../../base/book-labels.ts';
 
 type ChosenFilter = { readonly label: string; readonly remove: () => void };
 

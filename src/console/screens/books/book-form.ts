@@ -14,7 +14,7 @@ import type { Book } from '../../../books/book.ts';
 import { RATING_CHOICES } from './book-marks.ts';
 
 export const BOOK_FIELDS: FieldFactories = {
-  authors: authorsField, keywords: linesField, shelves: linesField, rating: ratingField,
+  authors: authorsField, keywords: linesField, shelves: linesField, stars: ratingField,
 };
 
 export function openNewBook(container: HTMLElement): () => void {

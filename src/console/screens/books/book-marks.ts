@@ -1,10 +1,10 @@
 /** A book in few signs: its cover, its status as a word, and its rating as stars. */
 import { h } from '../../base/dom.ts';
+import { formatStars } from '../../base/format.ts';
 import type { Book, Reading } from '../../../books/book.ts';
-import { valueLabels } from './book-labels.ts';
+import { valueLabels } from '../../base/book-labels.ts';
 
 const STARS_MAX = 5;
-const QUARTERS = ['', '¼', '½', '¾'];
 const HUES = 360;
 /** Spreads titles that differ in a letter over the hues. */
 const HUE_STEP = 31;
@@ -13,11 +13,6 @@ const HUE_STEP = 31;
 export const RATING_CHOICES: readonly (readonly [rating: string, label: string])[] = [['', '–'],
   ...Array.from({ length: STARS_MAX * 4 }, (_, index) => STARS_MAX - index / 4)
     .map((rating) => [String(rating), formatStars(rating)] as const)];
-
-/** `★★★½` */
-export function formatStars(rating: number): string {
-  return '★'.repeat(Math.floor(rating)) + (QUARTERS[rating % 1 * 4] ?? '');
-}
 
 export function stars(rating: number): HTMLElement {
   return h('span.stars', { role: 'img', 'aria-label': `${rating} of ${STARS_MAX} stars` },

@@ -3,7 +3,7 @@ import { apiPath } from '../../base/screen-address.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
-import { formatLabel } from '../../base/field-problem.ts';
+import { findMemberLabel } from '../../base/field-problem.ts';
 import { formatCount, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -13,7 +13,7 @@ import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
 import { BOOK_FIELDS } from './book-form.ts';
-import { memberLabels, valueLabels } from './book-labels.ts';
+import { valueLabels } from '../../base/book-labels.ts';
 import { cover, stars } from './book-marks.ts';
 import { formatMember, isForPeople, isObject } from './member-text.ts';
 import { deleteBook, type StoredBook } from './stored-book.ts';
@@ -84,7 +84,7 @@ export function formatSeries(series: readonly Series[]): string {
 function renderFact(
   path: string, name: string, value: unknown,
 ): readonly [label: string, content: Child] {
-  return [memberLabels[path] ?? formatLabel(name), renderValue(name, value)];
+  return [findMemberLabel(path.split('.')), renderValue(name, value)];
 }
 
 function renderValue(name: string, value: unknown): Child {

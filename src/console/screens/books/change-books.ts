@@ -16,7 +16,7 @@ import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
 import type { FacetsResponse } from './book-facets.ts';
-import { valueLabels } from './book-labels.ts';
+import { valueLabels } from '../../base/book-labels.ts';
 import { RATING_CHOICES } from './book-marks.ts';
 import { parseOutcome } from './import-outcome.ts';
 import { fetchBook, type StoredBook } from './stored-book.ts';

@@ -2,6 +2,7 @@
 import { callApi, hasStatus, messageOf } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
+import { formatPlace } from '../../base/field-problem.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { apiPath, href, parseAddress, replaceQuery } from '../../base/screen-address.ts';
 import { badge } from '../../parts/badge.ts';
@@ -14,7 +15,7 @@ import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.t
 import { stackedTable } from '../../parts/tables.ts';
 import type { Book } from '../../../books/book.ts';
 import { compareBooks, listMergeChoices, type ComparedMember } from './compare-books.ts';
-import { formatMember, formatPath, isForPeople } from './member-text.ts';
+import { formatMember, isForPeople } from './member-text.ts';
 import { deleteBook, fetchBook, type StoredBook } from './stored-book.ts';
 
 const OTHER = 'other';
@@ -126,7 +127,7 @@ function formatDifferences(members: readonly ComparedMember[]): string {
 
 function renderMember({ path, values, isDifferent }: ComparedMember): Child[] {
   return [
-    h('span', formatPath(path), ' ', isDifferent ? badge('differs') : null),
+    h('span', formatPlace(path), ' ', isDifferent ? badge('differs') : null),
     ...values.map((value) => formatMember(path, value)),
   ];
 }
@@ -145,7 +146,7 @@ function openMergeDialog(
     const initial = choice.values[0] === undefined ? OTHER : 'own';
     return {
       ...choice, select: createSelect([['own', 'Its own'], [OTHER, 'The other’s']], initial,
-        { 'aria-label': `${formatPath(choice.path)} to be kept`, onchange: () => showCommand() }),
+        { 'aria-label': `${formatPlace(choice.path)} to be kept`, onchange: () => showCommand() }),
     };
   });
   const readMembers = (): readonly string[] =>
@@ -184,7 +185,7 @@ function openMergeDialog(
       choices.length === 0 ? h('p', 'They differ in nothing that could be chosen.')
         : stackedTable(['Member', 'Of the book that stays', 'Of the one that goes', 'To be kept'],
           choices.map(({ path, values, select }) =>
-            [formatPath(path), ...values.map((value) => formatMember(path, value)), select])),
+            [formatPlace(path), ...values.map((value) => formatMember(path, value)), select])),
       commandDetails(command), problem,
     ], { asks: true, close: 'Keep things as they are', buttons: [merge] });
     dialog.addEventListener('close', () => {

@@ -3,7 +3,7 @@
  * taken for, each record that could not be imported, and the count at the end. Pure: the server
  * alone reads and writes files.
  */
-import { dropBackticks, formatFieldProblem } from '../../base/field-problem.ts';
+import { dropBackticks, formatFieldProblem, formatPlace } from '../../base/field-problem.ts';
 import { parseJson } from '../../base/json-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 
@@ -106,7 +106,7 @@ export function listRemarks(
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(replacedMembers).map(([name, number]) =>
-      `replaced: ${name} in ${formatNumber(number, 'book')}`),
+      `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}`),
     ...listByCount(leftOut).map(([name, number]) =>
       `left out: ${name} in ${formatNumber(number, 'record')}, too long`
         + (isNested ? ' or nested too deep' : '')),

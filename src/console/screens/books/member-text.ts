@@ -1,20 +1,9 @@
-/** The names and values of compared members, for people. */
-import { formatLabel, joinSteps } from '../../base/field-problem.ts';
-import { formatValue } from '../../base/format.ts';
+/** The values of compared members, for people. */
+import { formatStars, formatValue } from '../../base/format.ts';
 import { NumberText } from '../../base/json-text.ts';
 import { FINGERPRINTS } from '../../parts/forms/edit-record.ts';
-import { memberLabels, valueLabels } from './book-labels.ts';
+import { valueLabels } from '../../base/book-labels.ts';
 import type { MemberPath } from './compare-books.ts';
-import { formatStars } from './book-marks.ts';
-
-/** `Authors 1, born`; metadata has users' names. */
-export function formatPath(path: MemberPath): string {
-  return joinSteps(path, (step, index) => {
-    if (index > 0 && path[0] === 'metadata') return step;
-    const names = path.slice(0, index + 1).filter((name) => typeof name === 'string');
-    return memberLabels[names.join('.')] ?? formatLabel(step);
-  });
-}
 
 /** Whether people want to see it: not what the server notes of imports. */
 export function isForPeople(path: MemberPath): boolean {
@@ -28,6 +17,7 @@ export function isForPeople(path: MemberPath): boolean {
 export function formatMember(path: MemberPath, value: unknown): string {
   const name = String(path.at(-1)).split('.').at(-1) ?? '';
   if (name === 'rating' && value !== undefined) return formatStars(Number(value));
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return valueLabels[name]?.[value] ?? value;
   if (Array.isArray(value)) {
     const areTexts = value.every((item) => typeof item === 'string');

@@ -12,7 +12,7 @@ import { codeBlock } from '../../parts/code-block.ts';
 import { confirmAndDelete } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { rotateSecret } from '../../parts/rotate-secret.ts';
+import { rotateButton } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
@@ -140,7 +140,8 @@ function testSection(
 }
 
 function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
-  const { webhook: { identifier, enabled }, path, refresh } = view;
+  const { webhook, path, refresh } = view;
+  const { identifier, enabled } = webhook;
   const toggleEnabled = async (): Promise<void> => {
     await callApi('PATCH', path, { body: { enabled: !enabled } });
     showNotice(enabled ? 'Off: its sender is answered 404.' : 'On again.');
@@ -154,8 +155,7 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
   return [
     asyncButton('Edit', () => editIncoming(container, { ...view, refresh: refreshWithoutSecret })),
     asyncButton('Action and routes', () => editAction(container, view)),
-    asyncButton('Rotate the secret', () => rotateSecret(path,
-      `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, refreshWithoutSecret)),
+    rotateButton('incoming', webhook, refreshWithoutSecret),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
     asyncButton('Delete', () => remove(container, view), 'danger'),
   ];

@@ -18,7 +18,7 @@ import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord, type RecordMembers } from '../../parts/forms/edit-record.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { rotateSecret } from '../../parts/rotate-secret.ts';
+import { rotateButton } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
@@ -179,8 +179,7 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     callerSession.may('write', 'resend') ? backfillButton(view) : null,
     callerSession.may('admin', 'write')
       ? asyncButton('Edit', () => openEditForm(container, view)) : null,
-    callerSession.may('admin', 'write') ? asyncButton('Rotate the secret', () => rotateSecret(path,
-      `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)) : null,
+    callerSession.may('admin', 'write') ? rotateButton('outgoing', webhook, refresh) : null,
     maySwitch && !enabled ? asyncButton('Turn on', turnOn) : null,
     maySwitch && isTrying ? asyncButton('Turn off', turnOff) : null,
     callerSession.may('admin')

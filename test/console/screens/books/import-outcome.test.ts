@@ -32,9 +32,12 @@ test('the encoding of a file is said where it is not UTF-8', () => {
 
 test('a record that was skipped is named by its line, number and key', () => {
   assert.equal(formatSkipped(SKIPPED), 'Line 3: bad (record 2, key 50)');
-  const errors = [{ pointer: '/title', detail: 'is missing' }, { pointer: '', detail: 'is short' }];
+  const errors = [
+    { pointer: '/authors/0/address/addressLocality', detail: 'is long' },
+    { pointer: '', detail: 'is short' },
+  ];
   assert.equal(formatSkipped({ line: 1, detail: 'invalid', errors }),
-    'Line 1: Title: is missing; is short');
+    'Line 1: Authors 1, address, city: is long; is short');
 });
 
 test('the count is told in the words of people', () => {
@@ -47,13 +50,13 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks(COUNT, null), []);
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
-    leftOut: { 'My Review': 3 }, replacedMembers: { title: 1 }, unmatchable: 2,
+    leftOut: { 'My Review': 3 }, replacedMembers: { 'reading.finishedOn': 1 }, unmatchable: 2,
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
     'the import stopped: the disk is full', '1 book skipped: there already',
     'the file is no UTF-8: it was read as Windows-1252',
     'no books: 4 records of type article', 'no books: 2 records of type none',
-    'no books: 1 record of type book', 'replaced: title in 1 book',
+    'no books: 1 record of type book', 'replaced: Reading, finished in 1 book',
     'left out: My Review in 3 records, too long',
     'without an id: 2 records; imported again, they are added once more unless matched by ISBN or '
       + 'title',

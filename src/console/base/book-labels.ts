@@ -4,11 +4,10 @@
  * module and puts the JSON of its exports in its place (.ci/computed-data.mjs), so that the page
  * has no more of it.
  */
-import type { MemberSchema, Schema } from '../../../base/schema.ts';
-import { bookSchema } from '../../../books/book.ts';
-import { FACETS, VALUE_ROWS, WORDS_ROWS } from '../../../books/query/conditions.ts';
-import { SORT_ROWS } from '../../../books/query/sort-keys.ts';
-import type { FilterSpec } from '../../parts/lists/filter-form.ts';
+import type { MemberSchema, Schema } from '../../base/schema.ts';
+import { bookSchema } from '../../books/book.ts';
+import { FACETS, VALUE_ROWS, WORDS_ROWS } from '../../books/query/conditions.ts';
+import { SORT_ROWS } from '../../books/query/sort-keys.ts';
 
 const CONDITIONS = [...WORDS_ROWS, ...VALUE_ROWS];
 const MEMBERS = listMembers(bookSchema);
@@ -24,7 +23,8 @@ export const valueLabels: Readonly<Record<string, Readonly<Record<string, string
 
 export const bookFacets = FACETS.map(({ name, title }) => ({ name, title }));
 
-export const facetFilters: readonly FilterSpec[] = FACETS.flatMap((facet) =>
+/** Rows of the filters of the list (parts/lists/filter-form.ts). */
+export const facetFilters = FACETS.flatMap((facet) =>
   CONDITIONS.filter((row) => row.facet === facet.name)
     .map(({ name, label = name, schema }) => ({
       name, label, isAnyOf: schema.kind === 'array',

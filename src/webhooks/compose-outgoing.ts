@@ -43,11 +43,11 @@ type EventParts = {
   readonly eventUse: EventUse;
   readonly capacity: QueueCapacity;
   readonly events: EventPublisher;
+  readonly deliveries: DeliveryService;
   readonly systemEvents: SystemEvents;
 };
 
 type Outgoing = {
-  readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;
   readonly removal: RemovalListener;
@@ -66,6 +66,7 @@ type Outgoing = {
 export function composeEvents(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
+  requests: RequestLookup,
 ): EventParts {
   const { store, clock, log } = context;
   const fanOuts = new FanOuts(context);
@@ -81,22 +82,27 @@ export function composeEvents(
   const delayedEventWorker =
     new QueueWorker({ ...context, ownership: ALL_OWNED }, scheduler, delayedEvents);
   const systemEvents = new SystemEvents(events, log, webhooks);
+  const deliveries = new DeliveryService(context, {
+    fanOuts, webhooks: webhooks.outgoing, capacity, requests,
+    findHoldProblems: () => findHoldProblems(store),
+  });
   return {
-    fanOuts, delayedEvents, delayedEventWorker, eventUse, capacity, events, systemEvents,
+    fanOuts, delayedEvents, delayedEventWorker, eventUse, capacity, events, deliveries,
+    systemEvents,
   };
 }
 
 export function composeOutgoing(
   context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
     readonly webhooks: OutgoingWebhookIndex; readonly eventParts: EventParts;
-    readonly health: HealthMonitor; readonly requests: RequestLookup;
+    readonly health: HealthMonitor;
   },
 ): Outgoing {
   const { store, clock } = context;
   const { http, outgoing, onOutcome, cloudEventSource } = options;
-  const { webhooks, health, requests } = shared;
+  const { webhooks, health } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.eventParts;
-  const { delayedEventWorker } = shared.eventParts;
+  const { delayedEventWorker, deliveries } = shared.eventParts;
   const bodies = createBodyMaker(shared);
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -114,12 +120,9 @@ export function composeOutgoing(
     context, deliverySpec, deliveryRetention(outgoing, store, eventUse));
   const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
-  const deliveries = new DeliveryService(context, {
-    fanOuts, webhooks, capacity, requests, findHoldProblems: () => findHoldProblems(store),
-  });
   const upkeep = [storeWatch, retention, eventRetention];
   return {
-    sender, keptEvents, deliveries,
+    sender, keptEvents,
     removal: {
       ...removal,
       stageEndOfPending(transaction, webhookId, nowMs) {

@@ -156,21 +156,21 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   const attempts = new AttemptStatistics(context);
   const options = { ...ownOptions, onOutcome: attempts.countOutcomes(ownOptions.onOutcome) };
   const indexes = openIndexes(context, options);
-  const eventParts = composeEvents(context, options, indexes);
-  const { events, systemEvents } = eventParts;
+  const lookup = createRequestLookup(store, indexes.incoming);
+  const eventParts = composeEvents(context, options, indexes, lookup);
+  const { events, deliveries, systemEvents } = eventParts;
   const health = createMonitors(context, indexes, attempts);
-  const actions = makeRegistry(context, options, events);
+  const actions = makeRegistry(context, options, eventParts);
   const runner = makeRunner(context, options);
   const configuredActions = { configurations: indexes.configurations, actions, runner };
-  const lookup = createRequestLookup(store, indexes.incoming);
   const outgoing = composeOutgoing(context, options, {
     ...configuredActions, webhooks: indexes.outgoing, eventParts,
-    health: health.outgoing, requests: lookup,
+    health: health.outgoing,
   });
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
-  const { sender, deliveries, findHostWait, listHostWaits, statistics } = outgoing;
+  const { sender, findHostWait, listHostWaits, statistics } = outgoing;
   const { requests } = incoming;
   const searches = new Searches(context);
   const findVisibility = createVisibilityFinder(indexes.outgoing);
@@ -188,8 +188,8 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     }),
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
-      records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs, keys,
-      searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
+      deliveries, records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs,
+      keys, searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
     }),
     ...emitRoutes(context, events, deliveries, keys),
     ...requestRoutes(requests, indexes.incoming, keys, searches),
@@ -223,8 +223,9 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
 
 /** The routes of what is sent. Tokens that are bound to webhooks may call some of them. */
 function createOutgoingEndpoints(
-  { store }: RelayContext, { sender, deliveries, keptEvents }: ReturnType<typeof composeOutgoing>,
+  { store }: RelayContext, { sender, keptEvents }: ReturnType<typeof composeOutgoing>,
   parts: {
+    readonly deliveries: DeliveryService;
     readonly records: WebhookResources['outgoing'];
     readonly webhooks: Pick<Indexes, WebhookDirection>;
     readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys | null;
@@ -232,7 +233,7 @@ function createOutgoingEndpoints(
     readonly inFlightPerHookMax: number;
   },
 ): readonly HttpRoute[] {
-  const { records, webhooks, health, jobs, keys, searches, findVisibility } = parts;
+  const { deliveries, records, webhooks, health, jobs, keys, searches, findVisibility } = parts;
   const { inFlightPerHookMax } = parts;
   const routes = [
     ...outgoingRoutes({
@@ -372,12 +373,12 @@ function makeRunner(
 
 function makeRegistry(
   { log }: RelayContext, { http, actions, optionalActions = [] }: WebhooksOptions,
-  events: EventPublisher,
+  { events, deliveries }: Pick<Webhooks, 'events' | 'deliveries'>,
 ): ActionRegistry {
   return createActionRegistry({
     builtIn: [
       createLogAction(),
-      createHttpForwardAction(http, (forward) => events.queueForward(forward)),
+      createHttpForwardAction(http, (forward) => deliveries.queueForward(forward)),
       createEmitEventAction(async (name, readPayload, { hops, trace }) => {
         if (!events.mayKeep(name)) {
           nextHop(hops, () => `the event ${name}`);

@@ -131,7 +131,7 @@ test('what is on the disk is what was in memory, however events and requests wer
       'an event beside its cause': ['events+', () => store.transact((transaction) =>
         webhooks.events.stageEvent(transaction, { nowMs: 7, seed: SEED, hops: 1 }, 'thing.made',
           '{\n}', { source: 'catalog' }))],
-      'a forward': ['events+', () => webhooks.events.queueForward(
+      'a forward': ['events+', () => webhooks.deliveries.queueForward(
         { url: 'http://one/', method: 'POST', headers: {}, body: Buffer.from([0xff, 0x22]) })],
       'a request': ['requests+', () => post('/webhook/in/single', { n: 1 })],
       'a request with a large body': ['request-bodies requests+', () =>

@@ -5,6 +5,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Visibility } from '../members/visibility.ts';
+import type { Forward } from '../actions/http-forward-action.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -27,9 +28,10 @@ import {
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, findForwardTarget, isEvent,
+  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, isEvent,
 } from './event-record.ts';
 import { sendDurably, type DurableSend } from './durable-send.ts';
+import { findForwardTarget, queueForward } from './queued-forward.ts';
 import { reconcileDeliveries } from './delivery-reconciliation.ts';
 import {
   toPublicDelivery, type DeliveryReconciliation, type PublicDelivery,
@@ -196,6 +198,11 @@ export class DeliveryService {
   sendDurably(send: DurableSend, onStaged: OnStaged): Promise<Delivery> {
     const { webhooks, capacity } = this.#parts;
     return sendDurably(this.#context, webhooks, capacity, send, onStaged);
+  }
+
+  /** See `queueForward`. */
+  queueForward(forward: Forward): Promise<string> {
+    return queueForward(this.#context, this.#parts.capacity, forward);
   }
 
   async reconcile(): Promise<DeliveryReconciliation> {

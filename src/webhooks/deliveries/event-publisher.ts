@@ -5,7 +5,6 @@
  * cause and its deliveries are on disk together, or not at all. A delayed event is staged alone:
  * see delayed-events.ts.
  */
-import { assert } from '../../base/assert.ts';
 import { isEventName, explainInvalidEventName } from '../../base/event-name.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
@@ -15,13 +14,12 @@ import { deriveIds } from '../../base/uuid.ts';
 import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
-import type { Forward } from '../actions/http-forward-action.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { isFannedOut, putFanOut, type FanOuts } from './fan-out.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import { deriveDeliveryIds } from './delivery.ts';
 import {
-  encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
+  encodeEvent, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
@@ -139,21 +137,6 @@ export class EventPublisher implements AudienceFinder {
   /** Emits an event as a caller of the API. Throws `invalid` also if the value cannot be JSON. */
   async emitValue(name: string, payload: unknown): Promise<EmittedEvent> {
     return this.emitJson(name, encodePayload(payload), { source: 'api', hops: 0 });
-  }
-
-  /** Returns the identifier of the delivery. */
-  async queueForward(forward: Forward): Promise<string> {
-    const { store, clock, makeId } = this.#context;
-    const origin = { identifier: makeId(), createdAt: formatTimestamp(clock.now()) };
-    const json = encodeForward(origin, forward);
-    const bytes = Buffer.byteLength(json);
-    const [delivery] = await store.transact((transaction) => {
-      this.#capacity.reserve(transaction, 1, bytes);
-      return stageEventWithDeliveries(
-        transaction, { ...origin, name: null, webhookIds: [null] }, json);
-    });
-    assert(delivery !== undefined, 'a forward has one delivery');
-    return delivery.identifier;
   }
 
   findAudience(

@@ -21,21 +21,13 @@
  * at which a record is cut into head, list and payload are first found there, whatever the payload
  * holds. Each part is parsed when it is asked for: list and payload may be large.
  *
- * A queued forward is a record of the same collection. It has the URL that it goes to, its `name`
- * is null, and its `hooks` are `[null]`: nobody hears it, and it is deleted with its one delivery.
- * Its payload is what is sent there:
- * `{"method","headers","hiddenParameters"?,"encoding"?,"text":"<body>"}`. `text` is the received
- * body in UTF-8, or in base64 if `encoding` says so, or null.
+ * A queued forward is a record of the same collection: see queued-forward.ts.
  */
-import { isUtf8 } from 'node:buffer';
 import { assert } from '../../base/assert.ts';
 import { encodeString } from '../../base/json/encode.ts';
-import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
-import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import type { TraceContext } from '../../base/trace-context.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
-import type { Forward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { formatTargetLabel } from '../webhook-label.ts';
 import { createPuts } from './delivery-codec.ts';
 import {
   createEventDeliveries, deriveDeliveryIds, type DeliveredEvent, type Delivery,
@@ -87,10 +79,6 @@ type HeadRecord = Pick<EventHead, 'identifier' | 'createdAt' | 'source'> & {
 };
 
 type RecordWithList = HeadRecord & { readonly hooks: EventHead['webhookIds'] };
-
-type ForwardRecord = Omit<Forward, 'url' | 'body'> & {
-  readonly encoding?: 'base64'; readonly text: string | null;
-};
 
 const LIST_MARK = Buffer.from(',"hooks":[');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
@@ -161,19 +149,6 @@ export function encodeEvent(
     : `${json},"payloadText":${JSON.stringify(payloadJson)}}`;
 }
 
-/** The hops and the trace of a forward are in its headers. */
-export function encodeForward(
-  event: Pick<EventHead, 'identifier' | 'createdAt'>, { url, body, ...forward }: Forward,
-): string {
-  const encoding = body === null || isUtf8(body) ? undefined : 'base64';
-  const text = body === null ? null : body.toString(encoding ?? 'utf8');
-  return encodeEvent({
-    identifier: event.identifier, createdAt: event.createdAt, name: null, source: 'action', url,
-    hops: parseHops(forward.headers[CHAIN_HEADER]), trace: readTraceContext(forward.headers),
-    webhookIds: [null],
-  }, JSON.stringify({ ...forward, encoding, text }));
-}
-
 export function decodeEventHead(record: Buffer): StoredEventHead {
   const json = `${record.toString('utf8', 0, record.indexOf(LIST_MARK))}}`;
   const head = decodeRecordAs<HeadRecord>(json, ({ identifier, createdAt, source }) =>
@@ -218,14 +193,6 @@ function findPayload(record: Buffer): { readonly markAt: number; readonly isText
   return { markAt: textMarkAt, isText: true };
 }
 
-export function decodeForward(record: Buffer): Forward {
-  const { url } = decodeEventHead(record);
-  assert(url !== null, 'a queued forward has a URL');
-  const { encoding = 'utf8', text, ...forward } = decodeRecordAs<ForwardRecord>(
-    readPayloadBytes(record), ({ method }) => typeof method === 'string', JSON.parse);
-  return { ...forward, url, body: text === null ? null : Buffer.from(text, encoding) };
-}
-
 /** undefined when the event is gone, and for a route. */
 export function findEventRecord(
   find: FindRecord, { eventId }: Pick<Delivery, 'eventId'>,
@@ -236,10 +203,4 @@ export function findEventRecord(
 export function findEventHead(find: FindRecord, delivery: Delivery): StoredEventHead | null {
   const record = findEventRecord(find, delivery);
   return record === undefined ? null : decodeEventHead(record);
-}
-
-/** The host and path of a queued forward's target; null when its event is gone. */
-export function findForwardTarget(find: FindRecord, delivery: Delivery): string | null {
-  const url = findEventHead(find, delivery)?.url ?? null;
-  return url === null ? null : formatTargetLabel(url);
 }

@@ -19,7 +19,8 @@ import {
   resetForRetry, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
-import { decodeForward, encodeForward, eventCollection, findEventRecord } from './event-record.ts';
+import { eventCollection, findEventRecord } from './event-record.ts';
+import { decodeForward, encodeForward } from './queued-forward.ts';
 import { deliverySpec, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';

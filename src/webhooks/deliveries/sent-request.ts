@@ -11,9 +11,8 @@ import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
 import { findMadeBody } from './delivery-body.ts';
 import type { PublicSentRequest } from './delivery-schema.ts';
-import {
-  decodeEventHead, decodeForward, findEventRecord, readPayloadBytes,
-} from './event-record.ts';
+import { decodeEventHead, findEventRecord, readPayloadBytes } from './event-record.ts';
+import { decodeForward } from './queued-forward.ts';
 
 export type SentHttpRequest = SentHead & {
   /** null: the method has none. */

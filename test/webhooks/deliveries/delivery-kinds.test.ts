@@ -21,7 +21,7 @@ before(async () => {
   });
   routeHook = String(hook['identifier']);
   await post('/api/events', { name: 'up', payload: {} });
-  await relay.webhooks.events.queueForward({
+  await relay.webhooks.deliveries.queueForward({
     url: 'http://127.0.0.1:9/', method: 'POST', headers: {}, body: Buffer.from('{}'),
     hiddenParameters: [],
   });

@@ -20,11 +20,11 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   simulation.targets.set('other', { kind: 'answer', status: 500 });
   const hook = await simulation.addHook('sought', { triggerEvent: 'sought' });
   await simulation.addHook('other', { triggerEvent: 'other' });
-  const { deliveries, events } = simulation.webhooks;
+  const { deliveries } = simulation.webhooks;
   const filter = { ...ALL_OUTGOING, hook };
   const [own = ''] = await simulation.emit({ hook: 'other' }, 'sought');
   await simulation.emit({ hook, deep: [{ hook }] }, 'other');
-  await simulation.run(events.queueForward({
+  await simulation.run(deliveries.queueForward({
     url: 'http://other/', method: 'POST', headers: { hook }, body: null,
   }));
   const found = async (): Promise<unknown> => [

@@ -8,9 +8,9 @@ import {
   createDelivery, createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, decodeForward, encodeEvent, encodeForward,
-  isEvent, readPayloadBytes,
+  decodeEventDeliveries, decodeEventHead, encodeEvent, isEvent, readPayloadBytes,
 } from '../../../src/webhooks/deliveries/event-record.ts';
+import { decodeForward, encodeForward } from '../../../src/webhooks/deliveries/queued-forward.ts';
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 

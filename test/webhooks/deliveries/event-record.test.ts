@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import {
-  encodeEvent, encodeForward, findForwardTarget, readReceivers,
-} from '../../../src/webhooks/deliveries/event-record.ts';
+import { encodeEvent, readReceivers } from '../../../src/webhooks/deliveries/event-record.ts';
 import {
   addLateDeliveries, lateDeliveryCollection,
 } from '../../../src/webhooks/deliveries/late-deliveries.ts';
-import { findForwardHost } from '../../../src/webhooks/deliveries/sending/request-builder.ts';
+import {
+  encodeForward, findForwardHost, findForwardTarget,
+} from '../../../src/webhooks/deliveries/queued-forward.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 
@@ -22,7 +22,7 @@ test('host and target of a forward are read without parsing what follows its URL
   await store.transact((transaction) => transaction.put('events', EVENT, unparseableJson));
   const delivery =
     createDelivery({ identifier: DELIVERY, hook: null, event: null, eventId: EVENT }, AT);
-  assert.equal(findForwardHost(store, delivery), 'there:81');
+  assert.equal(findForwardHost(findCommitted(store), delivery), 'there:81');
   assert.equal(findForwardTarget(findCommitted(store), delivery), 'there:81/a');
 });
 

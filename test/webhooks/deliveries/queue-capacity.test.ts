@@ -30,12 +30,12 @@ test('beyond its bytes the queue takes nothing, and changes nothing', async () =
   const { webhooks } = simulation;
   await simulation.addHook('there', {}, DOWN);
   await simulation.emit(PAYLOAD);
-  await simulation.run(webhooks.events.queueForward(FORWARD));
+  await simulation.run(webhooks.deliveries.queueForward(FORWARD));
   await simulation.emit(PAYLOAD);
   await simulation.clock.advance(0);
   const lines = simulation.store.lines.length;
   await assert.rejects(simulation.run(webhooks.emit('thing.x', PAYLOAD)), isFull);
-  await assert.rejects(simulation.run(webhooks.events.queueForward(FORWARD)), isFull);
+  await assert.rejects(simulation.run(webhooks.deliveries.queueForward(FORWARD)), isFull);
   assert.equal(simulation.store.lines.length, lines);
   assert.deepEqual(await simulation.emit(PAYLOAD, 'unheard'), []);
   assert.equal((await simulation.emit('small')).length, 1);
@@ -53,7 +53,7 @@ test('the bytes of a payload count, not its characters', async () => {
     () => webhooks.emit('thing.x', payload),
     () => webhooks.events.emitJson('thing.x', send.payloadJson, { ...origin, deliverAt }),
     () => webhooks.events.emitJson('thing.x', send.payloadJson, origin, () => {}),
-    () => webhooks.events.queueForward({ ...FORWARD, body: Buffer.from(payload) }),
+    () => webhooks.deliveries.queueForward({ ...FORWARD, body: Buffer.from(payload) }),
     () => webhooks.deliveries.sendDurably(send, () => {}),
   ];
   for (const accept of ways) {
@@ -79,7 +79,7 @@ test('callers at the same time do not all find the same room', async () => {
   await simulation.addHook('there', {}, DOWN);
   const works = Array.from({ length: 20 }, (_, index) => index % 2 === 0
     ? simulation.webhooks.emit('thing.x', PAYLOAD)
-    : simulation.webhooks.events.queueForward(FORWARD));
+    : simulation.webhooks.deliveries.queueForward(FORWARD));
   const [accepted] = await Promise.all([acceptedOf(works), simulation.clock.advance(0)]);
   assert.ok(accepted > 0 && keptBytes(simulation) <= 55_000, `${accepted} accepted`);
 });
@@ -98,7 +98,7 @@ test('transactions at the same time do not all find the same place', async () =>
   simulation.targets.set('there', DOWN);
   const { webhooks } = simulation;
   const results = await simulation.run(Promise.allSettled(
-    [1, 2, 3, 4].map(() => webhooks.events.queueForward(FORWARD))));
+    [1, 2, 3, 4].map(() => webhooks.deliveries.queueForward(FORWARD))));
   assert.deepEqual(results.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'rejected']);
   assert.equal(webhooks.deliveries.totals().accepted, 2);

@@ -70,7 +70,7 @@ test('what has not been sent, and what has no body, is not made up', async () =>
 
 test('a queued forward shows what it sent', async () => {
   const simulation = new Simulation();
-  const id = await simulation.run(simulation.webhooks.events.queueForward({
+  const id = await simulation.run(simulation.webhooks.deliveries.queueForward({
     url: 'http://target/?token=hidden', method: 'POST', body: Buffer.from([1, 2, 255]),
     headers: { 'content-type': 'image/png', 'x-key': 'hidden', 'x-hookshelf-chain': '1' },
   }));

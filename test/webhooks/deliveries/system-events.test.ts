@@ -92,7 +92,7 @@ for (const [title, triggers, expected] of LISTENERS) {
 test('a failed forward is told with the hops of its chain', async () => {
   const { simulation, told } = await withListener('delivery.failed');
   const headers = { 'x-hookshelf-chain': '5' };
-  await simulation.run(simulation.webhooks.events.queueForward(
+  await simulation.run(simulation.webhooks.deliveries.queueForward(
     { url: 'http://failing/', method: 'POST', headers, body: Buffer.from('{}') }));
   await simulation.clock.advance(1000);
   assert.equal(told()[0]?.headers['x-hookshelf-chain'], '6');

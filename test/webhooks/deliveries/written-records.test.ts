@@ -101,8 +101,8 @@ test('what is made anew for a resend is kept beside what was sent first', async 
 test('a forward goes with what it sent, and a resend as new has its own', async () => {
   const simulation = new Simulation({ outgoing: { retentionCount: 1 } });
   const forward = { url: 'http://there/', method: 'POST', headers: {}, body: Buffer.from('said') };
-  const { deliveries, events } = simulation.webhooks;
-  const id = await simulation.run(events.queueForward(forward));
+  const { deliveries } = simulation.webhooks;
+  const id = await simulation.run(deliveries.queueForward(forward));
   await simulation.clock.advance(1000);
   const again = await simulation.run(deliveries.resend(id, 'new'));
   assert.notEqual(again.eventId, simulation.delivery(id)?.eventId);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock, type Clock } from '../../../src/base/clock.ts';
-import { encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
+import { encodeForward } from '../../../src/webhooks/deliveries/queued-forward.ts';
 import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 let relay: Relay;

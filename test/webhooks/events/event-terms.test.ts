@@ -124,7 +124,7 @@ test('an event that has begun is not cancelled, nor is what is none', async (t) 
   const begun = await relay.ask('DELETE', `/api/events/${String({ ...json }['event'])}`);
   assert.equal(begun.status, 409);
   assert.match(begun.text, /has begun.*delivery:cancel/);
-  await relay.webhooks.events.queueForward({
+  await relay.webhooks.deliveries.queueForward({
     url: 'http://127.0.0.1:1/', method: 'POST', headers: {}, body: null,
   });
   const forward = readRecords(relay, 'events').find(({ name }) => name === null);

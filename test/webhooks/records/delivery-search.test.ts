@@ -27,7 +27,7 @@ const CASES: readonly (readonly [query: string, events: readonly number[]])[] = 
 
 /** Adds a queued forward, whose body is searched. */
 async function addForward(relay: Relay): Promise<void> {
-  await relay.webhooks.events.queueForward({
+  await relay.webhooks.deliveries.queueForward({
     url: 'http://127.0.0.1:1/', method: 'POST', headers: {}, hiddenParameters: [],
     body: Buffer.from('{"fish":"halibut"}'),
   });

@@ -138,7 +138,7 @@ test('a body ready after its lease has ended replaces none: retries are the same
 test('forwards to a host are owned together', async () => {
   const ownership = new ScriptedOwnership();
   const simulation = new Simulation({ ownership });
-  await simulation.run(simulation.webhooks.events.queueForward({
+  await simulation.run(simulation.webhooks.deliveries.queueForward({
     url: 'http://forwarded/', method: 'POST', headers: {}, body: Buffer.from('x'),
   }));
   await simulation.clock.advance(1000);

@@ -10,7 +10,8 @@ import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
-import { findEventHead, findForwardTarget } from '../event-record.ts';
+import { findEventHead } from '../event-record.ts';
+import { findForwardTarget } from '../queued-forward.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
 import type { QueueLease } from '../../work/ownership.ts';

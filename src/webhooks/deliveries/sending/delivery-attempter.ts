@@ -16,6 +16,7 @@ import { backfillCollection, decodeHoldingJobId } from '../backfill-hold.ts';
 import type { DelayedEvents } from '../delayed-events.ts';
 import type { FanOuts } from '../fan-out.ts';
 import { decodeEventHead, findEventRecord, readPayloadBytes } from '../event-record.ts';
+import { findForwardHost } from '../queued-forward.ts';
 import { isRouteDeliveryId } from '../route-delivery-id.ts';
 import { formatWebhookLabel } from '../../webhook-label.ts';
 import { Facts } from '../../members/filters/facts.ts';
@@ -34,7 +35,7 @@ import type { DeliveryContext } from './delivery-context.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt } from './attempt-recorder.ts';
 import {
-  createFailure, findForwardHost, NO_BODY_ROOM, prepareRequest, type PreparedAttempt,
+  createFailure, NO_BODY_ROOM, prepareRequest, type PreparedAttempt,
 } from './request-builder.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
@@ -173,7 +174,8 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   placeTask(storedDelivery: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#context;
     const { hook: webhookId } = storedDelivery.item;
-    const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, storedDelivery.item)}`;
+    const key = webhookId
+      ?? `${FORWARD_PREFIX}${findForwardHost(findCommitted(store), storedDelivery.item)}`;
     const readKey = this.#findKeyReader(storedDelivery.item);
     const order = computeTaskOrder(store, storedDelivery, readKey, clock.now());
     return { key, order };

@@ -4,7 +4,7 @@ import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import { createTraceFields } from '../../../base/trace-context.ts';
 import { createTaggedLogger, MASK } from '../../../base/log.ts';
 import { findCommitted } from '../../../store/find-record.ts';
-import type { Store, Transaction } from '../../../store/store-port.ts';
+import type { Transaction } from '../../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../../actions/event-name.ts';
 import { SwitchedOffError } from '../../actions/run-action.ts';
 import type { BodyOrigin } from './body-maker.ts';
@@ -14,9 +14,9 @@ import {
 } from '../delivery.ts';
 import { deliveryBodyCollection, encodeBodyRecord, findMadeBody } from '../delivery-body.ts';
 import {
-  decodeEventHead, decodeForward, findEventHead, findEventRecord, readPayloadBytes,
-  type StoredEventHead,
+  decodeEventHead, findEventRecord, readPayloadBytes, type StoredEventHead,
 } from '../event-record.ts';
+import { decodeForward } from '../queued-forward.ts';
 import { nameSentEvent } from '../durable-send.ts';
 import { SIGNATURES } from '../sent-request.ts';
 import { redactHeaders } from '../../members/redact-headers.ts';
@@ -232,10 +232,4 @@ export function createFailure(clock: Clock, error: string): SendOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { end: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
-}
-
-/** The `host:port` of a queued forward; empty when its event is gone. */
-export function findForwardHost(store: Pick<Store, 'collection'>, delivery: Delivery): string {
-  const url = findEventHead(findCommitted(store), delivery)?.url ?? null;
-  return url === null ? '' : new URL(url).host;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { encodeForward } from '../../../../src/webhooks/deliveries/event-record.ts';
+import { encodeForward } from '../../../../src/webhooks/deliveries/queued-forward.ts';
 import { createActionClass } from '../../context.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
@@ -61,7 +61,7 @@ test('a queued forward is made durably, and no hook has it', async () => {
   const forward = {
     url: 'http://there/x', method: 'PUT', headers: { 'x-a': 'b' }, body: Buffer.from(body),
   };
-  const id = await simulation.run(simulation.webhooks.events.queueForward(forward));
+  const id = await simulation.run(simulation.webhooks.deliveries.queueForward(forward));
   await simulation.clock.advance(1000);
   await simulation.crash();
   simulation.targets.set('there', UP);

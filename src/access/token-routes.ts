@@ -1,13 +1,12 @@
 /** Tokens are created and revoked on the control socket only: no token can create another. */
 import { AppError } from '../base/errors.ts';
 import { logWrite } from '../resources/change-log.ts';
-import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
+import { LIST_HEADERS, arraySchema, sendList } from '../resources/route-specs.ts';
 import type { Access, Grant, HttpRoute } from '../server/http-route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
 import { tokenResource } from './token-resource.ts';
 import { accessSchema, TOKEN_MODEL } from './token.ts';
-import { TOKENS_MAX } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
 
 export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly HttpRoute[] {
@@ -77,7 +76,7 @@ function listRoute(tokens: Tokens, path: string, access: Access): HttpRoute {
     summary: 'All tokens, revoked and expired ones too, without their text', access,
     responses: [{
       status: 200, description: 'An array of tokens', mediaType: 'application/json',
-      schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
+      schema: arraySchema(TOKEN_MODEL),
       headers: LIST_HEADERS,
     }],
     handle: (exchange) => sendList(exchange, tokens.list()),

@@ -27,6 +27,7 @@ import type { Token } from './token.ts';
 export const TOKENS: CollectionSpec = { name: 'tokens', key: 'identifier' };
 
 const LAST_USE_EVERY_MS = 60_000;
+/** The maximum of tokens in force. */
 export const TOKENS_MAX = 1000;
 
 export class Tokens implements TokenVerifier {
@@ -85,10 +86,8 @@ export class Tokens implements TokenVerifier {
 
   /** Lists the names of the bound tokens in force that see a webhook. */
   listBoundNames(webhook: BoundWebhook): readonly string[] {
-    const nowMs = this.#clock.now();
-    return [...this.#byHash.values()].filter((token) => token.webhooks !== undefined
-      && isUsable(token, nowMs) && createBindingTest(token.webhooks)(webhook))
-      .map(({ name }) => name);
+    return this.#listUsable().filter(({ webhooks }) =>
+      webhooks !== undefined && createBindingTest(webhooks)(webhook)).map(({ name }) => name);
   }
 
   /** Whether any stored token is neither revoked nor expired. */
@@ -119,7 +118,10 @@ export class Tokens implements TokenVerifier {
       .filter((token) => token.isConfigured !== true).map(toPublicToken);
   }
 
-  /** Returns the new token and, as `token`, its text, which is not stored. Throws `invalid`. */
+  /**
+   * Returns the new token and, as `token`, its text, which is not stored. Throws `invalid`, and
+   * `conflict` where `TOKENS_MAX` are in force.
+   */
   async create(body: unknown, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
@@ -136,8 +138,9 @@ export class Tokens implements TokenVerifier {
       ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
-    if (this.#store.collection(TOKENS.name).size >= TOKENS_MAX) {
-      throw new AppError('conflict', `there are ${TOKENS_MAX} tokens already`);
+    if (this.#listUsable().length >= TOKENS_MAX) {
+      throw new AppError('conflict',
+        `${TOKENS_MAX} tokens are in force already: revoke one by token:revoke`);
     }
     await this.#store.transact((transaction) => {
       const { bytes: after } =
@@ -167,6 +170,11 @@ export class Tokens implements TokenVerifier {
 
   close(): void {
     this.#unfollow();
+  }
+
+  #listUsable(): readonly Token[] {
+    const nowMs = this.#clock.now();
+    return [...this.#byHash.values()].filter((token) => isUsable(token, nowMs));
   }
 
   #apply({ before, after }: Change): void {

@@ -160,9 +160,17 @@ test('a use and a revocation at once leave the token revoked', async () => {
   assert.ok(tokens.list()[0]?.['revokedAt'] !== undefined);
 });
 
-test('there are at most a thousand tokens', async () => {
-  const { tokens } = open();
-  for (let count = 0; count < TOKENS_MAX; count += 1) await create(tokens);
+test('at most a thousand tokens are in force: revoked and expired ones do not count', async () => {
+  const { tokens, clock } = open();
+  const { id } = await create(tokens);
+  await create(tokens, { expiresAt: '1m' });
+  for (let count = 2; count < TOKENS_MAX; count += 1) await create(tokens);
+  await assert.rejects(create(tokens), { code: 'conflict' });
+  await tokens.revoke(id);
+  await create(tokens);
+  await assert.rejects(create(tokens), { code: 'conflict' });
+  await clock.advance(60_000);
+  await create(tokens);
   await assert.rejects(create(tokens), { code: 'conflict' });
 });
 

@@ -167,6 +167,74 @@ test('one command makes a token for each of many customers', () =>
     assert.equal(parseList(await operator('GET', '/api/tokens')).length, count);
   }));
 
+test('the same bulk creation again makes no token, and one renews those that end soon', () =>
+  inWorld({ acme: {}, bolt: {} }, async ({ server, operator }) => {
+    const create = (names: readonly string[], ...args: string[]) => runCommand([
+      'token:create', '--scope', 'read', '--data', server.data, '--webhook', '{name}',
+      ...names.flatMap((name) => ['--name', name]), ...args,
+    ], { now: Date.now });
+    const count = async (): Promise<number> =>
+      parseList(await operator('GET', '/api/tokens')).length;
+    assert.equal((await create(['acme', 'bolt'], '--expires', '90d')).code, 0);
+    const countBefore = await count();
+    for (const names of [['acme', 'bolt'], ['corp', 'bolt']]) {
+      const refused = await create(names);
+      assert.deepEqual([refused.code, refused.stdout, await count()], [1, '', countBefore]);
+      assert.match(refused.stderr, /no token is made, as there are .* for ("acme", )?"bolt": /);
+      assert.match(refused.stderr, /leave these names out, or .* token:revoke <name> --all/);
+    }
+    // One by one a second token is made on purpose: its holder needs it before the first ends.
+    const second = await create(['acme']);
+    assert.equal(second.code, 0);
+    assert.match(second.stderr, /tokens in force have the same name, and stay: "acme"/);
+    for (const expiry of ['29d', '365d']) {
+      const renewed = await create(['corp', 'dorn'], '--expires', expiry);
+      assert.equal(renewed.code, 0, renewed.stderr);
+    }
+  }));
+
+test('more tokens at once than there may be: none is made', () =>
+  inWorld({}, async ({ server, operator }) => {
+    const names = Array.from({ length: 1000 }, (_, index) => `--name=c${index}`);
+    const refused = await runCommand(
+      ['token:create', '--scope', 'emit', '--data', server.data, ...names]);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, /as 1000 may be in force: there are 1, and 1000 would come/);
+    assert.equal(parseList(await operator('GET', '/api/tokens')).length, 1);
+  }));
+
+const when = { path: 'payload.customer', op: 'eq', value: 'bolt' };
+
+test('token:create and doctor tell which webhooks several tokens see, and what all hear', () =>
+  inWorld({
+    acme: {}, 'acme-labs': { when }, bolt: { when }, corp: { triggerEvent: 'corp.*' },
+  }, async ({ server }) => {
+    const create = async (name: string, ...webhooks: string[]): Promise<string> => {
+      const { code, stderr } = await runCommand(['token:create', '--name', name, '--scope', 'write',
+        '--data', server.data, ...webhooks.flatMap((webhook) => ['--webhook', webhook])]);
+      assert.equal(code, 0, stderr);
+      return stderr;
+    };
+    const look = async (): Promise<readonly unknown[]> => {
+      const { stdout } = await runCommand(['doctor', '--json', '--data', server.data]);
+      return parseList({ text: stdout }).filter(({ check }) => check === 'bound tokens')
+        .map(({ status, detail }) => `${String(status)}: ${String(detail)}`);
+    };
+    assert.doesNotMatch(await create('labs', 'acme-labs'), /several/);
+    assert.doesNotMatch(await create('labs', 'acme-labs'), /several/);
+    assert.match(await create('acme', 'acme', 'acme-*'),
+      /several tokens see the same webhooks: acme-labs \("labs", "acme"\)\n/);
+    for (const name of ['bolt', 'corp', 'idle']) await create(name, name);
+    const [reach, idle, shared, unconditional, ...others] = await look();
+    assert.ok(String(reach).startsWith('warning: the holder of "labs", "labs", "acme", "bolt", '
+      + '"corp" and 1 more sets the targets'), String(reach));
+    assert.equal(idle, 'hint: no webhook is there for "idle", whose holder sees nothing');
+    assert.equal(shared, 'hint: several tokens see the same webhooks: acme-labs ("labs", "acme")');
+    assert.equal(unconditional,
+      'hint: webhooks without a condition hear what those of other tokens hear: acme (order.*)');
+    assert.deepEqual(others, []);
+  }));
+
 test('a rename tells which tokens lose a webhook by it, and which get it', () =>
   inWorld({ acme: {}, other: {} }, async ({ server, operator }) => {
     for (const name of ['acme', 'bolt']) await makeBoundToken(server.data, 'read', name);

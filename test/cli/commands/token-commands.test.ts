@@ -10,14 +10,15 @@ test('no token is made whose webhooks cannot be looked up: none would see its te
     args: new Arguments(new Map([
       ['name', ['acme']], ['scope', ['read']], ['webhook', ['acme']],
     ])),
-    output: { isJson: false, note: () => {} },
+    io: { now: () => 0 }, output: { isJson: false, note: () => {} },
     openApiClient: async () => ({
       async request({ method, path }: { method: string; path: string }) {
         calls.push(`${method} ${path.replace(/\?.*/, '')}`);
+        if (path === '/control/tokens') return { body: [], headers: {} };
         throw new Error('the connection was lost');
       },
     }),
   } as unknown as CommandContext;
   await assert.rejects(createToken(context), /the connection was lost/);
-  assert.deepEqual(calls, ['GET /api/outgoing-webhooks']);
+  assert.deepEqual(calls, ['GET /control/tokens', 'GET /api/outgoing-webhooks']);
 });

@@ -1,12 +1,16 @@
 /**
- * Tokens that are bound to webhooks: for which they are, and what their holders may read whose
- * scope is `write`: they set the targets of these, and read what answers there.
+ * Tokens that are bound to webhooks: for which they are, which webhooks several of them see, and
+ * what their holders may read whose scope is `write`: they set the targets of these, and read what
+ * answers there.
  */
+import { isJsonObject } from '../../../base/fields.ts';
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isInForce, type Token } from '../../../access/token.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
+import { webhookLabel } from '../resource-commands.ts';
+import { joinFirst } from './doctor-finding.ts';
 
 const INNER_GROUPS = ['loopback', 'private'];
 
@@ -47,6 +51,51 @@ export function describeSight(
     ...losers === '' ? [] : [loss],
     ...winners === '' ? [] : [`${start} in sight of the bound tokens ${winners}`],
   ];
+}
+
+/** Says which webhooks are seen by tokens of several names; null: none is. */
+export function describeShared(
+  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
+): string | null {
+  const labels = [...findHolders(webhooks, tokens)].filter(([, names]) => names.size > 1)
+    .map(([webhook, names]) => `${webhookLabel(webhook)} (${joinFirst([...names])})`);
+  return labels.length === 0 ? null : `several tokens see the same webhooks: ${joinFirst(labels)}`;
+}
+
+/**
+ * Says which webhooks without a condition hear the same as webhooks of other tokens: their holders
+ * get what may be meant for others; null: none does.
+ */
+export function describeUnconditional(
+  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
+): string | null {
+  const holders = [...findHolders(webhooks, tokens)];
+  const labels = holders.filter(([{ when }]) => !isJsonObject(when)).flatMap(([webhook, names]) => {
+    const others = holders.filter(([, otherNames]) =>
+      [...otherNames].every((name) => !names.has(name)));
+    const trigger = listTriggers(webhook).find((one) =>
+      others.some(([other]) => listTriggers(other).includes(one)));
+    return trigger === undefined ? [] : [`${webhookLabel(webhook)} (${trigger})`];
+  });
+  return labels.length === 0 ? null
+    : `webhooks without a condition hear what those of other tokens hear: ${joinFirst(labels)}`;
+}
+
+/** Finds the webhooks that tokens see, each with the quoted names of these tokens. */
+function findHolders(
+  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
+): ReadonlyMap<JsonObject, Set<string>> {
+  const holders = new Map<JsonObject, Set<string>>();
+  for (const token of tokens) {
+    for (const webhook of selectBound(webhooks, token.webhooks)) {
+      holders.set(webhook, (holders.get(webhook) ?? new Set()).add(JSON.stringify(token.name)));
+    }
+  }
+  return holders;
+}
+
+function listTriggers({ triggerEvent, triggerEvents }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(triggerEvents) ? triggerEvents : [triggerEvent ?? ''];
 }
 
 /** The tokens in force that are bound to webhooks. */

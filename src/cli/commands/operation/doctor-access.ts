@@ -13,11 +13,13 @@ import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { expectObjects } from '../resource-commands.ts';
 import {
-  READ_ANSWERS_ADVICE, describeReadAnswers, selectBound, selectBoundTokens,
+  READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, describeUnconditional, selectBound,
+  selectBoundTokens,
 } from './bound-tokens.ts';
-import { hint, ok, warning } from './doctor-finding.ts';
+import { hint, joinFirst, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeEnding } from './token-commands.ts';
 
@@ -38,28 +40,49 @@ export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding
 }
 
 /**
- * A customer who sets a target reads the answers from there, and a token is for no webhook once
- * its webhooks are renamed. Asks and reads as `checkAccess` does.
+ * A customer who sets a target reads the answers from there; a token is for no webhook once its
+ * webhooks are renamed; and customers may see, or hear, what is meant for another. Asks and reads
+ * as `checkAccess` does.
  */
-export async function checkBoundTokens(subject: DoctorSubject): Promise<DoctorFinding> {
+export async function checkBoundTokens(
+  subject: DoctorSubject,
+): Promise<DoctorFinding | readonly DoctorFinding[]> {
   const { context: { io }, settings, getServer } = subject;
   const server = getServer();
   const tokens = await readTokens(subject);
   if (tokens === null) return ok('looked at while a server runs');
   const bound = selectBoundTokens(tokens, io.now());
-  const writers = nameFirst(bound.filter(({ scope }) => scope === 'write'));
+  const writers = bound.filter(({ scope }) => scope === 'write');
   const openGroups = describeReadAnswers(settings);
-  if (writers !== null && openGroups !== null) {
-    return warning(`the holder of ${writers} ${openGroups}`, READ_ANSWERS_ADVICE);
+  const findings = writers.length === 0 || openGroups === null ? []
+    : [warning(`the holder of ${joinNames(writers)} ${openGroups}`, READ_ANSWERS_ADVICE)];
+  if (server !== null && bound.length > 0) {
+    const webhooks = expectObjects(await server.ask(outgoingResource.path));
+    findings.push(...compareBindings(bound, webhooks));
   }
-  const idle = server === null || bound.length === 0 ? null
-    : nameFirst(findIdle(bound, expectObjects(await server.ask('/api/outgoing-webhooks'))));
-  if (idle !== null) {
-    return hint(`no webhook is there for ${idle}, whose holder sees nothing`,
-      'rename a webhook to what token:list says, or make another token');
-  }
-  return ok(writers === null ? 'none may set the target of a webhook'
+  if (findings.length > 0) return findings;
+  return ok(writers.length === 0 ? 'none may set the target of a webhook'
     : 'they reach no address of this machine or of a private network');
+}
+
+function compareBindings(
+  tokens: readonly (JsonObject | Token)[], webhooks: readonly JsonObject[],
+): readonly DoctorFinding[] {
+  const idle = tokens.filter((token) => selectBound(webhooks, token.webhooks).length === 0);
+  const rows = [
+    [idle.length === 0 ? null
+      : `no webhook is there for ${joinNames(idle)}, whose holder sees nothing`,
+      'rename a webhook to what token:list says, or make another token'],
+    [describeShared(webhooks, tokens),
+      'if that is not meant, end a token by token:revoke, or rename a webhook'],
+    [describeUnconditional(webhooks, tokens),
+      'if not all is for them, set one: outgoingwebhook:update --when'],
+  ] as const;
+  return rows.flatMap(([detail, advice]) => detail === null ? [] : [hint(detail, advice)]);
+}
+
+function joinNames(tokens: readonly (JsonObject | Token)[]): string {
+  return joinFirst(tokens.map(({ name }) => JSON.stringify(name)));
 }
 
 /** A token cannot be prolonged: its holder needs another before it ends. */
@@ -76,20 +99,6 @@ async function readTokens(subject: DoctorSubject): Promise<readonly (JsonObject 
   const server = subject.getServer();
   return server === null ? readStoredTokens(subject)
     : expectObjects(await server.ask('/api/tokens'));
-}
-
-/** The tokens that are for none of the webhooks. */
-function findIdle(
-  tokens: readonly JsonObject[], webhooks: readonly JsonObject[],
-): readonly JsonObject[] {
-  return tokens.filter((token) => selectBound(webhooks, token['webhooks']).length === 0);
-}
-
-/** The name of the first token and how many more there are; null: there is none. */
-function nameFirst([token, ...others]: readonly JsonObject[]): string | null {
-  if (token === undefined) return null;
-  const more = others.length === 0 ? '' : ` and of ${others.length} more`;
-  return `${JSON.stringify(token['name'])}${more}`;
 }
 
 function describe(state: AccessState, { server }: Settings): DoctorFinding {

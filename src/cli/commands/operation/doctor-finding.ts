@@ -19,7 +19,9 @@ export type DoctorSubject = {
   readonly getServer: () => RunningServer | null;
 };
 
-export type DoctorCheck = (subject: DoctorSubject) => DoctorFinding | Promise<DoctorFinding>;
+type DoctorFindings = DoctorFinding | readonly DoctorFinding[];
+
+export type DoctorCheck = (subject: DoctorSubject) => DoctorFindings | Promise<DoctorFindings>;
 
 /** At most so many things are named in a finding. */
 const NAMED_MAX = 5;

@@ -87,7 +87,9 @@ export async function runDoctor(context: CommandContext): Promise<number> {
     settingsFindings.map((finding) => ({ check: 'settings', ...finding }));
   for (const [name, check] of Object.entries(CHECKS)) {
     if (context.serverUrl !== null && MACHINE_CHECKS.includes(name)) continue;
-    findings.push({ check: name, ...await tryCheck(check, subject) });
+    for (const finding of [await tryCheck(check, subject)].flat()) {
+      findings.push({ check: name, ...finding });
+    }
   }
   await context.output.list(findings, [
     { title: 'CHECK', value: ({ check }) => check, fit: 'whole' },
@@ -141,7 +143,9 @@ function loadOwnSettings(context: CommandContext): {
   }
 }
 
-async function tryCheck(check: DoctorCheck, subject: DoctorSubject): Promise<DoctorFinding> {
+async function tryCheck(
+  check: DoctorCheck, subject: DoctorSubject,
+): Promise<Awaited<ReturnType<DoctorCheck>>> {
   try {
     return await check(subject);
   } catch (thrown) {

@@ -18,7 +18,10 @@ import {
 } from '../../../access/access-state.ts';
 import { TOKEN_MODEL, findWebhooksProblems, isEnding, isInForce } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
-import { READ_ANSWERS_ADVICE, describeReadAnswers, selectBound } from './bound-tokens.ts';
+import { TOKENS_MAX } from '../../../access/tokens.ts';
+import {
+  READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, selectBound,
+} from './bound-tokens.ts';
 import { joinFirst } from './doctor-finding.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
@@ -33,10 +36,14 @@ export async function createToken(context: CommandContext): Promise<number> {
   const bodies = await readTokens(context);
   const apiClient = await context.openApiClient();
   const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
+  const tokensBefore = await fetchAll(apiClient, tokenResource.path);
+  const nowMs = context.io.now();
+  const inForce = tokensBefore.filter((token) => isInForce(token, nowMs));
+  checkMayBeMade(bodies, inForce, nowMs);
   // Asked for before a token is made: an error behind that would keep its text from the caller.
-  const notes = await describeBindings(apiClient, bodies);
-  const namesakes = describeNamesakes(
-    await fetchAll(apiClient, tokenResource.path), bodies, context.io.now());
+  const notes = [
+    ...await describeBindings(apiClient, bodies, inForce), ...describeNamesakes(bodies, inForce),
+  ];
   const stateBefore = await readAccessState(apiClient);
   const tokens: JsonObject[] = [];
   try {
@@ -48,7 +55,7 @@ export async function createToken(context: CommandContext): Promise<number> {
         : { ...token, url: `${consoleUrl}#token=${secret}` });
     }
   } finally {
-    for (const note of tokens.length > 0 ? [...notes, ...namesakes] : []) output.note(note);
+    for (const note of tokens.length > 0 ? notes : []) output.note(note);
     await printTokens(context, tokens, bodies.length > 1);
   }
   const state = await readAccessState(apiClient);
@@ -90,6 +97,25 @@ async function readTokens(context: CommandContext): Promise<readonly JsonObject[
   });
 }
 
+/**
+ * Throws `conflict` where not all tokens can be made, and where one of several would be made a
+ * second time, as by the same command again. One that ends within 30 days is no obstacle: its
+ * holder needs another.
+ */
+function checkMayBeMade(
+  bodies: readonly JsonObject[], inForce: readonly JsonObject[], nowMs: number,
+): void {
+  if (inForce.length + bodies.length > TOKENS_MAX) {
+    throw new AppError('conflict', `no token is made, as ${TOKENS_MAX} may be in force: there are `
+      + `${inForce.length}, and ${bodies.length} would come; end others by token:revoke`);
+  }
+  const namesakes = findNamesakes(bodies, inForce.filter((token) => !isEnding(token, nowMs)));
+  if (bodies.length === 1 || namesakes.length === 0) return;
+  throw new AppError('conflict', 'no token is made, as there are tokens already for '
+    + `${joinFirst(namesakes)}: leave these names out, or end their tokens by token:revoke <name> `
+    + '--all; a single --name makes a second one');
+}
+
 async function printTokens(
   { output }: CommandContext, tokens: readonly JsonObject[], areMany: boolean,
 ): Promise<void> {
@@ -127,16 +153,20 @@ async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
   return parsePublicSettings(expectObjects(body), 'the server');
 }
 
-/** Says how many webhooks the tokens are for now, and what a holder who sets targets reads. */
+/**
+ * Says how many webhooks the tokens are for now, which of these other tokens see, too, and what a
+ * holder who sets targets reads.
+ */
 async function describeBindings(
-  apiClient: ApiClient, bodies: readonly JsonObject[],
+  apiClient: ApiClient, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
 ): Promise<readonly string[]> {
   const [first] = bodies;
   if (first?.['webhooks'] === undefined) return [];
   const webhooks = await fetchAll(apiClient, outgoingResource.path);
   const bindings = bodies.map((body) =>
     ({ name: body['name'], bound: selectBound(webhooks, body['webhooks']) }));
-  const { size } = new Set(bindings.flatMap(({ bound }) => bound));
+  const allBound = new Set(bindings.flatMap(({ bound }) => bound));
+  const { size } = allBound;
   const count = `${size} outgoing ${size === 1 ? 'webhook' : 'webhooks'} now`;
   const unused = bindings.filter(({ bound }) => bound.length === 0)
     .map(({ name }) => JSON.stringify(name));
@@ -144,7 +174,8 @@ async function describeBindings(
     + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
   const reach = first['scope'] === 'write'
     ? describeReadAnswers(await fetchSettings(apiClient)) : null;
-  const notes = [binding];
+  const shared = describeShared([...allBound], [...inForce, ...bodies]);
+  const notes = [binding, ...shared === null ? [] : [shared]];
   if (reach !== null) {
     notes.push(`${bodies.length === 1 ? 'its' : 'each'} holder ${reach}: ${READ_ANSWERS_ADVICE}`);
   }
@@ -153,13 +184,20 @@ async function describeBindings(
 
 /** Says for which names of new tokens there are tokens in force already. */
 function describeNamesakes(
-  tokens: readonly JsonObject[], bodies: readonly JsonObject[], nowMs: number,
+  bodies: readonly JsonObject[], inForce: readonly JsonObject[],
 ): readonly string[] {
-  const names = bodies.flatMap(({ name }) => typeof name === 'string' && tokens.some((token) =>
-    token['name'] === name && isInForce(token, nowMs)) ? [JSON.stringify(name)] : []);
+  const names = findNamesakes(bodies, inForce);
   return names.length === 0 ? []
     : [`tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
       + 'and token:revoke ends them'];
+}
+
+/** Finds the names of new tokens that tokens have already; quoted. */
+function findNamesakes(
+  bodies: readonly JsonObject[], tokens: readonly JsonObject[],
+): readonly string[] {
+  const names = new Set(tokens.map(({ name }) => name));
+  return bodies.filter(({ name }) => names.has(name)).map(({ name }) => JSON.stringify(name));
 }
 
 /** Says which tokens end within 30 days; null: none does. */

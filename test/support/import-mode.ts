@@ -12,5 +12,5 @@ export const PLAIN_MODE: MatchMode = {
 /** Its records never have the id of a book, and nothing is exported in it. */
 export const GOODREADS: SourceFormat = {
   format: 'goodreads', ownIdFields: ['Book Id'], bookIdFields: [], bookIdPrefix: null,
-  isMadeOwnId: () => true, readExports: () => [],
+  exportOf: () => '', isMadeOwnId: () => true, readExports: () => [],
 };

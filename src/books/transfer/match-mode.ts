@@ -33,9 +33,9 @@ export function createMatchMode(
 function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
   const { table, isMadeOwnId = () => true } = codec;
   if (table === undefined || table.ownIdFields.length === 0) return null;
-  const { ownIdFields, bookIdPrefix = null, bookIdField } = table;
+  const { ownIdFields, bookIdPrefix = null, bookIdField, exportOf = () => '' } = table;
   return {
-    format, ownIdFields, bookIdPrefix, isMadeOwnId,
+    format, ownIdFields, exportOf, bookIdPrefix, isMadeOwnId,
     bookIdFields: bookIdField === undefined ? ownIdFields : [bookIdField],
     readExports: (bytes) => readExports(codec, bytes),
   };

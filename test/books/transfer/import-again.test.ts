@@ -52,6 +52,28 @@ for (const [index, [format, file]] of FILES.entries()) {
   });
 }
 
+test('the text and the JSON of LibraryThing stand beside each other, and take nothing away',
+  async () => {
+    const text = readExport('librarything.tsv', 'latin1');
+    const json = readExport('librarything.json');
+    const query = '?format=librarything';
+    await importFile(text, query);
+    assert.deepEqual((await importFile(json, query)).count['updated'], 2);
+    const books = await readBooks();
+    assert.match(books, /"Book Id":"5498194".*"books_id":"5498194"/);
+    for (const file of [text, json, text]) {
+      assert.deepEqual((await importFile(file, query)).count['unchanged'], 2);
+    }
+    await server.ask('POST', '/api/books/import?fromMetadata=true');
+    assert.equal(await readBooks(), books);
+    // A later file of one changes and ends its own fields alone.
+    const later = json.replace('"workcode": "57814",', '').replace('"rating": 4.5', '"rating": 5');
+    assert.deepEqual((await importFile(later, query)).count['updated'], 1);
+    const changed = await readBooks();
+    assert.match(changed, /"rating":5,.*"Work id":"57814"/);
+    assert.doesNotMatch(changed, /"workcode":"57814"/);
+  });
+
 /** Where each format has the id of a book, as a pattern. */
 const OWN_EXPORTS = [['csl', /"id":"([^"]+)"/g], ['ris', /^ID {2}- (.+?)\r?$/gm],
   ['jsonld', /"@id":"([^"]+)"/g], ['bibtex', /"id":"([^"]+)"/g]] as const;
@@ -361,8 +383,8 @@ async function readBooks(): Promise<string> {
   return (await server.ask('GET', '/api/books')).text;
 }
 
-function readExport(name: string): string {
-  return readFileSync(join(import.meta.dirname, 'exports', name), 'utf8');
+function readExport(name: string, encoding: BufferEncoding = 'utf8'): string {
+  return readFileSync(join(import.meta.dirname, 'exports', name), encoding);
 }
 
 /** Values that the model refuses, and more than has room. */

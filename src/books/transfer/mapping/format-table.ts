@@ -109,6 +109,11 @@ export type FormatTable = {
   readonly bookIdField?: string;
   /** The field that holds, as JSON, the members that its other fields cannot say; absent: none. */
   readonly restField?: string;
+  /**
+   * The export of the program that has a field of that name, where it has several, each with names
+   * of its own: the fields of one stand beside those of another. Absent: there is one export.
+   */
+  readonly exportOf?: (name: string) => string;
   /** Whether its texts keep runs of white space; in others one is a blank. */
   readonly keepsSpace?: boolean;
   /** Whether a record of this kind is a book; absent: all are. Others come by `hasAllTypes`. */

@@ -26,6 +26,8 @@ export type SourceFormat = {
   readonly format: string;
   /** The names within it that may hold the id; the first that is there counts. */
   readonly ownIdFields: readonly string[];
+  /** See `FormatTable`. */
+  readonly exportOf: (name: string) => string;
   /** The names within it that may hold the id of a book, as our exports have it. */
   readonly bookIdFields: readonly string[];
   /** The text before the id of a book there; null: there never is one. */

@@ -8,8 +8,8 @@
  *
  * A digest is 7 characters, the CRC-32 of `<name>:<value as JSON>` in base 36, and there is one for
  * each single member that the record said (`reading.rating`), one behind the other in any order:
- * 175 bytes at most. Metadata are one member. A member whose digest is among them was not changed
- * in the source.
+ * 182 bytes at most. Metadata are one member; those of another export of the program have a digest
+ * of their own. A member whose digest is among them was not changed in the source.
  *
  * Without digests all that a record says counts as changed. A book has none if it was made here, if
  * no file of the format has made or changed it, if its metadata were replaced since, or if the
@@ -22,21 +22,38 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
-import { DIGESTS_MEMBER, asObject, putObject } from '../mapping/metadata-source.ts';
-import { isSaid } from './merge-record.ts';
+import { DIGESTS_MEMBER, asObject, findSource, putObject } from '../mapping/metadata-source.ts';
+import type { MatchMode, SourceFormat } from './book-import.ts';
+import { isSaid, selectOtherExports } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
 const METADATA = 'metadata';
 
 /**
- * The book with digests of what the record says, where there is room. As it is where `format` is
- * null, or where a caller has something else in their place. `stored` is the book as it was.
+ * The book with digests of what the record says, where there is room. As it is where
+ * `digestFormat` is null, or where a caller has something else in their place. `stored` is the book
+ * as it was.
  */
 export function putDigests(
-  book: JsonObject, record: JsonObject, format: string | null, stored: JsonObject,
+  book: JsonObject, record: JsonObject,
+  { digestFormat: format, source }: Pick<MatchMode, 'digestFormat' | 'source'>, stored: JsonObject,
 ): JsonObject {
   if (format === null) return book;
-  return writeDigests(book, format, createDigests(separateMembers(record)), stored);
+  const digests = createDigests(separateMembers(record));
+  const otherDigest = source === null ? null : digestOtherExports(record, source, stored);
+  return writeDigests(
+    book, format, otherDigest === null ? digests : [...digests, otherDigest], stored);
+}
+
+/** The digest of the metadata from other exports of the program, where the book has it. */
+function digestOtherExports(
+  record: JsonObject, source: SourceFormat, stored: JsonObject,
+): string | null {
+  const { format } = source;
+  const [fieldsBefore, fields] = [stored, record].map(({ [METADATA]: metadata }) =>
+    findSource(format, metadata) ?? {});
+  const digest = digestSource(format, selectOtherExports(fieldsBefore ?? {}, fields ?? {}, source));
+  return splitDigests(findDigests(stored, format) ?? '').includes(digest) ? digest : null;
 }
 
 /** A source that is read again without its file: see reread-sources.ts. */
@@ -62,7 +79,7 @@ export function updateDigests(
   const isRead = ([name]: readonly [string, JsonValue]): boolean =>
     digestsBefore === null || name === METADATA || readNames.includes(name);
   const before = new Set(splitDigests(digestsBefore ?? ''));
-  before.delete(digestMember({ [METADATA]: { source: { [format]: fieldsBefore } } }, METADATA));
+  before.delete(digestSource(format, fieldsBefore));
   const digests = createDigests(Object.fromEntries(Object.entries(record).filter(isRead)));
   return writeDigests(book, format, [...before, ...digests], stored);
 }
@@ -144,6 +161,11 @@ function replaceDigests(book: JsonObject, format: string, digests: string | null
   const { [format]: _, ...others } = formats;
   const newFormats = digests === null ? others : { ...others, [format]: digests };
   return putObject(book, METADATA, putObject(metadata, DIGESTS_MEMBER, newFormats));
+}
+
+/** The digest of metadata that have fields of the format alone, as those of a record do. */
+function digestSource(format: string, fields: JsonObject): string {
+  return digestMember({ [METADATA]: { source: { [format]: fields } } }, METADATA);
 }
 
 function digestMember(record: JsonObject, name: string): string {

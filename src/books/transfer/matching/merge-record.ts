@@ -13,7 +13,8 @@ import { joinMembers, separateMembers } from '../../book-members.ts';
 import { isBefore } from '../../partial-date.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
-import { SOURCE_MEMBERS } from '../mapping/metadata-source.ts';
+import { SOURCE_MEMBERS, findOwnId } from '../mapping/metadata-source.ts';
+import type { SourceFormat } from './book-import.ts';
 
 export type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
@@ -25,11 +26,14 @@ export type MergedRecord = {
 const READING_DATES: readonly [started: string, finished: string] =
   ['reading.startedOn', 'reading.finishedOn'];
 
-/** `ownIdFields` hold the source's own id of the record: they are the last to be left out. */
+/** The format of a record, as far as it tells its fields; null for our own. */
+type RecordFormat = Pick<SourceFormat, 'ownIdFields' | 'exportOf'> | null;
+
+/** Fields with the source's own id of the record are the last to be left out. */
 export function mergeRecord(
-  book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
+  book: JsonObject, record: JsonObject, source: RecordFormat,
 ): MergedRecord {
-  const { metadata, leftOut } = mergeMetadata(book['metadata'], record['metadata'], ownIdFields);
+  const { metadata, leftOut } = mergeMetadata(book['metadata'], record['metadata'], source);
   const bookMembers = separateMembers(book);
   const recordMembers = separateMembers(record);
   const names = Object.keys(recordMembers)
@@ -57,13 +61,13 @@ function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string
 
 /** Merges what the record says and the book does not; of full metadata nothing. */
 export function fillRecord(
-  book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
+  book: JsonObject, record: JsonObject, source: RecordFormat,
 ): MergedRecord {
   const bookMembers = separateMembers(book);
   const gaps = Object.entries(separateMembers(record))
     .filter(([name]) => name !== 'metadata' && !isSaid(bookMembers, name));
-  const result = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), []);
-  const { metadata, leftOut } = mergeMetadata(record['metadata'], book['metadata'], ownIdFields);
+  const result = mergeRecord(book, joinMembers(Object.fromEntries(gaps)), null);
+  const { metadata, leftOut } = mergeMetadata(record['metadata'], book['metadata'], source);
   if (leftOut.length > 0 && book['metadata'] !== undefined) {
     return { ...result, leftOut: [...result.leftOut, 'metadata'] };
   }
@@ -89,7 +93,7 @@ type MergedMetadata<Metadata extends JsonObject | undefined = JsonObject> = {
 };
 
 function mergeMetadata(
-  stored: JsonValue | undefined, added: JsonValue | undefined, ownIdFields: readonly string[],
+  stored: JsonValue | undefined, added: JsonValue | undefined, recordFormat: RecordFormat,
 ): MergedMetadata<JsonObject | undefined> {
   if (!isJsonObject(stored) || !isJsonObject(added)) {
     return { metadata: isJsonObject(added) ? added : asObject(stored), leftOut: [] };
@@ -99,7 +103,7 @@ function mergeMetadata(
   let { metadata, leftOut } = addMembers(stored, others);
   for (const [format, fields] of Object.entries(source)) {
     if (!isJsonObject(fields)) continue;
-    const result = addSource(metadata, format, fields, ownIdFields);
+    const result = addSource(metadata, format, fields, recordFormat);
     metadata = result.metadata;
     leftOut = [...leftOut, ...result.leftOut];
   }
@@ -118,10 +122,10 @@ function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
 /**
  * Adds what a source says, in the place of what the same source has said before. The own id stays
  * where the record has none: by it the book is found again. So do the members that it says
- * otherwise than the book.
+ * otherwise than the book, and the fields of the same record in another export of the program.
  */
 function addSource(
-  metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
+  metadata: JsonObject, format: string, fields: JsonObject, recordFormat: RecordFormat,
 ): MergedMetadata {
   const { source = {} } = metadata;
   // A source that is no object is the caller's own, and stays, as does such a member of one.
@@ -132,15 +136,30 @@ function addSource(
     ({ ...metadata, source: { ...source, [format]: placed } });
   // The comma of each field is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
+  const ownIdFields = recordFormat?.ownIdFields ?? [];
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
   const newFields = Object.entries(fields);
   const hasOwnId = newFields.some(isOwnId);
-  const storedFields = Object.entries(asObject(source[format]) ?? {}).filter((entry) =>
-    entry[0] === SOURCE_MEMBERS || (!hasOwnId && isOwnId(entry)));
+  const fieldsBefore = asObject(source[format]) ?? {};
+  const otherFields = recordFormat === null
+    ? {} : selectOtherExports(fieldsBefore, fields, recordFormat);
+  const storedFields = Object.entries(fieldsBefore).filter((entry) => entry[0] === SOURCE_MEMBERS
+    || Object.hasOwn(otherFields, entry[0]) || (!hasOwnId && isOwnId(entry)));
   const { kept, leftOut } = fitFields(
     new Map([...storedFields, ...newFields]), ownIdFields, { bytesMax, depthMax: Infinity });
   if (!newFields.some(([name]) => kept.has(name))) return { metadata, leftOut };
   return { metadata: place(Object.fromEntries(kept)), leftOut };
+}
+
+/** The fields of a record that come from other exports of its program than `fields` do. */
+export function selectOtherExports(
+  stored: JsonObject, fields: JsonObject,
+  { ownIdFields, exportOf }: NonNullable<RecordFormat>,
+): JsonObject {
+  if (findOwnId(stored, ownIdFields) !== findOwnId(fields, ownIdFields)) return {};
+  const exports = new Set(Object.keys(fields).map(exportOf));
+  return Object.fromEntries(Object.entries(stored).filter(([name]) =>
+    name !== SOURCE_MEMBERS && !exports.has(exportOf(name))));
 }
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {

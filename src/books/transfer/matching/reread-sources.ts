@@ -17,7 +17,7 @@ import { READING_PREFIX, joinMembers, separateMembers } from '../../book-members
 import { bookResource } from '../../book-resource.ts';
 import type { FormatTable } from '../mapping/format-table.ts';
 import { mapRecord } from '../mapping/map-record.ts';
-import { findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
+import { SOURCE_MEMBERS, findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { BookImport, ImportedBook } from './book-import.ts';
 import { createSaidCheck, updateDigests } from './last-import.ts';
 import type { RereadSource } from './last-import.ts';
@@ -79,16 +79,26 @@ function rereadSources(book: JsonObject, tables: readonly FormatTable[]): Merged
   let members = book;
   const leftOut = new Set<string>();
   for (const table of tables) {
-    const fields = findSource(table.name, members['metadata']);
-    if (fields === null) continue;
-    const reread = rereadSource(members, table, fields);
-    members = reread.members;
-    for (const name of reread.leftOut) leftOut.add(name);
+    const { exportOf = () => '' } = table;
+    const names = Object.keys(findSource(table.name, members['metadata']) ?? {})
+      .filter((name) => name !== SOURCE_MEMBERS);
+    for (const exportName of new Set(names.map(exportOf))) {
+      const exportNames = names.filter((name) => exportOf(name) === exportName);
+      const reread = rereadSource(members, table, exportNames);
+      members = reread.members;
+      for (const name of reread.leftOut) leftOut.add(name);
+    }
   }
   return { members, leftOut: [...leftOut] };
 }
 
-function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject): MergedRecord {
+/** `names`: of the fields from one export of the program. */
+function rereadSource(
+  book: JsonObject, table: FormatTable, names: readonly string[],
+): MergedRecord {
+  const allFields = Object.entries(findSource(table.name, book['metadata']) ?? {});
+  const stored = Object.fromEntries(allFields.filter(([name]) => names.includes(name)));
+  const otherFields = Object.fromEntries(allFields.filter(([name]) => !names.includes(name)));
   const fields = new Map(renameFields(table, stored));
   const { metadata: bookMetadata = {}, ...members } = book;
   const isFromRecord = createSaidCheck(book, table.name);
@@ -96,7 +106,7 @@ function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject):
   const { metadata, ...said } = mapRecord(table, {
     line: 1, key: findOwnId(stored, table.ownIdFields), type: '', fields,
   }, joinMembers(heldMembers)).body;
-  const result = fillRecord(members, said, []);
+  const result = fillRecord(members, said, null);
   const unread = findSource(table.name, metadata) ?? {};
   const unheld = listUnheldFields(table, separateMembers(said), separateMembers(result.members));
   const keptFields = Object.fromEntries([...fields]
@@ -108,7 +118,8 @@ function rereadSource(book: JsonObject, table: FormatTable, stored: JsonObject):
     && readNames.every((name) => isFromRecord(record, name))) {
     return { members: book, leftOut: result.leftOut };
   }
-  const version = putSource({ ...result.members, metadata: bookMetadata }, table.name, keptFields);
+  const version = putSource({ ...result.members, metadata: bookMetadata }, table.name,
+    { ...otherFields, ...keptFields });
   const source: RereadSource = {
     format: table.name, fieldsBefore: stored,
     record: metadata === undefined ? record : { ...record, metadata }, readNames,

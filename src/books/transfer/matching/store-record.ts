@@ -48,7 +48,7 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   if (id !== undefined && areMerged) return { id, outcome: 'unchanged', leftOut: [] };
   if (id === undefined) {
     const addedId = record.id ?? newId;
-    const fields = putDigests(record.fields, record.fields, mode.digestFormat, {});
+    const fields = putDigests(record.fields, record.fields, mode, {});
     books.put(addedId, encodeBook(addedId, { ...record, fields }, null, nowMs));
     marks?.add(addedId);
     return { id: addedId, outcome: 'imported', leftOut: [], isUnmatchable: !hasKeys };
@@ -142,7 +142,7 @@ function makeVersion(
   const { replacedNames, ...result } = mergeFields(
     mode, { bytes: before, members, isFromHere }, fields, record.fields);
   const { members: merged, leftOut } = joinMergedIds(result, members, record.fields);
-  const version = putDigests(merged, record.fields, digestFormat, members);
+  const version = putDigests(merged, record.fields, mode, members);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
   // A book whose digests alone change is written only for a record that another program said: not
@@ -216,15 +216,14 @@ function mergeFields(
     return { members: omitDigests(fields, digestFormat), leftOut: [], replacedNames };
   }
   const membersBefore = omitDigests(book.members, digestFormat);
-  const ownIdFields = source?.ownIdFields ?? [];
   const isSource = digestFormat !== null && !book.isFromHere;
   if (onMatch === 'fill') {
-    const result = fillRecord(membersBefore, fields, ownIdFields);
+    const result = fillRecord(membersBefore, fields, source);
     if (source === null || !isSource) return { ...result, replacedNames };
     const changes = omitSaidBefore(fields, said, book.members, digestFormat);
     return keepReplaced(result, book.members, digestFormat, listPassedOver(changes, book.members));
   }
-  const result = mergeRecord(membersBefore, fields, ownIdFields);
+  const result = mergeRecord(membersBefore, fields, source);
   // Most records change nothing.
   if (result.leftOut.length === 0 && isSame(membersBefore, result.members)) {
     return { ...result, replacedNames };
@@ -255,15 +254,15 @@ function joinMergedIds(
 function mergeEdited(
   members: JsonObject, record: JsonObject, bytes: Buffer, source: MatchMode['source'],
 ): MergedRecord {
-  if (source === null) return mergeRecord(members, record, []);
-  let result = mergeRecord(members, record, source.ownIdFields);
+  if (source === null) return mergeRecord(members, record, null);
+  let result = mergeRecord(members, record, source);
   const isDone = (): boolean => result.leftOut.length === 0 && isSame(members, result.members);
   // Most records need no export.
   if (isDone()) return result;
   let editedRecord = record;
   for (const exportRecord of source.readExports(bytes)) {
     editedRecord = omitUnedited(editedRecord, members, exportRecord, source);
-    result = mergeRecord(members, editedRecord, source.ownIdFields);
+    result = mergeRecord(members, editedRecord, source);
     if (isDone()) break;
   }
   return result;

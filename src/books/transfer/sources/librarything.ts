@@ -60,6 +60,7 @@ function makeAuthorsRow(
 const librarythingTable: FormatTable = {
   name: 'librarything',
   ownIdFields: ['Book Id', 'books_id'],
+  exportOf: (name) => /^[a-z]/.test(name) ? 'json' : 'text',
   rows: [
     textRows('title', ['Title', 'title']),
     makeAuthorsRow('Primary Author', 'Primary Author Role', 'Secondary Author',

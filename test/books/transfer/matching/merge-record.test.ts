@@ -7,7 +7,7 @@ import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
 
-const OWN_IDS = ['Book Id'];
+const SOURCE = { ownIdFields: ['Book Id'], exportOf: () => '' };
 const SEEDS = IS_LONG ? 5000 : 200;
 
 test('an update sets what the record has and keeps the rest, in the order of the model', () => {
@@ -15,7 +15,7 @@ test('an update sets what the record has and keeps the rest, in the order of the
     title: 'Old', authors: [{ name: 'A' }], publisher: 'P', keywords: ['x'], url: 'http://a/b',
   });
   const record = fieldsOf({ title: 'New', subtitle: 'S', keywords: ['y'] });
-  const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+  const { members, leftOut } = mergeRecord(book, record, SOURCE);
   assert.deepEqual(JSON.stringify(members), JSON.stringify({
     title: 'New', subtitle: 'S', authors: [{ name: 'A' }], publisher: 'P', keywords: ['y'],
     url: 'http://a/b',
@@ -28,15 +28,15 @@ test('the members of the reading are set one by one, the shelves whole', () => {
     title: 'A', reading: { status: 'read', rating: 4, shelves: ['own', 'lent'], review: 'Fine.' },
   });
   const record = fieldsOf({ title: 'A', reading: { rating: 5, shelves: ['sold'], owned: false } });
-  assert.equal(JSON.stringify(mergeRecord(book, record, []).members), JSON.stringify({
+  assert.equal(JSON.stringify(mergeRecord(book, record, null).members), JSON.stringify({
     title: 'A', authors: [],
     reading: { status: 'read', rating: 5, shelves: ['sold'], review: 'Fine.', owned: false },
   }));
-  assert.equal(JSON.stringify(fillRecord(book, record, []).members), JSON.stringify({
+  assert.equal(JSON.stringify(fillRecord(book, record, null).members), JSON.stringify({
     title: 'A', authors: [],
     reading: { ...book['reading'] as JsonObject, owned: false },
   }));
-  const { members } = mergeRecord(fieldsOf({ title: 'A' }), record, []);
+  const { members } = mergeRecord(fieldsOf({ title: 'A' }), record, null);
   assert.deepEqual(members['reading'], record['reading']);
 });
 
@@ -53,7 +53,7 @@ test('a date that contradicts one of the book is left out, and the book keeps it
   for (const [before, added, changes, names] of cases) {
     for (const mergeBoth of [mergeRecord, fillRecord]) {
       const { members, leftOut } = mergeBoth(fieldsOf({ title: 'A', reading: before }),
-        fieldsOf({ title: 'A', reading: added }), []);
+        fieldsOf({ title: 'A', reading: added }), null);
       assert.deepEqual(fieldsOf(members), members);
       const isFull = Object.keys(before).length === 2 && mergeBoth === fillRecord;
       assert.deepEqual(members['reading'], isFull ? before : { ...before, ...changes });
@@ -65,7 +65,7 @@ test('a date that contradicts one of the book is left out, and the book keeps it
 test('the title of a list of ISBNs takes the place of no other', () => {
   const isbn = '9780439023481';
   const record = fieldsOf({ title: `ISBN ${isbn}`, isbn });
-  const { members } = mergeRecord(fieldsOf({ title: 'The Hunger Games', isbn }), record, []);
+  const { members } = mergeRecord(fieldsOf({ title: 'The Hunger Games', isbn }), record, null);
   assert.equal(members['title'], 'The Hunger Games');
 });
 
@@ -94,7 +94,7 @@ test('metadata are merged by member, and sources by format', () => {
   for (const [before, added, expected, names] of cases) {
     const { members, leftOut } = mergeRecord(
       fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }),
-      OWN_IDS,
+      SOURCE,
     );
     assert.deepEqual(members['metadata'], expected);
     assert.deepEqual(leftOut, names);
@@ -105,7 +105,7 @@ test('the longest that a record brings goes where there is no room, and the own 
   const before = { note: 'n'.repeat(10_000), source: { calibre: { uuid: 'u' } } };
   const goodreads = { 'Book Id': '1', 'My Review': 'r'.repeat(7000), 'Shelf': 's'.repeat(5000) };
   const { members, leftOut } = mergeRecord(fieldsOf({ title: 'A', metadata: before }),
-    fieldsOf({ title: 'A', metadata: { source: { goodreads } } }), OWN_IDS);
+    fieldsOf({ title: 'A', metadata: { source: { goodreads } } }), SOURCE);
   assert.deepEqual(leftOut, ['My Review']);
   const { 'My Review': _, ...kept } = goodreads;
   assert.deepEqual(members['metadata'],
@@ -116,17 +116,17 @@ test('the own id stays also where it is the longest, while anything else can go'
   const before = { note: 'n'.repeat(15_000) };
   const goodreads = { 'Book Id': 'i'.repeat(1000), 'Shelf': 's'.repeat(500) };
   const record = fieldsOf({ title: 'A', metadata: { source: { goodreads } } });
-  const merged = mergeRecord(fieldsOf({ title: 'A', metadata: before }), record, OWN_IDS);
+  const merged = mergeRecord(fieldsOf({ title: 'A', metadata: before }), record, SOURCE);
   assert.deepEqual(merged.leftOut, ['Shelf']);
   const full = fieldsOf({ title: 'A', metadata: { note: 'n'.repeat(16_000) } });
-  assert.deepEqual(mergeRecord(full, record, OWN_IDS),
+  assert.deepEqual(mergeRecord(full, record, SOURCE),
     { members: full, leftOut: ['Shelf', 'Book Id'] });
 });
 
 test('a member of the metadata that has no room leaves the one that is there', () => {
   const mergeMetadata = (before: JsonObject, added: JsonObject) => {
     const { members, leftOut } = mergeRecord(
-      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }), []);
+      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }), null);
     return [members['metadata'], leftOut];
   };
   const full = { a: 'x'.repeat(7000), b: 'x'.repeat(100), r: 'x'.repeat(7000) };
@@ -144,7 +144,7 @@ test('metadata that are merged are what the model takes, and merging again chang
     let book = fieldsOf({ title: 'A', metadata: randomMembers(random) });
     const record = fieldsOf({ title: 'A', metadata: randomMembers(random) });
     book = merge(book, record);
-    const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+    const { members, leftOut } = mergeRecord(book, record, SOURCE);
     assert.equal(JSON.stringify(members), JSON.stringify(book), `seed ${seed}`);
     if (leftOut.length > 0) fullCount += 1;
   }
@@ -162,7 +162,7 @@ test('merging again changes nothing, however full the metadata are', () => {
     }));
     for (const record of records) book = merge(book, record);
     for (const record of records) {
-      const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+      const { members, leftOut } = mergeRecord(book, record, SOURCE);
       assert.equal(JSON.stringify(members), JSON.stringify(book), `seed ${seed}`);
       if (leftOut.length > 0) fullCount += 1;
     }
@@ -172,7 +172,7 @@ test('merging again changes nothing, however full the metadata are', () => {
 
 /** The merged members, which the model has to accept. */
 function merge(book: JsonObject, record: JsonObject): JsonObject {
-  const { members } = mergeRecord(book, record, OWN_IDS);
+  const { members } = mergeRecord(book, record, SOURCE);
   assert.deepEqual(fieldsOf(members), members);
   return members;
 }

@@ -3,7 +3,8 @@
  * the tools of the runs. When it ends, by itself or because it does not answer or takes too much
  * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
  */
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { endsInTime, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { countThread } from '../../../base/live-threads.ts';
@@ -18,9 +19,9 @@ import {
 } from './worker-program.ts';
 import { WorkerInspector } from './worker-inspector.ts';
 import {
-  isWorkerReport, parseRunReports, requestKiB, type AliveReport, type CheckReport, type LoadReport,
-  type LogReport, type ModuleRun, type RequestReport, type RequestSettlement, type RunReport,
-  type ThrownMessage, type WorkerMarks, type WorkerOrder, type WorkerReport, type WorkerSetup,
+  requestKiB, type AliveReport, type CheckReport, type LoadReport, type LogReport, type ModuleRun,
+  type RequestReport, type RequestSettlement, type RunReport, type ThrownMessage,
+  type WorkerMarks, type WorkerOrder, type WorkerReport, type WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and the evidence of the module that caused it. */
@@ -77,6 +78,7 @@ export class ActionWorkerThread {
     unansweredKiB: createMark(), inspector: createMark(),
   };
   readonly #thread: Worker;
+  readonly #port: MessagePort;
   readonly #calls = new Map<number, WorkerCall>();
   #callCount = 0;
   #runs: ModuleRun[] = [];
@@ -104,8 +106,10 @@ export class ActionWorkerThread {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
     const setup: WorkerSetup = {
-      writesDebug: options.log.isWritten?.('debug') !== false, marks: this.#marks,
+      port: port2, writesDebug: options.log.isWritten?.('debug') !== false, marks: this.#marks,
       unreadLinesMax: UNREAD_LINES_MAX, unansweredKiBMax: UNANSWERED_KIB_MAX,
     };
     try {
@@ -114,12 +118,16 @@ export class ActionWorkerThread {
       // Without an inspector only the limit of V8 holds, and no stack is taken.
     }
     this.#thread = new Worker(createWorkerProgram(), {
-      eval: true, workerData: setup,
+      eval: true, workerData: setup, transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: options.memoryMiBMax + ALLOCATION_MIB_MAX },
     });
     this.#thread.unref();
     countThread(this.#thread);
-    this.#thread.on('message', (report: unknown) => this.#receive(report));
+    port1.on('message', (report: WorkerReport) => this.#receive(report));
+    // The thread alone keeps the process from ending.
+    port1.unref();
+    this.#thread.on('message', () =>
+      this.#endByMessage(new Error('a message that is none of hookshelf\'s own')));
     this.#thread.on('messageerror', (error) => this.#endByMessage(error));
     this.#thread.on('error', (thrown) => {
       this.#error = thrown;
@@ -228,13 +236,13 @@ export class ActionWorkerThread {
     this.#runBytes = [];
     this.#runBytesCount = 0;
     const order: WorkerOrder = { order: 'run', runs, bytes };
-    if (this.#end === null) this.#thread.postMessage(order, [bytes.buffer]);
+    if (this.#end === null) this.#port.postMessage(order, [bytes.buffer]);
   };
 
   /** Sends an order behind the runs that began before it. */
   #send(order: WorkerOrder): void {
     this.#sendRuns();
-    this.#thread.postMessage(order);
+    this.#port.postMessage(order);
   }
 
   /** Ends the worker unless it answers within a second. */
@@ -297,6 +305,10 @@ export class ActionWorkerThread {
   }
 
   #onExit(): void {
+    // The last reports may not be read yet.
+    let last = receiveMessageOnPort(this.#port);
+    for (; last !== undefined; last = receiveMessageOnPort(this.#port)) this.#receive(last.message);
+    this.#port.close();
     const error = this.#error;
     const reason = systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory'
       : error === null ? 'exited' : 'failed';
@@ -325,11 +337,7 @@ export class ActionWorkerThread {
     this.#resolveEnded();
   }
 
-  /** A module can send anything: a message that is no report ends the worker. */
-  #receive(report: unknown): void {
-    if (!isWorkerReport(report)) {
-      return this.#endByMessage(new Error('a message that is none of hookshelf\'s own'));
-    }
+  #receive(report: WorkerReport): void {
     if (report.report === 'log') Atomics.sub(this.#marks.unreadLines, 0, 1);
     if (this.#end !== null) return;
     try {
@@ -343,7 +351,9 @@ export class ActionWorkerThread {
     switch (report.report) {
       case 'loaded': case 'validated': return this.#endCall(report);
       case 'ended':
-        for (const run of parseRunReports(report.runs)) this.#endCall(run);
+        for (const run of JSON.parse(report.runs) as readonly RunReport[]) {
+          this.#endCall(run);
+        }
         return;
       case 'log': return this.#logLine(report);
       case 'request': return void this.#serveRequest(report);

@@ -3,11 +3,11 @@
  * reports. Runs, and what ended them, go as JSON text, those of one turn of the event loop in one
  * message: to wake a thread for each, and to have it copied, took twice as long. All others are
  * copied by structured cloning (HTML, section 2.7): they are plain data alone. A module is named
- * by its number in the list of files, a call or request by one of its own.
+ * by its number in the list of files, a call or request by one of its own. The port is not the
+ * `parentPort` of the thread, by which a module could send anything.
  */
 import type { TraceContext } from '../../../base/trace-context.ts';
-import { isCount, isJsonObject } from '../../../base/fields.ts';
-import { LOG_LEVELS, type LogFields, type LogLevel } from '../../../base/log.ts';
+import type { LogFields, LogLevel } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
 import type { ActionContext } from '../action.ts';
@@ -133,94 +133,17 @@ export type AliveReport = {
   readonly bufferBytes: number;
 };
 
-/** Most causes of an error that a worker tells (`describeAny`). */
-const CAUSES_MAX = 4;
-
-type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
-
-/** The checks of the members of reports. Errors and texts are checked as deep as readers look. */
-const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
-  loaded: { callId: isCount, isActionClass: isFlag, thrown: isThrown },
-  validated: { callId: isCount, problems: isTextsOrNull, thrown: isThrown },
-  ended: { runs: isText },
-  log: {
-    callId: isCount, logTags: isJsonObject, level: isLevel, thrownMessage: isThrown,
-    fields: isJsonObject, errors: (value) => isJsonObject(value)
-      && Object.values(value).every((thrown) => thrown !== null && isThrown(thrown)),
-  },
-  request: {
-    callId: isCount, requestId: isCount, hops: isCount, trace: isTrace, request: isRequest,
-  },
-  abort: { requestId: isCount },
-  alive: { pingId: isCount, bufferBytes: isCount },
-};
-
-/** Whether our program sent the report: a module can send anything by the same port. */
-export function isWorkerReport(value: unknown): value is WorkerReport {
-  if (!isJsonObject(value)) return false;
-  const kind: unknown = value['report'];
-  const row = Object.entries(REPORT_MEMBERS).find(([name]) => name === kind);
-  return row !== undefined
-    && Object.entries(row[1]).every(([name, isRight]) => isRight(value[name]));
-}
-
-/** Throws for a text that is not of our program. */
-export function parseRunReports(text: string): readonly RunReport[] {
-  const reports: unknown = JSON.parse(text);
-  if (Array.isArray(reports) && reports.every(isRunReport)) return reports;
-  throw new TypeError('the runs that ended are none of the worker\'s');
-}
-
-function isRunReport(value: unknown): value is RunReport {
-  return isJsonObject(value) && isCount(value['callId']) && isThrown(value['thrown'])
-    && isOutcome(value['outcome']);
-}
-
-function isFlag(value: unknown): boolean {
-  return typeof value === 'boolean';
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
-}
-
-function isTextsOrNull(value: unknown): boolean {
-  return value === null || Array.isArray(value) && value.every(isText);
-}
-
-function isLevel(value: unknown): boolean {
-  return LOG_LEVELS.some((level) => level === value);
-}
-
-function isThrown(value: unknown, depth = 0): boolean {
-  if (value === null) return true;
-  return isJsonObject(value) && depth <= CAUSES_MAX && isText(value['text'])
-    && (value['members'] === null || isJsonObject(value['members']))
-    && (value['requestId'] === null || isCount(value['requestId']))
-    && isThrown(value['cause'], depth + 1);
-}
-
-function isOutcome(value: unknown): boolean {
-  return value === null || isJsonObject(value) && isThrown(value['dataError']);
-}
-
-function isTrace(value: unknown): boolean {
-  return value === null || isJsonObject(value);
-}
-
-/** The HTTP client checks the rest: this checks only the body, whose bytes are counted. */
-function isRequest(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  const body: unknown = value['body'];
-  return body === undefined || body === null || isText(body) || ArrayBuffer.isView(body);
-}
-
 /** The share of a request in `UNANSWERED_KIB_MAX`, with all that it costs. */
 export function requestKiB(body: HttpRequest['body']): number {
   return 16 + Math.ceil((typeof body === 'string' ? body.length : body?.byteLength ?? 0) / 1024);
 }
 
 export type WorkerSetup = {
+  /** The end of the port that the worker has. */
+  readonly port: {
+    postMessage(report: WorkerReport): void;
+    on(event: 'message', listener: (order: WorkerOrder) => void): void;
+  };
   readonly writesDebug: boolean;
   readonly marks: WorkerMarks;
   /** The limits of `unreadLines` and `unansweredKiB`: code that goes on sending waits at them. */

@@ -16,7 +16,7 @@ import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
   CheckReport, LoadReport, LogReport, ModuleRun, OutcomeMessage, RequestReport, RequestSettlement,
-  ThrownMessage, WorkerOrder, WorkerReport, WorkerSetup,
+  ThrownMessage, WorkerOrder, WorkerSetup,
 } from './worker-messages.ts';
 
 // In the main thread.
@@ -36,11 +36,13 @@ export function createWorkerProgram(): string {
   const imports = `{ ActionResultClass: ${resultClass}, isActionClass: ${String(isActionClass)},
     requestKiB: ${String(requestKiB)}, importModule: (url) => import(url) }`;
   return [
-    "const { parentPort, workerData } = require('node:worker_threads');",
+    "const { workerData } = require('node:worker_threads');",
     // The loader of our tests names functions with it.
     'const __name = (value) => value;',
     ...functions.map(String),
-    `(${String(startActionWorker)})(parentPort, workerData, ${imports});`,
+    `(${String(startActionWorker)})({ ...workerData }, ${imports});`,
+    // Modules can ask for `workerData` as well.
+    'delete workerData.port;',
   ].join('\n');
 }
 
@@ -59,11 +61,6 @@ export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
 }
 
 // In the worker.
-
-type WorkerPort = {
-  postMessage(report: WorkerReport): void;
-  on(event: 'message', listener: (order: WorkerOrder) => void): void;
-};
 
 type ActionInstance = {
   readonly actionClass: ActionClass; readonly instance: Action;
@@ -85,7 +82,6 @@ type WorkerImports = {
 };
 
 type WorkerState = WorkerSetup & WorkerImports & {
-  readonly port: WorkerPort;
   /** The URLs of the modules. */
   readonly places: Map<number, string>;
   readonly actions: Map<number, ActionInstance>;
@@ -97,9 +93,9 @@ type WorkerState = WorkerSetup & WorkerImports & {
   endedRuns: string[];
 };
 
-function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: WorkerImports): void {
+function startActionWorker(setup: WorkerSetup, imports: WorkerImports): void {
   const state: WorkerState = {
-    ...setup, ...imports, port, places: new Map(), actions: new Map(), requests: new Map(),
+    ...setup, ...imports, places: new Map(), actions: new Map(), requests: new Map(),
     requestIds: new WeakMap(), requestCount: 0, whenBegun: Promise.resolve(), endedRuns: [],
   };
   process.on('exit', () => {
@@ -107,7 +103,7 @@ function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: Worker
     closeInspector(state.marks.inspector);
     markExit(state);
   });
-  port.on('message', (order) => followOrder(state, order));
+  setup.port.on('message', (order) => followOrder(state, order));
 }
 
 function followOrder(state: WorkerState, order: WorkerOrder): void {
@@ -453,7 +449,7 @@ function describeAny(
     const value = (thrown as Record<string, unknown>)[name];
     if (['string', 'number', 'boolean'].includes(typeof value)) members[name] = value;
   }
-  // `CAUSES_MAX` of worker-messages.ts.
+  // A chain of causes may be endless.
   const cause = 'cause' in thrown && thrown.cause !== undefined && depth < 4
     ? describeThrown(thrown.cause, null, depth + 1) : null;
   return { text, members, cause, requestId: requestIds?.get(thrown) ?? null };

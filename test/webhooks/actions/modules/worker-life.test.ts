@@ -11,9 +11,6 @@ import {
   createActionRegistry, type ActionCall, type RegisteredAction,
 } from '../../../../src/webhooks/actions/action-registry.ts';
 import { loadActionModules } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
-import {
-  isWorkerReport, parseRunReports,
-} from '../../../../src/webhooks/actions/modules/worker-messages.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { SwitchedOffError } from '../../../../src/webhooks/actions/run-action.ts';
 import type { HttpSender } from '../../../../src/webhooks/members/http-sender.ts';
@@ -184,27 +181,6 @@ for (const message of [
         assert.equal(isSuccess(await run('works')), true);
       }, { loadCode: { sends: IMPORTS_PORT } }));
 }
-
-test('only what the program of the worker sends is a report', () => {
-  const endless: Record<string, unknown> = { text: '', members: {}, requestId: null };
-  endless['cause'] = endless;
-  const line = { report: 'log', callId: 1, logTags: {}, thrownMessage: null, errors: {} };
-  for (const message of [
-    undefined, 'text', [], {}, { report: 'constructor' }, { report: 'abort' }, { report: 'alive' },
-    { ...line, level: 'none', fields: {} }, { ...line, level: 'info', fields: null },
-    { report: 'ended', runs: [] }, { report: 'loaded', callId: 1, thrown: endless },
-    { report: 'validated', callId: 1, problems: [5], thrown: null },
-    { report: 'request', callId: 1, requestId: 1, hops: 0, trace: null, request: { body: 5n } },
-  ]) assert.equal(isWorkerReport(message), false);
-  assert.equal(isWorkerReport({ ...line, level: 'info', fields: {} }), true);
-  const cause = { text: '', members: null, requestId: null, cause: null };
-  const end = { callId: 1, outcome: null, thrown: null };
-  for (const runs of [
-    {}, [{ ...end, thrown: {} }], [end, { ...end, callId: '1' }], [{ ...end, outcome: {} }],
-    [{ ...end, thrown: { ...cause, cause: { ...cause, text: 1 } } }],
-  ]) assert.throws(() => parseRunReports(JSON.stringify(runs)), TypeError);
-  assert.deepEqual(parseRunReports(JSON.stringify([end])), [end]);
-});
 
 test('runs of one turn end each with its own result, whatever they take', () => {
   const body = Buffer.from('{"word":"body"}');

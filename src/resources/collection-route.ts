@@ -14,10 +14,9 @@ import {
 import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
 import type { Repository } from './repository.ts';
 import { pagedListResponse } from './route-specs.ts';
-import type { PublicRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
-type ListRepository = Pick<Repository, 'size' | 'walk' | 'ids' | 'findListed'>;
+type ListRepository = Pick<Repository, 'size' | 'ids' | 'findListed'>;
 
 /** A query parameter that selects records. */
 export type CollectionFilter = {
@@ -106,13 +105,7 @@ export function collectionRoute(
   };
 }
 
-type Listing = {
-  readonly count: number;
-  /** The next record; null: there is none. */
-  readonly next: () => PublicRecord | null;
-  /** The place of a record of the list, for a cursor. */
-  readonly positionOf: (id: string) => SortPosition;
-};
+type ListedRecord = { readonly bytes: Buffer; readonly position: SortPosition };
 
 async function sendCollection(
   exchange: Exchange, path: string, repository: ListRepository, view: CollectionView,
@@ -123,14 +116,14 @@ async function sendCollection(
   const pageParameters: PageParameters = Object.entries(values).flatMap(([name, value]) =>
     value === null ? [] : [[name, String(value)]]);
   const listedView = view.bound?.findView(exchange) ?? null;
-  const { count, next, positionOf } = await openListing(
-    listedView === null ? repository : viewRepository(repository, listedView), view, values,
-    decodeIdCursor(cursor, pageParameters));
+  const { count, places } = await listPlaces(
+    repository, view, listedView, values, decodeIdCursor(cursor, pageParameters));
+  const next = (): ListedRecord | null => readNext(repository, listedView, places);
   const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
   }
-  const page: PublicRecord[] = [];
+  const page: ListedRecord[] = [];
   let current = next();
   let bytes = 0;
   for (; current !== null && page.length < limit; current = next()) {
@@ -145,76 +138,61 @@ async function sendCollection(
     const link = new URLSearchParams();
     for (const [name, value] of pageParameters) link.set(name, value);
     link.set('limit', String(limit));
-    link.set('cursor', encodeIdCursor(positionOf(last.id), pageParameters));
+    link.set('cursor', encodeIdCursor(last.position, pageParameters));
     headers.push('Link', `<${exchange.linkTo(`${path}?${link}`)}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));
 }
 
-/** The part of a repository that the view shows, of which the whole list is made. */
-function viewRepository(
-  repository: ListRepository, { sees, show }: ListedView,
-): ListRepository {
-  const ids = (): string[] => repository.ids().filter(sees);
-  const view = (record: PublicRecord | null): PublicRecord | null =>
-    record && { ...record, bytes: show(record.bytes) };
-  return {
-    get size() {
-      return ids().length;
-    },
-    ids,
-    findListed: (id) => sees(id) ? view(repository.findListed(id)) : null,
-    walk(after) {
-      const rest = ids().filter((id) => after === null || id > after).values();
-      return () => {
-        // A record may be removed, or go out of sight, while a long list is sent.
-        for (const id of rest) {
-          const record = sees(id) ? repository.findListed(id) : null;
-          if (record !== null) return view(record);
-        }
-        return null;
-      };
-    },
-  };
-}
+type Places = { readonly count: number; readonly places: Iterator<SortPosition> };
 
-async function openListing(
-  repository: ListRepository, { filters, sorts = {} }: CollectionView,
+/** Counts the records of a list, and gives the places of those behind the place `after`. */
+async function listPlaces(
+  repository: ListRepository, { filters, sorts = {} }: CollectionView, view: ListedView | null,
   values: Readonly<Record<string, unknown>>, after: SortPosition | null,
-): Promise<Listing> {
+): Promise<Places> {
   const sort = String(values['sort'] ?? '');
   const matchers = filters.flatMap(({ parameter: { name }, select }) => {
     const value = values[name] ?? null;
     return value === null ? [] : [select(String(value))];
   });
+  if (view !== null) matchers.push(view.sees);
   if (sort === '' && matchers.length === 0) {
-    const next = repository.walk(after?.id ?? null);
-    return { count: repository.size, next, positionOf: (id) => ({ id, sortText: '' }) };
+    return { count: repository.size, places: walkPlaces(repository, after?.id ?? null) };
   }
   const isReversed = sort.startsWith(REVERSED);
   const readSortText = sorts[sort.slice(isReversed ? 1 : 0)] ?? (() => '');
-  const positions = new Map<string, SortPosition>();
-  for (const [index, id] of repository.ids().entries()) {
-    if (index % STEP_RECORDS === STEP_RECORDS - 1) await nextTurn();
-    if (!matchers.every((matches) => matches(id))) continue;
-    positions.set(id, { id, sortText: readSortText(id) });
+  const places: SortPosition[] = [];
+  let visited = 0;
+  for (const id of repository.ids()) {
+    visited += 1;
+    if (visited % STEP_RECORDS === 0) await nextTurn();
+    if (matchers.every((matches) => matches(id))) places.push({ id, sortText: readSortText(id) });
   }
   const compare = isReversed ? (left: SortPosition, right: SortPosition) =>
     comparePositions(right, left) : comparePositions;
-  const rest = [...positions.values()].sort(compare)
-    .filter((position) => after === null || compare(position, after) > 0).values();
-  return {
-    count: positions.size,
-    next() {
-      // A record may be removed while a long list is sent.
-      for (const { id } of rest) {
-        const record = repository.findListed(id);
-        if (record !== null) return record;
-      }
-      return null;
-    },
-    positionOf: (id) => positions.get(id) ?? { id, sortText: '' },
-  };
+  const rest = places.sort(compare)
+    .filter((place) => after === null || compare(place, after) > 0);
+  return { count: places.length, places: rest.values() };
+}
+
+function* walkPlaces(
+  repository: ListRepository, after: string | null,
+): Generator<SortPosition, void> {
+  for (const id of repository.ids(after)) yield { id, sortText: '' };
+}
+
+/** The next record that is there and in sight: either may end while a long list is sent. */
+function readNext(
+  repository: ListRepository, view: ListedView | null, places: Iterator<SortPosition>,
+): ListedRecord | null {
+  for (let place = places.next(); place.done !== true; place = places.next()) {
+    const { value: position } = place;
+    const isSeen = view === null || view.sees(position.id);
+    const record = isSeen ? repository.findListed(position.id) : null;
+    if (record !== null) return { position, bytes: view?.show(record.bytes) ?? record.bytes };
+  }
+  return null;
 }
 
 function comparePositions(left: SortPosition, right: SortPosition): number {

@@ -86,9 +86,11 @@ export class Repository {
     };
   }
 
-  /** The keys of all records, in order. */
-  ids(): string[] {
-    return listCommittedIds(this.#records);
+  /** The keys of the records after the key `after`, in order. */
+  *ids(after: string | null = null): Generator<string, void> {
+    const walk = this.#records.walk({ after });
+    const next = (): string | undefined => this.#records.idAt(walk.next());
+    for (let id = next(); id !== undefined; id = next()) yield id;
   }
 
   /** Finds a record as lists show it; null: there is none with this key. */

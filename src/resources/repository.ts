@@ -11,7 +11,7 @@ import type { JsonObject } from '../base/schema.ts';
 import type {
   Change, Collection, Store, Transaction, TransactionInputs,
 } from '../store/store-port.ts';
-import { listCommittedIds, resolveKey } from '../store/find-record.ts';
+import { resolveKey } from '../store/find-record.ts';
 import { notFoundError } from './not-found.ts';
 import { decodeRecord, putNextVersion, readUpdatedMs } from './record.ts';
 import {
@@ -70,24 +70,8 @@ export class Repository {
     return this.#records.size;
   }
 
-  /**
-   * Walks over the records in key order after the key `after`: each call of the result returns the
-   * next, and null at the end.
-   */
-  walk(after: string | null): () => PublicRecord | null {
-    const { resource } = this.#options;
-    const records = this.#records;
-    const walk = records.walk({ after });
-    return () => {
-      const slot = walk.next();
-      const bytes = records.bytesAt(slot);
-      return bytes === undefined ? null
-        : { id: records.idAt(slot) ?? '', bytes: encodePublicRecord(resource, bytes) };
-    };
-  }
-
   /** The keys of the records after the key `after`, in order. */
-  *ids(after: string | null = null): Generator<string, void> {
+  *ids(after: string | null = null): IterableIterator<string> {
     const walk = this.#records.walk({ after });
     const next = (): string | undefined => this.#records.idAt(walk.next());
     for (let id = next(); id !== undefined; id = next()) yield id;

@@ -60,7 +60,7 @@ class MergeRun {
   async playStep(): Promise<string> {
     const kind = below(this.#random, 10);
     const outcome = await this.#play(kind);
-    const books = this.#catalog.ids().map((id) => {
+    const books = [...this.#catalog.ids()].map((id) => {
       const { id: _, createdAt, updatedAt, mergedIds = [], ...members } =
         JSON.parse(String(this.#catalog.find(id)?.bytes));
       return [id, { members, mergedIds }];

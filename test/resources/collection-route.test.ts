@@ -18,17 +18,10 @@ for (const query of ['', '?limit=150']) {
       path: '/api/things', noun: 'thing', schema: { kind: 'object', name: 'Thing', members },
     }, {
       size: COUNT,
-      ids: () => [],
-      findListed: () => null,
-      walk() {
-        let index = 0;
-        return () => {
-          if (index === COUNT) return null;
-          index += 1;
-          turns.push(turn);
-          const id = String(index);
-          return { id, bytes: Buffer.from(JSON.stringify({ id, text: TEXT })) };
-        };
+      ids: () => Array.from({ length: COUNT }, (_, index) => String(index)).values(),
+      findListed(id) {
+        turns.push(turn);
+        return { id, bytes: Buffer.from(JSON.stringify({ id, text: TEXT })) };
       },
     })]);
     let isDone = false;

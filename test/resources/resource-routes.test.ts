@@ -103,15 +103,11 @@ async function startShelf(): Promise<Shelf> {
     get size() {
       return service.things.size;
     },
-    ids: () => [],
-    findListed: () => null,
-    walk: (after: string | null) => {
-      const ids = [...service.things.keys()].sort().filter((id) => after === null || id > after);
-      return () => {
-        const id = ids.shift();
-        const bytes = id === undefined ? undefined : service.find(id)?.bytes;
-        return id === undefined || bytes === undefined ? null : { id, bytes };
-      };
+    ids: (after: string | null = null) => [...service.things.keys()].sort()
+      .filter((id) => after === null || id > after).values(),
+    findListed(id: string) {
+      const bytes = service.find(id)?.bytes;
+      return bytes === undefined ? null : { id, bytes };
     },
   };
   const resource: RoutedResource = {

@@ -96,23 +96,24 @@ const BOOKS_PER_TURN = 64;
 async function* readBooksWithSources(
   catalog: Catalog, tables: readonly FormatTable[],
 ): AsyncGenerator<readonly SourceRecord[]> {
-  const next = catalog.walk(null);
+  let records: SourceRecord[] = [];
   let line = 0;
-  for (let isEnd = false; !isEnd; await nextTurn()) {
-    const records: SourceRecord[] = [];
-    for (let looks = 0; looks < BOOKS_PER_TURN && !isEnd; looks += 1) {
-      const record = next();
-      isEnd = record === null;
-      const metadata = record === null ? null : readMetadataWith(record.bytes, SOURCE_MEMBER);
-      if (record === null || !tables.some(({ name }) => findSource(name, metadata) !== null)) {
-        continue;
-      }
+  let looks = 0;
+  for (const id of catalog.ids()) {
+    const record = catalog.findListed(id);
+    const metadata = record === null ? null : readMetadataWith(record.bytes, SOURCE_MEMBER);
+    if (record !== null && tables.some(({ name }) => findSource(name, metadata) !== null)) {
       line += 1;
-      const { id, title } = decodeBook(record.bytes);
+      const { title } = decodeBook(record.bytes);
       records.push({ line, key: null, body: { id, title }, leftOut: [] });
     }
+    looks += 1;
+    if (looks % BOOKS_PER_TURN !== 0) continue;
     yield records;
+    records = [];
+    await nextTurn();
   }
+  yield records;
 }
 
 /** Resolves when the whole response is sent or the client has left. */

@@ -163,10 +163,11 @@ class PropertyRun {
   }
 
   #checkContent(): void {
-    const walk = this.#catalog.walk(null);
     const found = new Map<string, string>();
-    for (let record = walk(); record !== null; record = walk()) {
-      const { id, createdAt: _, updatedAt: __, ...fields } = decodeRecord(record.bytes);
+    for (const key of this.#catalog.ids()) {
+      const bytes = this.#catalog.find(key)?.bytes;
+      assert.ok(bytes !== undefined);
+      const { id, createdAt: _, updatedAt: __, ...fields } = decodeRecord(bytes);
       found.set(String(id), toText(fields));
     }
     const expected = [...this.#naive.books].map(([id, book]) => [id, toText(book)] as const);

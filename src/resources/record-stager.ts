@@ -61,9 +61,16 @@ export class RecordStager {
     this.#collection = options.resource.collection.name;
   }
 
+  /** The seed is drawn at its first use: it costs as much as an id, and most changes need none. */
   createInputs(hops = 0): TransactionInputs {
     const { clock, makeId } = this.#options;
-    return new LazyInputs(clock.now(), makeId, hops);
+    let seed: string | null = null;
+    return {
+      nowMs: clock.now(), hops,
+      get seed() {
+        return seed ??= makeId();
+      },
+    };
   }
 
   /**
@@ -132,26 +139,6 @@ type ParsedMembers = { readonly fields: JsonObject; readonly key: string | undef
 type StagedVersion = {
   readonly change: Change; readonly representation: Representation;
 };
-
-/** Draws the seed at its first use: it costs as much as an id, and most changes do not need it. */
-class LazyInputs implements TransactionInputs {
-  readonly nowMs: number;
-  readonly hops: number;
-  readonly #makeId: () => string;
-  #seed: string | null = null;
-
-  constructor(nowMs: number, makeId: () => string, hops: number) {
-    this.nowMs = nowMs;
-    this.hops = hops;
-    this.#makeId = makeId;
-  }
-
-  /** The seed, which is the same however often the transaction runs. */
-  get seed(): string {
-    this.#seed ??= this.#makeId();
-    return this.#seed;
-  }
-}
 
 /**
  * The whole body that is parsed by the schema: the request's, applied to the stored record where it

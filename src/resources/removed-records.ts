@@ -16,10 +16,9 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
-import type { Operation, StoredRecord, Transaction } from '../store/store-port.ts';
+import type { FoundRecord } from '../store/store-port.ts';
 
-type RemovedRecord = {
-  readonly collection: string; readonly id: string; readonly bytes: Buffer;
+type RemovedRecord = FoundRecord & {
   /** The version that took the place of a record that the removal has changed. */
   readonly replacedBy?: Buffer;
 };
@@ -86,58 +85,5 @@ export class RemovedRecords {
       if (untilMs > nowMs && !isAboveLimits) return;
       this.forget(id);
     }
-  }
-}
-
-/** A transaction that notes which records it removes. */
-export class RemovingTransaction implements Transaction {
-  readonly #transaction: Transaction;
-  /** By collection and id. */
-  readonly #removed = new Map<string, RemovedRecord>();
-
-  constructor(transaction: Transaction) {
-    this.#transaction = transaction;
-  }
-
-  /** In the order of their removal: the record that was asked for comes first. */
-  get removedRecords(): readonly RemovedRecord[] {
-    return [...this.#removed.values()];
-  }
-
-  find(collection: string, id: string): Buffer | undefined {
-    return this.#transaction.find(collection, id);
-  }
-
-  findId(collection: string, name: string): string | undefined {
-    return this.#transaction.findId(collection, name);
-  }
-
-  listIds(collection: string, prefix?: string): readonly string[] {
-    return this.#transaction.listIds(collection, prefix);
-  }
-
-  listStaged(collection: string): Iterable<Operation> {
-    return this.#transaction.listStaged(collection);
-  }
-
-  put(
-    collection: string, id: string, json: string | Buffer, isImplied?: boolean,
-  ): StoredRecord {
-    this.#removed.delete(`${collection} ${id}`);
-    return this.#transaction.put(collection, id, json, isImplied);
-  }
-
-  delete(collection: string, id: string): boolean {
-    const bytes = this.#transaction.find(collection, id);
-    if (bytes !== undefined) this.#removed.set(`${collection} ${id}`, { collection, id, bytes });
-    return this.#transaction.delete(collection, id);
-  }
-
-  reserve(resource: string, amount: number): void {
-    this.#transaction.reserve(resource, amount);
-  }
-
-  countReserved(resource: string): number {
-    return this.#transaction.countReserved(resource);
   }
 }

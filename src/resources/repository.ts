@@ -17,7 +17,7 @@ import { decodeRecord, putNextVersion, readUpdatedMs } from './record.ts';
 import {
   RecordStager, type RecordBefore, type RecordVersion, type StagerOptions,
 } from './record-stager.ts';
-import { RemovedRecords, RemovingTransaction } from './removed-records.ts';
+import { RemovedRecords } from './removed-records.ts';
 import {
   createRepresentation, encodePublicRecord, getRepresentation, type PublicRecord,
   type Representation,
@@ -175,11 +175,10 @@ export class Repository {
     const { id, removedRecords } = await store.transact((transaction) => {
       const before = this.#getStaged(transaction, idOrName);
       precondition?.(createRepresentation(resource, before.id, before.bytes));
-      const removing = new RemovingTransaction(transaction);
-      const change = this.stager.remove(removing, before, inputs);
-      this.stager.check(removing, change, inputs);
+      const change = this.stager.remove(transaction, before, inputs);
+      this.stager.check(transaction, change, inputs);
       onStaged?.(change);
-      return { id: before.id, removedRecords: removing.removedRecords };
+      return { id: before.id, removedRecords: transaction.listRemoved() };
     });
     this.#removedRecords.add(id, removedRecords);
     await this.afterRemoved(id);

@@ -115,6 +115,11 @@ export interface Walk {
   nextSlices(bytesMax: number): readonly Buffer[];
 }
 
+/** The bytes of a record, with its place. */
+export type FoundRecord = {
+  readonly collection: string; readonly id: string; readonly bytes: Buffer;
+};
+
 /** Finds the bytes of a record, as committed or as a transaction sees it. */
 export type FindRecord = (collection: string, id: string) => Buffer | undefined;
 
@@ -145,6 +150,8 @@ export interface Transaction {
   put(collection: string, id: string, json: string | Buffer, isImplied?: boolean): StoredRecord;
   /** Stages the removal of a record. False when there is none. */
   delete(collection: string, id: string): boolean;
+  /** The records that the transaction has removed, as they were, in the order of their removal. */
+  listRemoved(): readonly FoundRecord[];
   /**
    * Reserves some of a resource that a projection of the committed records counts, or gives some
    * back (a negative amount): until the transaction is applied, which the projection sees, or

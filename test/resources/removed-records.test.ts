@@ -1,7 +1,7 @@
 /** What of the records that were removed is held to be put back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RemovedRecords, RemovingTransaction } from '../../src/resources/removed-records.ts';
+import { RemovedRecords } from '../../src/resources/removed-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 
@@ -52,14 +52,13 @@ test('a removal has what is gone in the end, as it was then', async () => {
     for (const id of ['a', 'b']) transaction.put('notes', id, `{"id":"${id}"}`);
   });
   const records = await store.transact((transaction) => {
-    const removing = new RemovingTransaction(transaction);
-    removing.delete('notes', 'a');
-    removing.delete('notes', 'none');
-    removing.put('notes', 'c', '{"id":"c","text":"late"}');
-    removing.delete('notes', 'c');
-    removing.delete('notes', 'b');
-    removing.put('notes', 'b', '{"id":"b"}');
-    return removing.removedRecords;
+    transaction.delete('notes', 'a');
+    transaction.delete('notes', 'none');
+    transaction.put('notes', 'c', '{"id":"c","text":"late"}');
+    transaction.delete('notes', 'c');
+    transaction.delete('notes', 'b');
+    transaction.put('notes', 'b', '{"id":"b"}');
+    return transaction.listRemoved();
   });
   assert.deepEqual(records.map(({ id, bytes }) => [id, String(bytes)]),
     [['a', '{"id":"a"}'], ['c', '{"id":"c","text":"late"}']]);

@@ -19,7 +19,7 @@ const DATE = 'Sun, 17 May 2026 12:30:15 GMT';
 /** Without an idempotency key nothing is staged beside a thing. */
 const UNUSED: Transaction = {
   find: () => assert.fail(), findId: () => assert.fail(), listIds: () => assert.fail(),
-  listStaged: () => assert.fail(),
+  listStaged: () => assert.fail(), listRemoved: () => assert.fail(),
   put: () => assert.fail(), delete: () => assert.fail(),
   reserve: () => assert.fail(), countReserved: () => assert.fail(),
 };

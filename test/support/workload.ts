@@ -209,6 +209,7 @@ class Model {
         return { bytes: Buffer.from(json), representation: undefined };
       },
       delete: (name, id) => this.#of(name).delete(id),
+      listRemoved: () => [],
       reserve() {},
       countReserved: () => 0,
     });

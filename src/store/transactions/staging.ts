@@ -9,7 +9,7 @@ import { listCommittedIds } from '../find-record.ts';
 import type { RecordSpan } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
-import type { Operation, StoredRecord, Transaction } from '../store-port.ts';
+import type { FoundRecord, Operation, StoredRecord, Transaction } from '../store-port.ts';
 import { NO_VALUES, type UniqueValue } from '../records/unique-index.ts';
 
 // Upper bounds of the bytes in the journal that are not records or removed keys.
@@ -29,6 +29,8 @@ type StagedOperation = Operation & {
   readonly span: RecordSpan | null;
   readonly record: StoredRecord | null;
   readonly uniqueValues: readonly UniqueValue[];
+  /** The record that it removes; null: it is a put. */
+  readonly removedBytes: Buffer | null;
   /** The operation of the same batch that it replaces; undefined once its transaction joined. */
   replacedOperation: StagedOperation | undefined;
 };
@@ -157,19 +159,29 @@ export class StagedTransaction implements Transaction {
     const record: StoredRecord = { bytes, representation: undefined };
     this.#stage({
       area, collection, id, bytes, isImplied, span, record, uniqueValues, owner: this,
-      replacedOperation: undefined,
+      removedBytes: null, replacedOperation: undefined,
     });
     return record;
   }
 
   delete(collection: string, id: string): boolean {
     assert(this.#isOpen, ENDED);
-    if (this.find(collection, id) === undefined) return false;
+    const removedBytes = this.find(collection, id);
+    if (removedBytes === undefined) return false;
     this.#stage({
       area: this.#staging.getArea(collection), collection, id, bytes: null, isImplied: false,
-      span: null, record: null, uniqueValues: NO_VALUES, owner: this, replacedOperation: undefined,
+      span: null, record: null, uniqueValues: NO_VALUES, owner: this, removedBytes,
+      replacedOperation: undefined,
     });
     return true;
+  }
+
+  listRemoved(): readonly FoundRecord[] {
+    return this.operations.flatMap((operation) => {
+      const { area, collection, id, removedBytes } = operation;
+      const isLast = area.stagedRecords.get(id) === operation;
+      return removedBytes === null || !isLast ? [] : [{ collection, id, bytes: removedBytes }];
+    });
   }
 
   reserve(resource: string, amount: number): void {

@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
-import { RemovedRecords, RemovingTransaction } from '../../resources/removed-records.ts';
+import { RemovedRecords } from '../../resources/removed-records.ts';
 import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -130,9 +130,8 @@ export class RequestService {
   async remove(id: string, expect?: Precondition): Promise<void> {
     const removedRecords = await this.#change(id, expect, (transaction, { status }) => {
       if (status === 'pending') throw stillPendingError(id);
-      const removing = new RemovingTransaction(transaction);
-      removeItems(requestSpec, removing, [id], 'deleted');
-      return removing.removedRecords;
+      removeItems(requestSpec, transaction, [id], 'deleted');
+      return transaction.listRemoved();
     });
     this.#removedRecords.add(id, removedRecords);
   }

@@ -100,6 +100,16 @@ test('his overview says what works, what fails since when and why, and what wait
     await person.find('heading', 'acme-eu');
   }));
 
+test('nothing is said to work to which nothing was sent', { skip }, () =>
+  inWorld(async ({ target, signIn, call }) => {
+    await call('POST', '/api/outgoing-webhooks',
+      { name: 'fresh', targetUrl: target.url, triggerEvent: 'other.*' });
+    await signIn('read', 'fresh');
+    await person.sees('Nothing has arrived at your webhook yet.');
+    await signIn('read', 'acme', 'fresh');
+    await person.sees('None of your webhooks fails; at some of them nothing has arrived yet.');
+  }));
+
 test('the operator sees for which webhooks each token is, and until when', { skip }, () =>
   inWorld(async ({ server, signIn, signInAsOperator }) => {
     await signIn('resend', 'acme', 'acme-*');
@@ -223,7 +233,7 @@ test('he switches his webhook off and on, and is told when his token has ended',
     await revoke('acme');
     await person.click('link', 'Deliveries');
     await person.sees('This token is not known, or not any more.');
-    await person.sees('Ask who sent you the link for another one.');
+    await person.sees('Ask who sent you the link, or the token, for another one.');
   }));
 
 const BUTTONS: readonly (readonly ['read' | 'resend' | 'write', readonly string[]])[] = [

@@ -99,6 +99,7 @@ test('a link that is cut off, or whose token has ended, says so', { skip }, () =
       await person.sees('The link holds no whole token.');
       await person.find('textbox', 'API token');
       await person.gives(KNOWN, null);
+      await seesNoCommand();
     }
     const { text } = await ask(`${server.url}/api/tokens`,
       { headers: { authorization: `Bearer ${(await makeToken(data, 'admin')).token}` } });
@@ -107,4 +108,19 @@ test('a link that is cut off, or whose token has ended, says so', { skip }, () =
     await browser.visitAnew(`${server.url}/console#token=${token}`);
     await person.find('textbox', 'API token');
     await person.sees('This token is not known, or not any more.');
+    await seesNoCommand();
+    // The tab forgets where its token came from, and still keeps the token.
+    await browser.command('Page.reload', {});
+    await person.sees('This token is not known, or not any more.');
+    await seesNoCommand();
+    await browser.evaluate(FORGET);
+    await browser.visitAnew(`${server.url}/console`);
+    await person.sees('hookshelf token:create --name console --scope admin');
   }));
+
+/** Whoever got a link from somebody has no command line. */
+async function seesNoCommand(): Promise<void> {
+  await person.sees('Ask who sent you the link, or the token, for another one.');
+  assert.doesNotMatch(String(await browser.evaluate('return document.body.innerText;')),
+    /hookshelf token:create/);
+}

@@ -14,8 +14,12 @@ const LINK = /^#token=/;
 const TOKEN = /^[\w.~+/-]+=*$/;
 const REFUSED = 'This token is not known, or not any more.';
 let openedDialog: HTMLDialogElement | null = null;
+let hasOpenedLink = false;
 
-/** `onDone` is called once the token is accepted. */
+/**
+ * `onDone` is called once the token is accepted. Somebody who had a token or a link is told to ask
+ * for another one; the command that makes a token is shown in a tab that had none.
+ */
 export function openSignIn(onDone: () => void): void {
   if (openedDialog !== null) return;
   const input = h('input', {
@@ -27,8 +31,8 @@ export function openSignIn(onDone: () => void): void {
     void tryToken();
   } },
   h('label', { for: 'token' }, 'API token'), input, problem,
-  h('p.hint', 'It is kept for this tab alone. ', ...callerSession.isCustomer
-    ? ['Ask who sent you the link for another one.']
+  h('p.hint', 'It is kept for this tab alone. ', ...hasOpenedLink || callerSession.token !== null
+    ? ['Ask who sent you the link, or the token, for another one.']
     : ['A new one: ', h('code', 'hookshelf token:create --name console --scope admin')]),
   h('div.actions', h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form], { stays: true });
@@ -65,6 +69,7 @@ export function openSignIn(onDone: () => void): void {
 export async function takeLinkedToken(hash: string): Promise<boolean> {
   const address = location.hash;
   if (!LINK.test(address)) return false;
+  hasOpenedLink = true;
   history.replaceState(null, '', hash);
   const token = address.replace(LINK, '');
   if (!TOKEN.test(token)) {

@@ -83,12 +83,16 @@ function render(overview: Overview): HTMLElement[] {
   ];
 }
 
-function banner({ webhookCount, failingCount, offCount }: Overview): HTMLElement {
+function banner({ webhooks, webhookCount, failingCount, offCount }: Overview): HTMLElement {
   const alarm = (state: string, count: number, verb: string): HTMLElement =>
     statusCard(state, webhookCount === 1 ? `Your webhook ${verb}.`
       : `Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
   if (failingCount > 0) return alarm('failing', failingCount, failingCount > 1 ? 'fail' : 'fails');
   if (offCount > 0) return alarm('off', offCount, offCount > 1 ? 'are off' : 'is off');
+  if (webhooks.some(({ health }) => health.lastSuccessAt === null)) {
+    return statusCard('ready', webhookCount === 1 ? 'Nothing has arrived at your webhook yet.'
+      : 'None of your webhooks fails; at some of them nothing has arrived yet.');
+  }
   return statusCard('ready',
     webhookCount === 1 ? 'Your webhook works.' : 'All your webhooks work.');
 }

@@ -95,10 +95,18 @@ export const healthColumns: ListedResource['columns'] = [
   { title: 'REASON', member: 'health', importance: 3, show: formatReason },
 ];
 
-/** A disabled webhook has the reason beside its state, unless it is probed. */
-function formatState(health: JsonValue | undefined, { disabledReason }: JsonObject): string | null {
+/**
+ * A disabled webhook has the reason beside its state, unless it is probed; so has an outgoing one
+ * that is healthy only because nothing was sent to it yet.
+ */
+function formatState(
+  health: JsonValue | undefined, { disabledReason, targetUrl }: JsonObject,
+): string | null {
   if (!isJsonObject(health)) return null;
+  const { lastSuccessAt, lastFailure } = health;
   const state = String(health['state']);
+  const isUnused = lastSuccessAt === null && lastFailure === null && targetUrl !== undefined;
+  if (isUnused && state === 'healthy') return `${state} (unused)`;
   if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
 }

@@ -243,6 +243,7 @@ for (const way of WAYS) {
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
+      assert.match(stdout, / healthy \(unused\) /);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       for (const [when, shown] of [
         [{ path: 'payload.customer', op: 'eq', value: 'acme' }, 'payload.customer eq "acme"'],

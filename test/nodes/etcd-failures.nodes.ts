@@ -4,59 +4,14 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { AppError } from '../../src/base/errors.ts';
 import { createEtcdEngine } from '../../src/store/engines/etcd/etcd-engine.ts';
-import type { EngineSession, LogEntry, LogPosition } from '../../src/store/engines/engine.ts';
-import { START, appendAll, beginCase, entryAfter } from './support/engine-suite.ts';
-import type { EngineCase } from './support/engine-suite.ts';
+import { appendAll, beginCase, entryAfter } from './support/engine-suite.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
 import type { EtcdCluster } from './support/etcd-cluster.ts';
 import { until } from '../support/until.ts';
 
 const skip = etcdMissing;
 const MS_MAX = 60_000;
-for (const [what, harm, mend] of [
-  ['killed', 'kill', 'start'], ['frozen', 'freeze', 'thaw'],
-] as const) {
-  test(`when the leader is ${what}, appending goes on, each entry once`, { skip },
-    async (context) => {
-      const cluster = await start(context);
-      const url = `${cluster.url}/${randomUUID()}`;
-      const given = await beginCase(context, () => createEtcdEngine({ url }));
-      const [first] = await appendAll(given, 1);
-      const leader = await cluster.leader();
-      assert.ok(leader !== null && first !== undefined);
-      await leader[harm]();
-      const entries = [first, ...await appendThrough(given, first, 20)];
-      leader[mend]();
-      await cluster.ready();
-      const other = await given.connect();
-      const log = await other.readAfter(0, 1000);
-      assert.deepEqual(log.map(({ batchId }) => batchId), entries.map(({ batchId }) => batchId));
-    });
-}
-
-test('without a majority nothing is written and nothing read; with it again, all is there',
-  { skip }, async (context) => {
-    const cluster = await start(context);
-    const url = `${cluster.url}/${randomUUID()}`;
-    const given = await beginCase(context, () => createEtcdEngine({ url }));
-    const [first] = await appendAll(given, 1);
-    assert.ok(first !== undefined);
-    const [one, two, three] = cluster.members;
-    await Promise.all([one?.kill(), two?.kill()]);
-    const entry = entryAfter(first);
-    await assert.rejects(given.session.append(given.head.log, first, entry),
-      { code: 'unknown_outcome' });
-    await assert.rejects(given.session.head(), { code: 'unknown_outcome' });
-    await assert.rejects(given.session.barrier(randomUUID()), { code: 'unknown_outcome' });
-    await three?.kill();
-    await cluster.startAll();
-    const session = await given.connect();
-    await resend(session, given.head.log, first, entry);
-    assert.deepEqual((await session.readAfter(0, 9)).map(({ batchId }) => batchId),
-      [first.batchId, entry.batchId]);
-  });
 
 test('what is left of a log that lost its head is refused', { skip }, async (context) => {
   const cluster = await start(context, 1);
@@ -113,38 +68,6 @@ test('a snapshot may be there before its log, and is refused where it was trimme
     await assert.rejects(given.session.snapshots.complete(first, 1), { code: 'unavailable' });
     await given.session.snapshots.complete(fourth, 1);
     assert.deepEqual(await given.session.snapshots.readPart(fourth, 0), part);
-  });
-
-test('when the quota is used up, what was acknowledged is there, and nothing that was refused',
-  { skip }, async (context) => {
-    const cluster = await startEtcd({ members: 1, flags: ['--quota-backend-bytes', '16000000'] });
-    context.after(() => cluster.close());
-    const given = await beginCase(context, () => createEtcdEngine({ url: cluster.url }));
-    const { session, head } = given;
-    const entries: LogEntry[] = [];
-    const refuse = async (): Promise<boolean> => {
-      const expected = entries.at(-1) ?? START;
-      const entry = entryAfter(expected, 1, 'x'.repeat(500_000));
-      try {
-        assert.equal(await session.append(head.log, expected, entry), true);
-        entries.push(entry);
-        return false;
-      } catch (error) {
-        assert.ok(error instanceof AppError && error.code === 'storage_full', String(error));
-        return true;
-      }
-    };
-    await until('the quota is used up', refuse, { msMax: MS_MAX });
-    assert.ok(await refuse());
-    const log = await (await given.connect()).barrier(randomUUID());
-    assert.equal(log?.chain, entries.at(-1)?.chain);
-    const found: string[] = [];
-    for (let last = 0; last < (log?.sequence ?? 0);) {
-      const page = await session.readAfter(last, 64);
-      found.push(...page.map(({ batchId }) => batchId));
-      last = page.at(-1)?.sequence ?? Infinity;
-    }
-    assert.deepEqual(found, entries.map(({ batchId }) => batchId));
   });
 
 test('an old backup of etcd under a running node makes no append succeed', { skip },
@@ -219,38 +142,4 @@ async function start(
   const cluster = await startEtcd({ members, isTls });
   context.after(() => cluster.close());
   return cluster;
-}
-
-/** Appends as a node does: after an unknown outcome it looks, and sends the same again. */
-async function appendThrough(
-  { session, head, connect }: EngineCase, from: LogPosition, count: number,
-): Promise<LogEntry[]> {
-  const entries: LogEntry[] = [];
-  for (let own = session; entries.length < count;) {
-    const expected = entries.at(-1) ?? from;
-    const entry = entryAfter(expected);
-    try {
-      assert.equal(await own.append(head.log, expected, entry), true);
-    } catch {
-      own = await connect();
-      await resend(own, head.log, expected, entry);
-    }
-    entries.push(entry);
-  }
-  return entries;
-}
-
-async function resend(
-  session: EngineSession, log: string, expected: LogPosition, entry: LogEntry,
-): Promise<void> {
-  await until('the entry is there', async () => {
-    try {
-      await session.barrier(randomUUID());
-      if (await session.holds(entry)) return true;
-      return await session.append(log, expected, entry);
-    } catch {
-      return false;
-    }
-  }, { msMax: MS_MAX });
-  assert.equal(await session.holds(entry), true);
 }

@@ -176,18 +176,3 @@ test('an attempt that others have outrun cannot complete without its parts', { s
   await assert.rejects(one.snapshots.complete(first, 2), /have been removed/);
   assert.deepEqual((await one.snapshots.list()).map(({ sequence }) => sequence), [2]);
 });
-
-test('of three that append to one place one wins, each time', { skip }, async () => {
-  const { log, one, other } = await newLog();
-  const writers = [one, other, await connect()];
-  let at: LogPosition = START;
-  for (let round = 0; round < 50; round += 1) {
-    const place = at;
-    const entries = writers.map(() => entryAfter(place));
-    const won = await Promise.all(writers.map((writer, index) =>
-      writer.append(log, place, entries[index] ?? assert.fail())));
-    assert.equal(won.filter(Boolean).length, 1);
-    at = entries[won.indexOf(true)] ?? assert.fail();
-  }
-  assert.equal((await one.head())?.sequence, 50);
-});

@@ -7,9 +7,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { EngineSession, LogEntry } from '../../src/store/engines/engine.ts';
 import { createPostgresEngine } from '../../src/store/engines/postgres/postgres-engine.ts';
 import { until } from '../support/until.ts';
-import { PostgresCommits } from './support/commit-reader.ts';
 import { postgresMissing } from './support/driver.ts';
-import { FaultProxy } from './support/fault-proxy.ts';
 import { START, entryAfter, newHead } from './support/engine-suite.ts';
 import { PostgresCluster } from './support/postgres-cluster.ts';
 import type { PostgresServer } from './support/postgres-cluster.ts';
@@ -65,52 +63,6 @@ async function isPending(promise: Promise<unknown>, ms = 500): Promise<boolean> 
   return await Promise.race([promise.catch(() => null), delay(ms, nothing)]) === nothing;
 }
 
-test('phantom: what a restarted primary shows and its standbys lack passes no barrier', { skip },
-  async () => {
-    const place = await begin();
-    const { cluster, log, first } = place;
-    const [s1, s2] = [cluster.at(1), cluster.at(2)];
-    const phantom = entryAfter(first);
-    const { outcome } = await appendUnconfirmed(place, phantom);
-    await cluster.primary.kill();
-    assert.equal(await outcome, 'unknown_outcome');
-
-    await cluster.primary.start();
-    const again = await connect(cluster.primary.url());
-    assert.equal((await again.head())?.sequence, 2, 'the phantom is visible');
-    const barrier = again.barrier(randomUUID());
-    assert.ok(await isPending(barrier), 'and the barrier waits');
-
-    await cluster.primary.kill();
-    assert.equal(await outcomeOf(barrier), 'unknown_outcome');
-    s2.follow(s1);
-    await s1.start();
-    await s2.start();
-    await s1.promote();
-    s1.set("synchronous_standby_names='ANY 1 (s2)'");
-    await cluster.streams(1, s1);
-    await cluster.primary.start();
-    const promoted = await connect(s1.url());
-    const head = await promoted.barrier(randomUUID());
-    assert.deepEqual([head?.sequence, head?.chain], [1, first.chain]);
-    assert.equal(await promoted.holds(phantom), false);
-    assert.equal(await promoted.append(log, first, phantom), true, 'it is sent again');
-
-    // The old primary is back as well, and lets everybody in: whoever was not confirmed by it
-    // tries the other.
-    const { port } = cluster.primary;
-    const engine = createPostgresEngine(cluster.primary.url()
-      .replace(`:${port}/`, `:${port},127.0.0.1:${s1.port}/`), NO_FILES);
-    const old = await engine.connect();
-    const stuck = old.barrier(randomUUID());
-    assert.ok(await isPending(stuck));
-    await old.close();
-    assert.equal(await outcomeOf(stuck), 'unknown_outcome');
-    const right = await engine.connect();
-    ends.push(() => right.close());
-    assert.equal((await right.barrier(randomUUID()))?.chain, phantom.chain);
-  });
-
 const ROLES: readonly (readonly [string, readonly string[]])[] = [
   ['as it is installed', []],
   ['that hides warnings, cancels statements and confirms early for our user', [
@@ -157,39 +109,6 @@ test('while an append waits for its standbys, others are refused, and reads go o
     for (const standby of cluster.standbys) await standby.start();
     assert.equal(await outcome, 'true');
     assert.equal(await outcomeOf(other.append(log, first, entryAfter(first))), 'false');
-  });
-
-test('the connection cut after a commit was sent: unknown, found once, never sent twice', { skip },
-  async () => {
-    let target = 0;
-    const proxy = await FaultProxy.start({
-      target: () => target, commits: () => new PostgresCommits(),
-    });
-    ends.push(() => proxy.close());
-    const { cluster, log, session, first } = await begin((server) => {
-      target = server.port;
-      return server.url(proxy.port);
-    });
-    let at = first;
-    for (const moment of ['sent', 'answered'] as const) {
-      const one = moment === 'sent' ? session : await connect(cluster.primary.url(proxy.port));
-      const lost = new Promise((resolve) => void one.onLost(resolve));
-      const cut = proxy.cutNextCommit(moment);
-      const entry = entryAfter(at);
-      assert.equal(await outcomeOf(one.append(log, at, entry)), 'unknown_outcome');
-      await cut;
-      await lost;
-      await until('all connections have ended', () => proxy.connections === 0);
-      await delay(300);
-      assert.equal(proxy.connections, 0, 'nobody connects again by itself');
-      const again = await connect(cluster.primary.url(proxy.port));
-      assert.ok(await again.barrier(randomUUID()));
-      assert.equal(await again.append(log, at, entry), true);
-      assert.equal((await again.head())?.sequence, entry.sequence);
-      await again.close();
-      at = entry;
-    }
-    assert.equal(cluster.primary.query('select count(*) from hookshelf.journal'), '3');
   });
 
 test('standbys that are taken out of the settings end the promise at the next append', { skip },

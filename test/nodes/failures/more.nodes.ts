@@ -10,12 +10,14 @@ import type { Shelf } from '../life/shelf.ts';
 import { postgresMissing } from '../support/driver.ts';
 import { etcdMissing } from '../support/etcd-cluster.ts';
 import { LIFE_MS_MAX, isShort, longOnly, withLife } from './form.ts';
-import { restoreOldBackup } from './restored-backup.ts';
 
 const CONTENTION_MS = isShort ? 15_000 : 60_000;
 const LOOPS = 8;
 const SHARE_MIN = 0.2;
 const WAIT_MS_MAX = 120_000;
+/** Books before an old backup, and as many after it as are lost with it. */
+const BEFORE = 30;
+const LOST = 10;
 
 type Engine = {
   readonly name: string; readonly skip: string | false; readonly start: () => Promise<EngineRig>;
@@ -57,7 +59,7 @@ for (const { name, skip, start } of ENGINES) {
     const rig = await start();
     const life = await Life.start({ rig, seed: 2, writers: 0, readers: 0 });
     try {
-      const { kept, lost } = await restoreOldBackup(life, rig, null);
+      const { kept, lost } = await restoreOldBackup(life, rig);
       const wanted = [...kept].sort();
       for (const shelf of life.shelves) {
         await until(`${shelf.name} holds the old books and the new ones`, async () => {
@@ -82,4 +84,31 @@ async function idsOf(shelf: Shelf): Promise<string[] | null> {
   if (typeof answer === 'string' || answer.status !== 200) return null;
   const books: unknown = JSON.parse(answer.body);
   return Array.isArray(books) ? books.map(({ id }) => String(id)).sort() : null;
+}
+
+/**
+ * Puts an old backup in the place of what the engine holds. Resolves with the ids of the books that
+ * all nodes must hold then, and those that are lost.
+ */
+async function restoreOldBackup(
+  life: Life, rig: EngineRig,
+): Promise<{ readonly kept: readonly string[]; readonly lost: readonly string[] }> {
+  const [first, second] = [life.shelf(0), life.shelf(1)];
+  const before = await createBooks(life, first, BEFORE);
+  await rig.backUp();
+  const lost = await createBooks(life, first, LOST);
+  await rig.restore();
+  const after = await createBooks(life, second, LOST);
+  return { kept: [...before, ...after], lost };
+}
+
+/** Their ids, once all are acknowledged. */
+async function createBooks(life: Life, shelf: Shelf, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  await until(`${count} books at ${shelf.name}`, async () => {
+    const { outcome, key } = await life.workload.create(shelf);
+    if (outcome === 'ok' && key !== null) ids.push(key);
+    return ids.length === count;
+  }, { msMax: WAIT_MS_MAX });
+  return ids;
 }

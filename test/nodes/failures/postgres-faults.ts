@@ -11,8 +11,6 @@ const WAITING_MS = 1500;
 /** A node says five seconds after it last heard of the engine that it is not ready. */
 const READY_MS_MAX = 30_000;
 
-export const PHANTOM = 'a phantom: what waited is seen after a crash, and lost by a promotion';
-
 export const POSTGRES_FAULTS: Readonly<Record<string, Fault<PostgresRig>>> = {
   'nothing breaks': (life) => life.progress(300),
   ...NODE_FAULTS,
@@ -57,7 +55,7 @@ export const POSTGRES_FAULTS: Readonly<Record<string, Fault<PostgresRig>>> = {
     for (const server of cluster.servers) await server.start();
     await Promise.all(life.shelves.map((shelf) => shelf.start()));
   },
-  [PHANTOM]: phantom,
+  'a phantom: what waited is seen after a crash, and lost by a promotion': phantom,
   'a false success: a wait is cancelled, then the standbys come back': async (_, rig) => {
     const { standbys } = rig;
     await Promise.all(standbys.map((standby) => standby.kill()));

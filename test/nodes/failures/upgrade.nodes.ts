@@ -10,11 +10,23 @@ import { until } from '../../support/until.ts';
 import { PostgresRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';
 import type { Answer, Shelf } from '../life/shelf.ts';
-import { withBuild } from '../support/changed-build.ts';
+import { withBuild, type Edit } from '../support/changed-build.ts';
 import { postgresMissing } from '../support/driver.ts';
-import { NEXT_FORMAT, NEXT_RELEASE, NEXT_VERSION } from './edits.ts';
 import { LIFE_MS_MAX, longOnly, withLife } from './form.ts';
 import { compact } from './node-faults.ts';
+
+const NEXT_VERSION = '99.0.0';
+/** A release that knows more: another collection, another member of books and of nodes. */
+const NEXT_RELEASE: readonly Edit[] = [
+  ['base/version.ts', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
+  ['app.ts', '[bookResource.collection,', "[{ name: 'n', key: 'id' }, bookResource.collection,"],
+  ['app/nodes.ts', 'describeNode: () => ({', "describeNode: () => ({ zone: 'a', "],
+  ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
+];
+/** A release that reads logs of another format. */
+const NEXT_FORMAT: readonly Edit[] = [
+  ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 2', 'LOG_FORMAT = 3'],
+];
 
 const OPTIONS = { skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX };
 const WRITES = 40;

@@ -32,9 +32,6 @@ export type LifeOptions = {
   /** Without any there are no webhooks that are made late either. Default: none without writers. */
   readonly emitters?: number;
   readonly pauseMs?: number;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** In place of the built program. */
-  readonly program?: string;
 };
 
 /** Webhooks of their own belong to shards of their own. */
@@ -73,7 +70,7 @@ export class Life {
   readonly #hooks: readonly string[];
 
   private constructor(options: LifeOptions, directory: string, receiver: Receiver) {
-    const { rig, nodes = 3, hooks = HOOKS, seed, environment = {}, program } = options;
+    const { rig, nodes = 3, hooks = HOOKS, seed } = options;
     const { writers = 12, readers = 4, pauseMs = 20 } = options;
     const { emitters = writers === 0 ? 0 : EMITTERS } = options;
     this.rig = rig;
@@ -82,11 +79,11 @@ export class Life {
     this.receiver = receiver;
     this.random = createRandom(seed);
     this.shelves = Array.from({ length: nodes }, (_, index) => new Shelf({
-      name: `node${index}`, directory: join(directory, `node${index}`), program,
+      name: `node${index}`, directory: join(directory, `node${index}`),
       environment: {
         HOOKSHELF_OUTGOING_RETRY_SCHEDULE: JSON.stringify(Array(100).fill(0.3)),
         HOOKSHELF_OUTGOING_RETENTION_COUNT: '1000000', HOOKSHELF_HTTP_TIMEOUT: '5',
-        ...rig.environment(index), ...environment,
+        ...rig.environment(index),
       },
     }));
     this.workload = new Workload(

@@ -15,11 +15,8 @@ export class Receiver {
   readonly #server: Server;
   readonly #random: Random;
   readonly #attempts: Open[] = [];
-  /** An attempt takes at least and at most this long. */
-  quickMs = 0;
+  /** An attempt takes at most this long. */
   slowMs = 20;
-  /** Every attempt fails. */
-  isFailing = false;
 
   private constructor(server: Server, random: Random) {
     this.#server = server;
@@ -62,11 +59,11 @@ export class Receiver {
     const attempt: Open = { delivery: id, hook, token, beginMs, endMs: Infinity };
     this.#attempts.push(attempt);
     response.once('close', () => void (attempt.endMs = Math.min(attempt.endMs, nowMs())));
-    const ms = this.quickMs + this.#random() * (this.slowMs - this.quickMs);
+    const ms = this.#random() * this.slowMs;
     await new Promise((resolve) => void setTimeout(resolve, ms));
     // Whoever reads the answer may have begun the next attempt before we hear that it is sent.
     attempt.endMs = Math.min(attempt.endMs, nowMs());
-    const isFailed = this.isFailing || below(this.#random, FAILING_OF) === 0;
+    const isFailed = below(this.#random, FAILING_OF) === 0;
     response.statusCode = isFailed ? 500 : 204;
     response.end();
   }

@@ -1,6 +1,6 @@
 /** The program built with something changed in its sources: a fault, or another release. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -33,12 +33,6 @@ export async function withBuild<T>(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** The source with all edits that are made in it. */
-export function editedSource(file: string, edits: readonly Edit[]): string {
-  const path = join(SOURCES, file);
-  return editsOf(path, edits).reduce(edited, readFileSync(path, 'utf8'));
 }
 
 function editsOf(path: string, edits: readonly Edit[]): readonly Edit[] {

@@ -65,10 +65,6 @@ export class FaultProxy {
     return new FaultProxy(server, options);
   }
 
-  get connections(): number {
-    return this.#links.size;
-  }
-
   /** When it let nothing through, or ended connections. */
   get outages(): readonly Outage[] {
     return this.#outages.spans;

@@ -196,8 +196,3 @@ test('HOOKSHELF_DATA names the data directory, and --data another one', () =>
     assert.equal((await hookshelf(add, unset)).code, 0);
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'here', 'there']);
   }));
-
-test('--version takes --json', async () => {
-  const { stdout } = await hookshelf(['--version', '--json']);
-  assert.match(String(JSON.parse(stdout).version), /^\d+\.\d+\.\d+(-dev)?$/);
-});

@@ -43,14 +43,6 @@ test('progress is not written where nobody watches', () => inFolder(async (data)
   assert.equal(stderr, 'hookshelf: reading JSON\n');
 }));
 
-test('two commands at once on one directory both finish', () => inFolder(async (data) => {
-  const adding = Array.from({ length: 2 }, (_, index) => hookshelf(
-    ['book:add', '--data', data, '--input', JSON.stringify({ title: `Book ${index}` })]));
-  for (const { code, stderr } of await Promise.all(adding)) assert.equal(code, 0, stderr);
-  const { stdout } = await hookshelf(['book:list', '--json', '--data', data]);
-  assert.equal(JSON.parse(stdout).length, 2);
-}));
-
 test('a damaged directory is refused in one line', () => inFolder(async (data) => {
   for (const title of ['One', 'Two', 'Three']) {
     await hookshelf(['book:add', '--data', data, '--input', JSON.stringify({ title })]);

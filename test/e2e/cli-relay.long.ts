@@ -104,14 +104,6 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     assert.equal(taken[1]?.body, body);
   })));
 
-test('a command\'s arguments never hold a secret: there is no option that takes one', () =>
-  inFolder(async (data) => {
-    const words = ['incomingwebhook:create', '--path-segment', 'a', '--action-config', 'b'];
-    const refused = await hookshelf([...words, '--secret', SECRET, '--data', data]);
-    assert.equal(refused.code, 2);
-    assert.ok(!refused.stderr.includes(SECRET));
-  }));
-
 test('the files of a data directory are private, whatever the umask', () =>
   inFolder(async (folder) => {
     const data = join(folder, 'data');

@@ -1,27 +1,13 @@
 /** The files as other programs read them, and files of a format that is not read. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder } from '../support/temporary-folder.ts';
 import { hookshelf } from './processes.ts';
 
 const JOURNAL = 'journal-000001.jsonl';
-
-test('a journal line is JSON with the CRC32 of the rest', () => inFolder(async (data) => {
-  await addBooks(data);
-  assert.equal(statSync(join(data, JOURNAL)).mode & 0o777, 0o600);
-  const lines = readFileSync(join(data, JOURNAL), 'utf8').trimEnd().split('\n');
-  for (const line of lines) {
-    const { crc, seq, durable } = JSON.parse(line);
-    assert.equal(crc, checksum(Buffer.from(line.slice(16))));
-    assert.ok(seq >= durable);
-  }
-  const titles = lines.flatMap((line) => JSON.parse(line).ops ?? [])
-    .map((operation: { record: { title: string } }) => operation.record.title);
-  assert.deepEqual(titles, ['Ä', 'B']);
-}));
 
 test('what has another format is refused as a whole and kept', () => inFolder(async (data) => {
   await addBooks(data);

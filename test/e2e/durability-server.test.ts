@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -82,30 +80,6 @@ test('SIGTERM under load exits with 0, and what was acknowledged is there at the
     await next.stop();
   });
 
-longTest('SIGTERM while a body is half sent: once the rest has come it is answered, and we end',
-  async () => {
-    const server = await startServer(['--data', join(root, 'half')]);
-    const body = JSON.stringify({ title: 'Half' });
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk: Buffer) => {
-      answer += chunk.toString();
-    });
-    const closed = new Promise((resolve) => {
-      socket.once('close', resolve);
-    });
-    socket.write(`POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
-      + `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
-    // The answer to a second client shows that the first one's head has been read.
-    await ask(`${server.url}/healthz`);
-    server.child.kill('SIGTERM');
-    await refusal(Number(new URL(server.url).port));
-    socket.write(body.slice(5));
-    await closed;
-    assert.match(answer, /^HTTP\/1\.1 201 /);
-    assert.equal((await server.ended).code, 0);
-  });
-
 longTest('a second SIGTERM ends the server at once, and loses nothing either', async () => {
   const directory = join(root, 'twice');
   const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
@@ -130,52 +104,6 @@ longTest('a second SIGTERM ends the server at once, and loses nothing either', a
   await checkShelves(next.url, shelves);
   await next.stop();
 });
-
-longTest('on a file system that is really full writers get 507, and service goes on by itself',
-  async (context) => {
-    const directory = join(root, 'full');
-    mkdirSync(directory);
-    const options = ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'hookshelf-test', directory];
-    if (spawnSync('mount', options).status !== 0) {
-      return context.skip('a tmpfs cannot be mounted here');
-    }
-    try {
-      await fillServer(directory);
-    } finally {
-      spawnSync('umount', [directory]);
-    }
-  });
-
-async function fillServer(directory: string): Promise<void> {
-  const filler = join(directory, 'filler');
-  writeFileSync(filler, Buffer.alloc(400_000));
-  const server = await startServer(['--data', join(directory, 'data')]);
-  const { call, end } = createCaller(server.url, 4);
-  let stored = 0;
-  let status = 201;
-  for (; status === 201; stored++) {
-    ({ status } = await call('POST', '/api/books', { title: 'x'.repeat(stored % 1000 + 1) }));
-  }
-  stored -= 1;
-  assert.equal(status, 507);
-  assert.equal((await call('GET', '/readyz')).status, 503);
-  assert.equal(countOf((await call('GET', '/api/books')).body), stored);
-  rmSync(filler);
-  const resumedBy = Date.now() + 3500;
-  while ((await call('GET', '/readyz')).status !== 200) assert.ok(Date.now() < resumedBy, '3 s');
-  assert.equal((await call('POST', '/api/books', { title: 'after' })).status, 201);
-  end();
-  await server.stop('SIGKILL');
-  const next = await startServer(['--data', join(directory, 'data')]);
-  assert.equal(countOf((await ask(`${next.url}/api/books`)).text), stored + 1);
-  await next.stop();
-}
-
-function countOf(body: string): number {
-  const books: unknown = JSON.parse(body);
-  assert.ok(Array.isArray(books));
-  return books.length;
-}
 
 /** Waits until nothing listens on the port any more. */
 async function refusal(port: number): Promise<void> {

@@ -5,11 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../support/until.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createRandom } from '../support/random.ts';
-import { isSigned, MOODS, type FlappingTarget } from './relay-target.ts';
-import { DRAIN_MS_MAX, liveThroughKills, make, withRelay, type Post } from './survivor.ts';
+import { isSigned, type FlappingTarget } from './relay-target.ts';
+import { liveThroughKills, make, withRelay, type Post } from './survivor.ts';
 
 const SEED = 20261120;
 const SECRET = 'It\'s a Secret to Everybody';
@@ -88,39 +87,3 @@ function checkWhatWasSent({ arrived, bodiesById }: FlappingTarget): void {
     ids.set(n, arrival.id);
   }
 }
-
-const ORDERED = IS_LONG ? 400 : 100;
-const ORDERED_KILLS = IS_LONG ? 4 : 1;
-const ORDERED_SETTINGS = { ...SETTINGS, HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '1' };
-
-test('with one at once, deliveries arrive in order of acknowledgement, whatever happens', () =>
-  withRelay(ORDERED_SETTINGS, async (server, target) => {
-    await make(server, '/api/outgoing-webhooks', { targetUrl: target.url, triggerEvent: 'n' });
-    const acknowledged: number[] = [];
-    const offerAll = async (bound: number): Promise<void> => {
-      for (let n = acknowledged.length; n < bound; n = acknowledged.length) {
-        // Without an answer it may or may not be accepted: the same number comes again.
-        const status = await server.post('/api/events', { name: 'n', payload: { n } });
-        if (status === 202) acknowledged.push(n);
-        else return;
-      }
-    };
-    for (let life = 0; life <= ORDERED_KILLS; life += 1) {
-      const bound = Math.round(ORDERED / (ORDERED_KILLS + 1) * (life + 1));
-      await target.turn(life === ORDERED_KILLS ? 'up' : MOODS[life] ?? 'up');
-      const offering = offerAll(bound);
-      if (life === ORDERED_KILLS) continue;
-      await until('it is time to kill', () => acknowledged.length >= bound - 20,
-        { msMax: DRAIN_MS_MAX });
-      await server.stop('SIGKILL');
-      await offering;
-      await server.start();
-    }
-    await offerAll(ORDERED);
-    const totals = await server.drain();
-    const order = target.arrived.map(({ body }) => numberIn(body));
-    const firsts = order.filter((n, index) => index === 0 || n !== order[index - 1]);
-    assert.deepEqual(firsts, Array.from({ length: ORDERED }, (_, n) => n));
-    assert.deepEqual([totals['problems'], totals['failed']], [[], 0]);
-    await server.stop('SIGTERM');
-  }));

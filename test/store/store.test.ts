@@ -49,18 +49,6 @@ test('a committed record is read, walked, and there again after a restart', asyn
   await reopened.close();
 });
 
-test('of many creators of one unique value exactly one passes', async () => {
-  const store = await open(new SimulatedFiles());
-  const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) =>
-    store.transact((transaction) =>
-      transaction.put('hooks', `h${index}`, hook(`h${index}`, 'same')))));
-  const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
-  assert.equal(refused.length, 99);
-  assert.ok(refused.every((error) => error instanceof AppError && error.code === 'conflict'));
-  assert.equal(store.collection('hooks').size, 1);
-  await store.close();
-});
-
 type Named = { readonly path?: string; readonly name?: string };
 
 function putNamed(id: string, members: Named) {
@@ -165,20 +153,6 @@ test('readers see nothing that is not on disk', async () => {
   assert.equal(seen, book('a'));
   assert.ok(store.collection('books').find('a'));
   await writing;
-  await store.close();
-});
-
-test('a failed sync ends writing for good', async () => {
-  const files = new SimulatedFiles();
-  const store = await open(files);
-  await store.transact(putBook('a'));
-  files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
-  await assert.rejects(store.transact(putBook('b')), { code: 'unknown_outcome' });
-  files.onCall = () => null;
-  await assert.rejects(store.transact(putBook('c')), { code: 'unknown_outcome' });
-  assert.ok(store.collection('books').find('a'));
-  assert.equal(store.collection('books').find('b'), undefined);
-  assert.ok(store.failure);
   await store.close();
 });
 

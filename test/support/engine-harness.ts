@@ -19,6 +19,10 @@ export function createColumn(name: ColumnName): ValueColumn {
   return new ValueColumn(COLUMN_ROWS[name]);
 }
 
+export const ORDER_KEYS = [
+  'title', 'author', 'datePublished', 'updatedAt', 'createdAt', 'rating', 'finishedOn',
+] as const;
+
 export class EngineHarness extends ManualTurns {
   readonly collection = new FakeCollection();
   readonly books = new Map<string, NaiveBook>();

@@ -21,27 +21,6 @@ async function start(): Promise<{ engine: SimulatedEngine; session: EngineSessio
   return { engine, session };
 }
 
-test('an append at another place than the head is a conflict', async () => {
-  const { engine, session } = await start();
-  assert.equal(await session.append(LOG, START, entry(1)), true);
-  assert.equal(await session.append(LOG, START, entry(1)), false);
-  assert.equal(await session.append('another', entry(1), entry(2)), false);
-  assert.equal(engine.visible.length, 1);
-});
-
-test('what is built under the lock follows all that was missed', async () => {
-  const { session } = await start();
-  const other = await (await start()).session.head();
-  assert.equal(other?.sequence, 0);
-  await session.append(LOG, START, entry(1));
-  const built = await session.appendLocked(LOG, START, (missed, head) => {
-    assert.deepEqual([missed.map(({ batchId }) => batchId), head.sequence], [['batch-1'], 1]);
-    return entry(2);
-  });
-  assert.equal(built?.sequence, 2);
-  assert.equal(await session.appendLocked(LOG, entry(2), () => null), null);
-});
-
 test('lost before, an append is not there; lost after, it is', async () => {
   for (const [fault, count] of [['lost-before', 0], ['lost-after', 1]] as const) {
     const { engine, session } = await start();

@@ -20,7 +20,7 @@ export const WALK_END = -1;
 /** The result of `next` when it has used its looks: there may be more books. */
 export const WALK_PAUSE = -2;
 
-export type OrderWalkOptions = {
+type OrderWalkOptions = {
   readonly isDescending: boolean;
   readonly isIdDescending: boolean;
   /**

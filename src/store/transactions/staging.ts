@@ -349,7 +349,7 @@ function releaseBytes({ area, span }: StagedOperation): void {
  * all later entries alive until the next full garbage collection: that took a tenth of the time of
  * every write.
  */
-export class StagedRecords<T> {
+class StagedRecords<T> {
   #gathering = new Map<string, T>();
   #inFlight = new Map<string, T>();
 

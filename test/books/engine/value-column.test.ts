@@ -4,8 +4,7 @@ import type { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { createValueCheck } from '../../../src/books/query/book-filter.ts';
 import type { ValueCondition } from '../../../src/books/query/book-filter.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
-import { COLUMN_NAMES, createColumn } from '../../support/engine-harness.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { createColumn } from '../../support/engine-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
@@ -14,7 +13,6 @@ import { numbersOf } from '../../support/bit-numbers.ts';
 
 type Books = (Buffer | undefined)[];
 
-const ROUNDS = IS_LONG ? 25 : 8;
 // More than a block of slots, so that some blocks come while books are put.
 const SLOTS = 5000;
 const SEARCHES = [
@@ -28,29 +26,6 @@ const SEARCHES = [
   'publishedFrom=0999-12-31&publishedTo=1961',
   'publishedFrom=1961&publishedTo=1960', 'inLanguage=xa&inLanguage=xb',
 ];
-
-test('columns find the books that match, after any changes', () => {
-  const random = createRandom(1);
-  const columns = COLUMN_NAMES.map((name) => ({ name, column: createColumn(name) }));
-  const books: Books = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (let count = 0; count < 1000; count += 1) {
-      const slot = below(random, round < 3 ? 200 : SLOTS);
-      books[slot] = randomBytes(random);
-      for (const { column } of columns) column.set(slot, books[slot]);
-      // Again, which makes no difference.
-      if (count % 50 === 0) for (const { column } of columns) column.set(slot, books[slot]);
-    }
-    for (const search of SEARCHES) {
-      for (const condition of conditionsOf(search)) {
-        const column = columns.find(({ name }) => name === condition.row.column)?.column;
-        assert.ok(column !== undefined);
-        const found = numbersOf(runAll(column.match(condition)));
-        assert.deepEqual(found, slotsOf(books, condition), `${round}: ${search}`);
-      }
-    }
-  }
-});
 
 test('a match that takes several steps is right about every slot that is not set meanwhile', () => {
   const random = createRandom(2);
@@ -100,16 +75,6 @@ test('a column of many languages finds each, whether its code takes one byte or 
   assert.equal(match('en').count(), 0);
   assert.equal(match('de').count(), 4000);
   assert.ok(column.bytes < 500_000, `${column.bytes} bytes`);
-});
-
-test('values with a blank are not taken for two values', () => {
-  const column = createColumn('publisher');
-  for (const [slot, publisher] of ['a b', 'a', 'b'].entries()) {
-    column.set(slot, Buffer.from(`{"id":"${slot}","publisher":"${publisher}"}`));
-  }
-  const match = (...wanted: readonly string[]): readonly number[] =>
-    numbersOf(runAll(column.match({ row: { name: 'publisher' }, wanted })));
-  assert.deepEqual([match('a b'), match('a', 'b')], [[0], [1, 2]]);
 });
 
 const bookRandom = createRandom(3);

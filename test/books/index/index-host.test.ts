@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SlotOrder } from '../../../src/books/engine/slot-order.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
-import { COLUMN_NAMES, EngineHarness } from '../../support/engine-harness.ts';
+import { COLUMN_NAMES, EngineHarness, ORDER_KEYS } from '../../support/engine-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
-import { ORDER_KEYS } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
@@ -191,41 +190,6 @@ test('a column that grows takes the place of what nobody has asked for in the la
   shelf.clock.standStill(2 * MINUTE_MS);
   useColumn(shelf, 'author');
   assert.deepEqual(namesOf(shelf), ['author-column']);
-});
-
-test('an order that is dropped while it is made is not sorted', () => {
-  const shelf = createShelf(500);
-  let walkCount = 0;
-  const walk = shelf.collection.walk.bind(shelf.collection);
-  shelf.collection.walk = (start) => {
-    walkCount += 1;
-    return walk(start);
-  };
-  shelf.indexes.findOrder('title');
-  shelf.indexes.findColumn('hasIsbn');
-  shelf.runTurns(50);
-  shelf.fit(shelf.indexes.bytes - 1);
-  shelf.runAllTurns();
-  assert.deepEqual([namesOf(shelf), walkCount], [['hasIsbn-column'], 0]);
-  assert.notEqual(shelf.indexes.findColumn('hasIsbn'), null);
-});
-
-test('an order that is dropped while it settles works no further', () => {
-  const shelf = createShelf(50);
-  useOrder(shelf, 'title');
-  const order = shelf.indexes.findOrder('title');
-  assert.ok(order !== null);
-  let steps = 0;
-  order.settle = function* settle() {
-    for (; steps < 500; steps += 1) yield;
-  };
-  shelf.put(randomBook(createRandom(1), 'id-7'));
-  shelf.runTurns(20);
-  assert.ok(steps > 0);
-  const stepsBefore = steps;
-  shelf.fit(0);
-  shelf.runAllTurns();
-  assert.deepEqual([namesOf(shelf), steps], [[], stepsBefore]);
 });
 
 test('the word index counts the books that are in no segment yet', () => {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
@@ -10,18 +9,6 @@ import { turnsUntil } from '../../support/turns.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const STAMPS = { id: 'id', createdAt: TIME, updatedAt: TIME };
-
-test('long texts of many words fill a memtable too', () => {
-  const memtable = new Memtable();
-  const words = (from: number): string =>
-    Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
-  let books = 0;
-  for (; !memtable.isFull(4096) && books < 100; books += 1) {
-    const book = { ...STAMPS, title: words(books * 1000) };
-    memtable.add(books, Buffer.from(JSON.stringify(book)));
-  }
-  assert.equal(books, 33);
-});
 
 test('what is mostly of deleted books is made anew and takes less', async () => {
   const collection = new FakeCollection();

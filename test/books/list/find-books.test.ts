@@ -5,11 +5,10 @@ import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts
 import { encodeCursor } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { readSortValues } from '../../../src/books/query/book-sort.ts';
-import { EngineHarness } from '../../support/engine-harness.ts';
+import { EngineHarness, ORDER_KEYS } from '../../support/engine-harness.ts';
 import { IS_LONG, longTest } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook, NaiveQuery } from '../../support/naive-list.ts';
-import { ORDER_KEYS } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pageSteps } from '../../support/page-steps.ts';

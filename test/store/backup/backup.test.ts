@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync,
-  writeFileSync,
+  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -102,16 +101,6 @@ test('a restore that was cut off is begun again without leave to replace', async
   assert.equal(before, null);
   assert.deepEqual(readdirSync(join(root, 'fresh')).sort(),
     ['books-000001.json', 'journal-000001.jsonl']);
-});
-
-test('a snapshot that is missing of what was restored is named', async () => {
-  const root = createTemporaryFolder();
-  await fill(join(root, 'data'), ['a']);
-  await restore(root, 'data', 'fresh');
-  rmSync(join(root, 'fresh', 'books-000001.json'));
-  await assert.rejects(openIn(join(root, 'fresh')), {
-    code: 'damaged', message: /books-000001\.json, line 1, offset 0: the file is missing/,
-  });
 });
 
 test('what says that the old data is a backup is moved away with it', async () => {

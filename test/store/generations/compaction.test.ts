@@ -6,7 +6,6 @@ import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { createRandom } from '../../support/random.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
@@ -28,44 +27,6 @@ function contentOf(store: OpenedStore): string[] {
   }
   return lines;
 }
-
-test('a compacted store has the same records, before and after a restart', async () => {
-  const files = new SimulatedFiles();
-  const random = createRandom(1);
-  const store = await open(files);
-  const expected = new Map<string, string>();
-  const write = (count: number) => Promise.all(Array.from({ length: count }, () => {
-    const id = `b${Math.floor(random() * 500)}`;
-    if (random() < 0.2) {
-      expected.delete(id);
-      return store.transact((transaction) => transaction.delete('books', id));
-    }
-    const json = JSON.stringify({ id, title: 'é'.repeat(Math.floor(random() * 100)) });
-    expected.set(id, json);
-    return store.transact((transaction) => transaction.put('books', id, json));
-  }));
-  for (let round = 0; round < 5; round += 1) {
-    await write(300);
-    await Promise.all([store.compact(), write(200)]);
-    const sorted = [...expected].sort(([left], [right]) => left < right ? -1 : 1);
-    const wanted = sorted.map(([, json]) => json);
-    assert.deepEqual(contentOf(store), wanted);
-    const runs = Buffer.concat(store.collection('books').walk().nextSlices(1e7)).toString();
-    assert.deepEqual(JSON.parse(`[${runs}]`), wanted.map((json) => JSON.parse(json)));
-  }
-  assert.equal(store.statistics.generation, 6);
-  assert.ok(expected.size > 300, `${expected.size} records are left`);
-  const before = contentOf(store);
-  await store.close();
-  assert.deepEqual(files.openPaths, []);
-  const reopened = await open(files);
-  assert.deepEqual(contentOf(reopened), before);
-  assert.deepEqual(files.listSync('/data').sort(), [
-    'books-000005.json', 'books-000006.json', 'hooks-000005.json', 'hooks-000006.json',
-    ...[1, 2, 3, 4, 5, 6].map((generation) => `journal-00000${generation}.jsonl`),
-  ]);
-  await reopened.close();
-});
 
 test('a snapshot and a journal are JSON, and a snapshot of nothing too', async () => {
   const files = new SimulatedFiles();

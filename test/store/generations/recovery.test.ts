@@ -107,23 +107,6 @@ test('a journal that cannot be read is told, though a snapshot is damaged as wel
   await assert.rejects(open(files), { code: 'unavailable', message: /EIO.*journal-000002/ });
 });
 
-test('after a failed sync the next start copies everything to a new generation', async () => {
-  const files = new SimulatedFiles();
-  const store = await open(files);
-  await put(store, 'a');
-  files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
-  await assert.rejects(put(store, 'b'), { code: 'unknown_outcome' });
-  files.onCall = () => null;
-  await store.close();
-  assert.ok(files.existsSync('/data/journal-000001.unsynced'));
-  const reopened = await open(files);
-  assert.equal(reopened.statistics.generation, 2);
-  assert.ok(files.existsSync('/data/books-000002.json'));
-  assert.ok(!files.existsSync('/data/journal-000001.unsynced'));
-  assert.ok(reopened.collection('books').find('a'));
-  await reopened.close();
-});
-
 test('a start after a clean stop writes the last line again and changes nothing', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
@@ -144,14 +127,6 @@ test('a start removes what a replacement that was cut off was to read', async ()
   files.closeSync(files.openSync('/data/replacing.tmp/books-000001.json', 'create'));
   await (await open(files)).close();
   assert.equal(files.existsSync('/data/replacing.tmp'), false);
-});
-
-test('a backup that was cut off stops the start', async () => {
-  const files = new SimulatedFiles();
-  await (await open(files)).close();
-  files.closeSync(files.openSync('/data/backup.pending', 'create'));
-  await assert.rejects(open(files),
-    { code: 'damaged', message: /was cut off while it was written/ });
 });
 
 test('a directory that cannot be read is named', async () => {

@@ -164,6 +164,20 @@ test('what is chosen is chosen still when a book was looked at, and in another o
     await person.sees('2 chosen', false);
   });
 
+test('more books are chosen and changed than a page of the list has', { skip }, async () => {
+  const { person } = at;
+  await makeBooks('many', Array.from({ length: 1001 }, () => ({})));
+  await at.open('#/books?keyword=many');
+  await person.click('checkbox', 'Choose all');
+  await person.sees('1,001 chosen');
+  await person.click('button', 'Change them…');
+  await person.choose('What is done', 'Delete');
+  await person.click('button', 'Delete 1,001 books');
+  await person.sees('Deleted 1,001 books.');
+  await person.press('u');
+  await person.sees('1,001 books are as before.');
+});
+
 test('boxes that are to be ticked when the list has answered are not once the user has gone on', {
   skip,
 }, async () => {

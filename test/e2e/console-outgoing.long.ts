@@ -333,7 +333,7 @@ test('the page of a webhook has its plots, its last ten and why the others wait'
     await person.find('image', /^Success: 92 % of 12 attempts$/);
     await person.find('image', /^Duration: .+ in the mean$/);
     await person.sees(
-      /1 delivery, the oldest .+: it was answered 500, and it is tried in 10 min\./);
+      /1 delivery, the oldest .+: the last attempt ended with 500, and it is tried in 10 min\./);
     await person.gives("return [...document.querySelectorAll('section tbody tr')].flatMap((row) =>"
       + "/watched\\.\\w+/.exec(row.innerText)?.[0] ?? []).join();",
     'watched.late,watched.e11,watched.e10,watched.e9,watched.e8,watched.e7,watched.e6,watched.e5,'

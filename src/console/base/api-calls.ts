@@ -163,7 +163,7 @@ export function parseBody(text: string, contentType: string | null): unknown {
   return /\bjson\b/.test(contentType ?? '') ? parseJsonOrText(text) : text;
 }
 
-type ApiPage<Item> = {
+export type ApiPage<Item> = {
   readonly items: readonly Item[];
   /** The path of the next page; null at the end. */
   readonly next: string | null;

@@ -38,7 +38,8 @@ export function formatPlace(steps: readonly (string | number)[]): string {
     if (/^\d+$/.test(String(step))) return ` ${Number(step) + 1}`;
     names.push(String(step));
     if (names.length === 1) return findMemberLabel(names);
-    const label = names[0] === 'metadata' ? String(step) : findMemberLabel(names);
+    if (names[0] === 'metadata') return `, ${step}`;
+    const label = findMemberLabel(names);
     return `, ${label.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   }).join('');
 }

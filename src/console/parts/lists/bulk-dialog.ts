@@ -10,6 +10,8 @@ export type BulkOptions = {
   readonly path: string;
   readonly nouns: readonly [string, string];
   readonly filter: Readonly<Record<string, string>>;
+  /** The filter in words; '' where none is set. */
+  readonly criteria: string;
   /** The command that does the same: `request:replay`. */
   readonly command: string;
 };
@@ -59,7 +61,7 @@ export function openResendDialog(
 export async function openBulkDialog(
   container: HTMLElement, options: BulkOptions, onJob: (id: string) => void,
 ): Promise<void> {
-  const { path, nouns, command } = options;
+  const { path, nouns, command, criteria } = options;
   const { eventId, ...filter } = options.filter;
   if (eventId !== undefined) {
     return showNotice('Many are chosen by the other filters: empty the event id first.', 'bad');
@@ -69,7 +71,6 @@ export async function openBulkDialog(
   });
   if (!container.isConnected) return;
   if (count === 0) return showNotice(`No ${nouns[0]} matches.`, 'bad');
-  const criteria = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(', ');
   openResendDialog({
     title: `Send ${formatQuantity(count, ...nouns)} again?`,
     intro: h('p', criteria === '' ? `These are all ${nouns[1]}: no filter is set.`

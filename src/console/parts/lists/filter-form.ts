@@ -1,6 +1,7 @@
 /** The filters of a list; their values are stored in the address. */
 import { formatQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
 import { h, createSelect } from '../../base/dom.ts';
+import { formatTimestamp } from '../../base/format.ts';
 
 export type FilterSpec = {
   readonly name: string;
@@ -127,6 +128,17 @@ export class FilterForm {
       .filter(({ isSearch, isAnyOf }) => isSearch !== true && isAnyOf !== true)
       .map((filter) => [filter.name, this.#readValues(filter).join('')] as const)
       .filter(([, value]) => value !== ''));
+  }
+
+  /** What `readQuery` reads, as the form shows it: `status failed, webhook crm`. */
+  describe(): string {
+    const query = this.readQuery();
+    return [...this.#inputs.keys()].flatMap(({ name, label, type, formatLabel }) => {
+      const { [name]: value } = query;
+      if (value === undefined) return [];
+      const format = type === TIME ? formatTimestamp : formatLabel;
+      return [`${label.toLowerCase()} ${format?.(value) ?? value}`];
+    }).join(', ');
   }
 
   /** The filters that make the list a search. */

@@ -43,7 +43,7 @@ type LiveListOptions<Item> = {
   readonly actions?: (refresh: () => void) => readonly HTMLElement[];
 };
 
-type ListBulk = Omit<BulkOptions, 'filter' | 'nouns'> & {
+type ListBulk = Omit<BulkOptions, 'filter' | 'criteria' | 'nouns'> & {
   /** The kind of its jobs. */
   readonly job: string;
   /** Whether a job can choose by these filters. None can search. */
@@ -110,8 +110,10 @@ function openWithLabels<Item>(
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const resend = bulk === null ? null : createResend(bulk, filters, read, (onJob) => openBulkDialog(
-    container, { ...bulk, nouns, filter: filters.readQuery() }, onJob));
+  const resend = bulk === null ? null : createResend(bulk, filters, read, (onJob) =>
+    openBulkDialog(container, {
+      ...bulk, nouns, filter: filters.readQuery(), criteria: filters.describe(),
+    }, onJob));
   const stop = listenToChanges(name, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;

@@ -3,7 +3,7 @@
  * many were changed, and offers to take that back. Each book is changed only as it was read.
  */
 import {
-  ApiError, LatestCall, callApi, getJson, getPage, hasStatus, mayPass, messageOf,
+  ApiError, LatestCall, callApi, getJson, getPage, hasStatus, mayPass, messageOf, type ApiPage,
 } from '../../base/api-calls.ts';
 import { createSelect, fill, h, uniqueId } from '../../base/dom.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
@@ -23,8 +23,10 @@ import { fetchBook, type StoredBook } from './stored-book.ts';
 
 type NamedBook = Pick<Book, 'id' | 'title'>;
 
-/** So many are chosen at once: the page of a list holds no more. */
-const BOOKS_MAX = 1000;
+/** So many are chosen at once: all of them are read, changed and told one by one. */
+const BOOKS_MAX = 10_000;
+/** The page of a list holds no more. */
+const PAGE_SIZE = 1000;
 const CHANGES: readonly BulkChange[] = [
   { label: 'Put them on a shelf', member: 'shelves', field: 'Shelf', edit: addText },
   { label: 'Take them off a shelf', member: 'shelves', field: 'Shelf', edit: removeText },
@@ -120,12 +122,16 @@ export class ChosenBooks {
 
   async #chooseAll(): Promise<void> {
     const signal = this.#call.begin();
-    const { items, total } = await getPage<NamedBook>(appendQuery('/api/books',
-      { ...this.#readQuery(), limit: String(BOOKS_MAX), fields: 'title' }), signal);
-    for (const { id, title } of items) this.#titles.set(id, title);
-    if (total !== null && total > items.length) {
-      showNotice(`The first ${formatCount(items.length)} of ${formatCount(total)} are chosen.`);
+    const titles: (readonly [id: string, title: string])[] = [];
+    let path: string | null = appendQuery('/api/books',
+      { ...this.#readQuery(), limit: String(PAGE_SIZE), fields: 'title' });
+    while (path !== null && titles.length < BOOKS_MAX) {
+      const page: ApiPage<NamedBook> = await getPage(path, signal);
+      titles.push(...page.items.map(({ id, title }) => [id, title] as const));
+      path = page.next;
     }
+    for (const [id, title] of titles) this.#titles.set(id, title);
+    if (path !== null) showNotice(`The first ${formatCount(titles.length)} are chosen.`);
     this.#show();
   }
 

@@ -59,7 +59,8 @@ class BookComparison {
       return fill(this.#container,
         emptyState('Of these books one is left at most: there is nothing to compare.', null));
     }
-    const members = compareBooks(first.book, second.book).filter(({ path }) => isForPeople(path));
+    const members = compareBooks(first.book, second.book).filter(({ path }) => isForPeople(path))
+      .sort((left, right) => Number(right.isDifferent) - Number(left.isDifferent));
     fill(this.#container,
       h('div.cards', this.#card('first', first, second), this.#card('second', second, first)),
       h('h2', formatDifferences(members)),

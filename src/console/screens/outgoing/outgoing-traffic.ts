@@ -81,7 +81,8 @@ function explainWait(
   { attempts, nextAttemptAt }: Delivery,
 ): readonly Child[] {
   const last = attempts.at(-1);
-  const failed = last === undefined ? '' : `it was answered ${formatAttempt(last)}, and `;
+  const failed = last === undefined ? ''
+    : `the last attempt ended with ${formatAttempt(last)}, and `;
   if (nextProbeAt !== undefined) {
     return ['the webhook is off for failing, and is tried again ', timeElement(nextProbeAt)];
   }

@@ -110,10 +110,8 @@ function openWithLabels<Item>(
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const resend = bulk === null ? null : createResend(bulk, filters, read, (onJob) =>
-    openBulkDialog(container, {
-      ...bulk, nouns, filter: filters.readQuery(), criteria: filters.describe(),
-    }, onJob));
+  const resend = bulk === null ? null
+    : createResend(container, { ...bulk, nouns }, filters, read);
   const stop = listenToChanges(name, {
     onEvent({ change, record }) {
       const item = record as unknown as Item;
@@ -156,11 +154,14 @@ function createPagedList<Item>(
  * below would move.
  */
 function createResend(
-  { job: kind, isOffered }: ListBulk, filters: FilterForm, onEnd: () => void,
-  openDialog: (onJob: (id: string) => void) => Promise<void>,
+  container: HTMLElement, bulk: ListBulk & Pick<BulkOptions, 'nouns'>, filters: FilterForm,
+  onEnd: () => void,
 ): { readonly button: HTMLElement; readonly job: JobWatch; update(): void } {
+  const { job: kind, isOffered } = bulk;
   const job = new JobWatch({ kind, verbs: ['Sending again', 'Sent again'], onEnd });
-  const button = asyncButton('Send many again…', () => openDialog((id) => job.watch(id)));
+  const button = asyncButton('Send many again…', () => openBulkDialog(container, {
+    ...bulk, filter: filters.readQuery(), criteria: filters.describe(),
+  }, (id) => job.watch(id)));
   const update = (): void => {
     button.toggleAttribute('hidden', filters.isSearch || !isOffered(filters.readQuery()));
   };

@@ -6,16 +6,16 @@
  * | it is not due: its `nextAttemptAt`       | delivery.ts, retry-time.ts      | due-times.ts     |
  * | its attempt was postponed, or broke off  | queue-worker.ts                 | due-times.ts     |
  * | the result of its attempt is not written | `startNext`                     | `settle`         |
- * | its target takes no connection, and has  | task-queues.ts, `release`       | an attempt that  |
+ * | its target takes no connection, and has  | permits.ts, `release`           | an attempt that  |
  * |   one permit then                        |                                 |   gets one       |
- * | its target is paused: after the 32nd     | task-queues.ts, `release`       | 250 ms are over  |
+ * | its target is paused: after the 32nd     | permits.ts, `release`           | 250 ms are over  |
  * |   attempt in a row without a response,   |                                 |                  |
  * |   and after each one that follows        |                                 |                  |
  * | the limits of its queue, its target, all | settings, the webhook           | an attempt ends  |
  * |   attempts, or the shared permits        |                                 |   or is parked   |
  * | its queue keeps strict order, or its     | `maxInFlight` 1, `order`        | those before it  |
  * |   lane does                              |                                 |   are gone       |
- * | its pace: the `rate` of the webhook      | delivery-paces.ts, `setPace`    | its timer        |
+ * | its pace: the `rate` of the webhook      | delivery-paces.ts, pace.ts      | its timer        |
  * | a hold: a backfill runs that is older    | delivery-attempter.ts, `hold`   | the job's end    |
  * | `mayStart` is false: its webhook is off, | the attempter; queue-worker.ts  | `update`, or     |
  * |   being retired or gone, its lanes are   |                                 |   `startOnce`    |
@@ -33,42 +33,56 @@
  * so it serves any stored task. It does no I/O, and the clock is a parameter.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
-import { Pace, type StartLimit } from './pace.ts';
+import { Paces, type StartLimit } from './pace.ts';
+import { Permits, mayStartAnother, type RunLimits } from './permits.ts';
+import { QueueOrder } from './queue-order.ts';
 import {
-  TaskQueues, type BlockedQueue, type QueueSettings, type RunLimits, type TaskOrder,
-} from './task-queues.ts';
-import {
-  isBefore, type LaneName, type Responsiveness, type RunningTask, type Task, type TaskQueue,
-  type TaskTarget,
+  isBefore, type LaneName, type QueueSettings, type Responsiveness, type RunningTask, type Task,
+  type TaskOrder, type TaskQueue, type TaskTarget,
 } from './task.ts';
 
-/** The pace of a queue, and the timer until its next start; null: a task may start. */
-type PacedQueue = { readonly pace: Pace; timer: Timer | null };
+type BlockedQueue = {
+  readonly queueKey: string;
+  readonly target: string;
+  readonly sinceMs: number;
+  /** Keys of the queues that have the permits, up to `BEHIND_MAX`. */
+  readonly behind: readonly string[];
+};
 
 /** An attempt that holds its permit for longer is slow. */
 const SLOW_MS = 1000;
+/** Above this number, idle queues are forgotten, and whether they were prompt. */
+const QUEUES_MAX = 10_000;
+/** A shorter wait for a permit is not shown. */
+const TOLD_WAIT_MS = 5000;
+const BEHIND_MAX = 5;
 
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #isPaced: (task: Task) => boolean;
   /** Tasks by identifier, in the order they were added, which is about that of their creation. */
   readonly #tasks = new Map<string, Task>();
-  readonly #queues: TaskQueues;
+  readonly #queues = new Map<string, TaskQueue>();
+  readonly #runningPerQueueMax: number;
+  readonly #permits: Permits;
+  readonly #order: QueueOrder;
   readonly #dueTimes: DueTimes<Task>;
   /** Ids of unsettled tasks, which may have been removed, or removed and added again. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
-  readonly #pacedQueues = new Map<string, PacedQueue>();
+  readonly #paces: Paces;
   #onRunnable: () => void = () => {};
   #isClosed = false;
 
   /** `isPaced` returns whether the pace counts the next start of a task. */
   constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
-    this.#isPaced = isPaced;
-    this.#queues = new TaskQueues(limits, (task) => this.#mustWaitForPace(task));
+    this.#runningPerQueueMax = limits.runningPerQueueMax;
+    this.#permits = new Permits(limits, () => this.#onRunnable());
+    this.#paces = new Paces(clock, isPaced, (key) => this.#wakeQueue(key));
+    this.#order = new QueueOrder((task) => this.#paces.mustWait(task));
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -91,7 +105,7 @@ export class Scheduler {
     this.#dueTimes.close();
     for (const timer of this.#pauseTimers) timer.cancel();
     this.#pauseTimers.clear();
-    for (const { timer } of this.#pacedQueues.values()) timer?.cancel();
+    this.#paces.close();
   }
 
   get size(): number {
@@ -99,7 +113,7 @@ export class Scheduler {
   }
 
   get runningCount(): number {
-    return this.#queues.runningCount;
+    return this.#permits.runningCount;
   }
 
   /** The place of the first queued task, which may be a time to come; null without tasks. */
@@ -115,7 +129,7 @@ export class Scheduler {
   }
 
   countRunningByTarget(): readonly { readonly target: string; readonly runningCount: number }[] {
-    return [...this.#queues.listTargets()].filter(({ permitCount }) => permitCount > 0)
+    return [...this.#permits.listTargets()].filter(({ permitCount }) => permitCount > 0)
       .map(({ key, permitCount }) => ({ target: key, runningCount: permitCount }));
   }
 
@@ -124,7 +138,7 @@ export class Scheduler {
   }
 
   listTaskIds(key: string, max: number): readonly string[] {
-    const queue = this.#queues.find(key);
+    const queue = this.#queues.get(key);
     const ids: string[] = [];
     if (queue === undefined) return ids;
     for (const task of this.#scanTasksOf(queue)) {
@@ -135,11 +149,11 @@ export class Scheduler {
   }
 
   countTasks(key: string): number {
-    return this.#queues.find(key)?.size ?? 0;
+    return this.#queues.get(key)?.size ?? 0;
   }
 
   listQueueKeys(): readonly string[] {
-    return this.#queues.listKeys();
+    return [...this.#queues.values()].filter((queue) => !isIdle(queue)).map(({ key }) => key);
   }
 
   listKeysThatMayNotStart(): ReadonlySet<string> {
@@ -153,9 +167,17 @@ export class Scheduler {
    * the new task counts as unsettled too, as two attempts of it must not overlap: `settle` of the
    * removed task gives it its due time.
    */
-  add(id: string, settings: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
-    const queue = this.#queues.getOrCreate(settings);
-    const task = this.#queues.add(id, queue, order);
+  add(
+    id: string, settings: QueueSettings, dueAtMs: number,
+    { place = id, isDelayed = false, lane = null }: TaskOrder = {},
+  ): void {
+    const queue = this.#getOrCreateQueue(settings);
+    const task: Task = {
+      id, queue, place, lane: null, hasBegun: false, dueAtMs: 0, state: 'waiting',
+    };
+    queue.size += 1;
+    if (lane !== null) this.#order.lanes.enter(task, lane);
+    if (!isDelayed) this.#order.begin(task);
     this.#tasks.set(id, task);
     if (this.#unsettledIds.has(id)) task.state = 'unsettled';
     else this.#wait(task, dueAtMs);
@@ -171,20 +193,22 @@ export class Scheduler {
     if (task === undefined) return;
     if (task.state === 'waiting') this.#dueTimes.countStaleWait();
     this.#tasks.delete(id);
-    this.#queues.remove(task);
-    this.#onRunnable();
+    const { queue } = task;
+    task.state = 'gone';
+    queue.size -= 1;
+    this.#order.lanes.leave(task);
+    this.#permits.wake(queue);
+    this.#dropIfIdle(queue);
   }
 
   update(settings: QueueSettings): void {
-    const queue = this.#queues.find(settings.key);
-    if (queue === undefined) return;
-    this.#queues.update(queue, settings, () => this.#scanTasksOf(queue));
-    this.#onRunnable();
+    const queue = this.#queues.get(settings.key);
+    if (queue !== undefined) this.#updateQueue(queue, settings);
   }
 
   /** Starts the first task, due or not, of a queue that may start nothing and attempts nothing. */
   startOnce(key: string): void {
-    const queue = this.#queues.find(key);
+    const queue = this.#queues.get(key);
     if (queue === undefined || queue.mayStart || queue.underWayCount > 0) return;
     let first: Task | null = null;
     for (const task of this.#scanTasksOf(queue)) {
@@ -192,34 +216,46 @@ export class Scheduler {
     }
     if (first === null || first.state === 'unsettled') return;
     if (first.state === 'waiting') this.#makeReady(first);
-    this.#queues.startOnce(queue);
-    this.#onRunnable();
+    queue.startsOnce = true;
+    this.#permits.wake(queue);
   }
 
   /** Moves a task to another lane of its queue; null: to no lane. Ignores unknown ids. */
   setLane(id: string, name: LaneName | null): void {
     const task = this.#tasks.get(id);
-    if (task === undefined) return;
-    this.#queues.setLane(task, name);
-    this.#onRunnable();
+    if (task === undefined || task.lane?.name === name?.name) return;
+    this.#order.setLane(task, name);
+    this.#permits.wake(task.queue);
   }
 
   listLongLanes(max: number): readonly LongLane[] {
-    return this.#queues.lanes.listLongLanes(max);
+    return this.#order.lanes.listLongLanes(max);
   }
 
+  /** Lists, in no order, the queues that have waited long for a permit of their target. */
   listBlockedQueues(): readonly BlockedQueue[] {
-    return this.#queues.listBlockedQueues(this.#clock.now());
+    return this.listQueueKeys().flatMap((key) => this.findBlockedQueue(key) ?? []);
   }
 
+  /** Finds a queue as `listBlockedQueues` lists it; one behind no other is not blocked. */
   findBlockedQueue(key: string): BlockedQueue | null {
-    return this.#queues.findBlockedQueue(key, this.#clock.now());
+    const queue = this.#queues.get(key);
+    if (queue === undefined || queue.targetWaitSinceMs === null) return null;
+    const { target, targetWaitSinceMs: sinceMs } = queue;
+    if (this.#clock.now() - sinceMs < TOLD_WAIT_MS) return null;
+    if (this.#findNextTask(queue) === undefined) return null;
+    const behind: string[] = [];
+    for (const other of target.queues) {
+      if (other !== queue && other.underWayCount > 0) behind.push(other.key);
+      if (behind.length === BEHIND_MAX) break;
+    }
+    return behind.length === 0 ? null : { queueKey: key, target: target.key, sinceMs, behind };
   }
 
   /** Holds tasks at `place` and behind it; null: none. The queue need not exist. */
   hold(key: string, place: string | null): void {
-    this.#queues.hold(key, place);
-    this.#onRunnable();
+    this.#order.hold(key, place);
+    this.#wakeQueue(key);
   }
 
   /**
@@ -227,25 +263,12 @@ export class Scheduler {
    * null: without a limit. The queue need not exist.
    */
   setPace(key: string, startLimit: StartLimit | null, firstWaitMs = 0): void {
-    const existing = this.#pacedQueues.get(key);
-    if (startLimit === null) {
-      if (existing === undefined) return;
-      existing.timer?.cancel();
-      this.#pacedQueues.delete(key);
-      this.#queues.wake(key);
-      return this.#onRunnable();
-    }
-    const firstMs = this.#clock.monotonicMs() + firstWaitMs;
-    const pacedQueue: PacedQueue = existing ?? { pace: new Pace(startLimit, firstMs), timer: null };
-    this.#pacedQueues.set(key, pacedQueue);
-    pacedQueue.pace.change(startLimit);
-    pacedQueue.pace.postpone(firstMs);
-    this.#restartPaceTimer(key, pacedQueue);
+    this.#paces.set(key, startLimit, firstWaitMs);
   }
 
   isAllHeld(key: string): boolean {
-    const place = this.#queues.findHoldPlace(key);
-    const queue = this.#queues.find(key);
+    const place = this.#order.findHoldPlace(key);
+    const queue = this.#queues.get(key);
     if (place === undefined || queue === undefined || queue.size === 0) return false;
     for (const task of this.#scanTasksOf(queue)) if (task.place < place) return false;
     return true;
@@ -253,32 +276,33 @@ export class Scheduler {
 
   /** Starts the next task, if any; `release` it after the attempt, and `settle` it once written. */
   startNext(): RunningTask | null {
-    const runningTask = this.#queues.startNext(this.#clock.now());
-    if (runningTask === null) return null;
-    const { task } = runningTask;
-    this.#unsettledIds.add(task.id);
-    runningTask.permitSinceMs = this.#clock.monotonicMs();
-    const pacedQueue = this.#findPacedQueue(task);
-    if (pacedQueue !== undefined && this.#isPaced(task)) {
-      pacedQueue.pace.countStart(runningTask.permitSinceMs);
-      this.#restartPaceTimer(task.queue.key, pacedQueue);
+    for (;;) {
+      const queue = this.#permits.takeQueue();
+      if (queue === undefined) return null;
+      const task = this.#findNextTask(queue);
+      const monotonicMs = this.#clock.monotonicMs();
+      const runningTask = this.#permits.start(queue, task, this.#clock.now(), monotonicMs);
+      if (runningTask === null) continue;
+      this.#order.beginAttempt(runningTask.task);
+      this.#unsettledIds.add(runningTask.task.id);
+      this.#paces.countStart(runningTask.task);
+      return runningTask;
     }
-    return runningTask;
   }
 
   release(runningTask: RunningTask, responsiveness: Responsiveness | null): void {
-    const { state, permitSinceMs } = runningTask;
+    const { state, permitSinceMs, lane, target, task: { queue } } = runningTask;
     const isSlow = state === 'running' && this.#clock.monotonicMs() - permitSinceMs >= SLOW_MS;
-    const pauseMs = this.#queues.release(runningTask, responsiveness, isSlow);
-    if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
-    this.#onRunnable();
+    const pauseMs = this.#permits.release(runningTask, responsiveness, isSlow);
+    if (lane !== null) this.#order.lanes.endAttempt(lane);
+    this.#dropIfIdle(queue);
+    if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(target, pauseMs);
   }
 
-  /** Parks an attempt, or ends that: see task-queues.ts. */
+  /** Parks an attempt, or ends that: see permits.ts. */
   setParked(runningTask: RunningTask, isParked: boolean): void {
     if (runningTask.state === 'parked') runningTask.permitSinceMs = this.#clock.monotonicMs();
-    this.#queues.setParked(runningTask, isParked);
-    this.#onRunnable();
+    this.#permits.setParked(runningTask, isParked);
   }
 
   /** Call it when the result is written: due again at `dueAtMs`, or removed for null. */
@@ -288,6 +312,60 @@ export class Scheduler {
     if (task?.state !== 'unsettled') return;
     if (dueAtMs === null) this.remove(id);
     else this.#wait(task, dueAtMs);
+  }
+
+  /** `settings` hold only for a queue that is new or without tasks. */
+  #getOrCreateQueue(settings: QueueSettings): TaskQueue {
+    const { key, mayStart, runningMax = this.#runningPerQueueMax } = settings;
+    const existing = this.#queues.get(key);
+    if (existing !== undefined) {
+      if (isIdle(existing)) this.#updateQueue(existing, settings);
+      return existing;
+    }
+    const queue: TaskQueue = {
+      key, ready: new PriorityQueue(isBefore), waitingForPace: [], strictOrder: null, lanes: null,
+      target: this.#permits.getOrCreateTarget(settings.target), responsiveness: 'unknown',
+      lastStartNumber: 0, targetWaitSinceMs: null, mayStart, startsOnce: false, runningMax,
+      underWayCount: 0, parkedCount: 0, size: 0,
+    };
+    this.#order.setRunningMax(queue, runningMax, []);
+    this.#permits.enter(queue);
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  #updateQueue(
+    queue: TaskQueue, { target, mayStart, runningMax = this.#runningPerQueueMax }: QueueSettings,
+  ): void {
+    if (queue.target.key !== target) this.#permits.move(queue, target);
+    if (queue.runningMax !== runningMax) {
+      this.#order.setRunningMax(queue, runningMax, this.#scanTasksOf(queue));
+    }
+    queue.mayStart = mayStart;
+    queue.startsOnce = false;
+    this.#permits.wake(queue);
+  }
+
+  #dropIfIdle(queue: TaskQueue): void {
+    if (!isIdle(queue) || this.#queues.get(queue.key) !== queue) return;
+    for (const tasks of [queue.ready, queue.strictOrder]) tasks?.prune(() => false);
+    const isKept = queue.mayStart && this.#queues.size <= QUEUES_MAX;
+    if (isKept) return;
+    this.#queues.delete(queue.key);
+    this.#permits.leave(queue);
+  }
+
+  /** Must be called when the queue, which need not exist, may be able to start a task. */
+  #wakeQueue(key: string): void {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
+    for (const task of queue.waitingForPace.splice(0)) queue.ready.push(task);
+    this.#permits.wake(queue);
+  }
+
+  /** The task that the queue may start now, whatever permits there are. */
+  #findNextTask(queue: TaskQueue): Task | undefined {
+    return mayStartAnother(queue) ? this.#order.findNext(queue) : undefined;
   }
 
   *#scanTasksOf(queue: TaskQueue): Generator<Task> {
@@ -302,39 +380,20 @@ export class Scheduler {
   #makeReady(task: Task): void {
     const isEarly = task.state === 'waiting' && task.dueAtMs > this.#clock.now();
     if (isEarly) this.#dueTimes.countStaleWait();
-    this.#queues.makeReady(task);
-    this.#onRunnable();
-  }
-
-  #findPacedQueue({ queue: { key } }: Task): PacedQueue | undefined {
-    return this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
-  }
-
-  #mustWaitForPace(task: Task): boolean {
-    return this.#findPacedQueue(task)?.timer != null && this.#isPaced(task);
-  }
-
-  #restartPaceTimer(key: string, pacedQueue: PacedQueue): void {
-    pacedQueue.timer?.cancel();
-    pacedQueue.timer = null;
-    const waitMs = pacedQueue.pace.getWaitMs(this.#clock.monotonicMs());
-    if (waitMs === 0) {
-      this.#queues.wake(key);
-      return this.#onRunnable();
-    }
-    if (this.#isClosed) return;
-    // A timer may come a part of a millisecond early: then this waits for the rest.
-    pacedQueue.timer = this.#clock.startTimer(
-      Math.ceil(waitMs), () => this.#restartPaceTimer(key, pacedQueue));
+    this.#order.makeReady(task);
+    this.#permits.wake(task.queue);
   }
 
   // The target is paused already: this timer ends the pause.
   #pauseTarget(target: TaskTarget, pauseMs: number): void {
     const timer = this.#clock.startTimer(pauseMs, () => {
       this.#pauseTimers.delete(timer);
-      this.#queues.resumeTarget(target);
-      this.#onRunnable();
+      this.#permits.resumeTarget(target);
     });
     this.#pauseTimers.add(timer);
   }
+}
+
+function isIdle({ size, underWayCount }: TaskQueue): boolean {
+  return size === 0 && underWayCount === 0;
 }

@@ -45,6 +45,24 @@ export type Task = {
   state: TaskState;
 };
 
+/** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
+export type QueueSettings = {
+  readonly key: string;
+  /** The host of a URL, or the incoming webhook whose actions run here. */
+  readonly target: string;
+  readonly mayStart: boolean;
+  /** Most attempts at once; 1 means strict order. Absent: `runningPerQueueMax`. */
+  readonly runningMax?: number | undefined;
+};
+
+export type TaskOrder = {
+  /** Made by `createPlace`; default: the id. */
+  readonly place?: string;
+  /** Whether it holds others back only once it was due; default: at once. */
+  readonly isDelayed?: boolean;
+  readonly lane?: LaneName | null;
+};
+
 export type TaskQueue = {
   readonly key: string;
   /** The ready tasks, by place. Each lane has only its first task here. */

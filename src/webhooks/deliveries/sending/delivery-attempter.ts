@@ -22,8 +22,9 @@ import { formatWebhookLabel } from '../../webhook-label.ts';
 import { Facts } from '../../members/filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../../members/filters/order.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
-import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
-import { createPlace, type LaneName, type Responsiveness } from '../../work/task.ts';
+import {
+  createPlace, type LaneName, type QueueSettings, type Responsiveness, type TaskOrder,
+} from '../../work/task.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import { changeItem } from '../../work/change-items.ts';

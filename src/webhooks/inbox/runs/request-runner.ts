@@ -25,8 +25,7 @@ import {
 } from '../../incoming/stored-request.ts';
 import { requestSpec } from '../request-changes.ts';
 import type { Scheduler } from '../../work/scheduler.ts';
-import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
-import type { Responsiveness } from '../../work/task.ts';
+import type { QueueSettings, Responsiveness, TaskOrder } from '../../work/task.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent, eventCollection } from '../../../../src/webhooks/deliveries/event-record.ts';
 import { createKeyReader } from '../../../../src/webhooks/members/filters/order.ts';
-import type { TaskOrder } from '../../../../src/webhooks/work/task-queues.ts';
+import type { TaskOrder } from '../../../../src/webhooks/work/task.ts';
 import {
   computeTaskOrder,
 } from '../../../../src/webhooks/deliveries/sending/delivery-attempter.ts';

@@ -19,11 +19,11 @@ import type { FormatTable } from '../mapping/format-table.ts';
 import { mapRecord } from '../mapping/map-record.ts';
 import { SOURCE_MEMBERS, findOwnId, findSource, putSource } from '../mapping/metadata-source.ts';
 import type { BookImport, ImportedBook } from './book-import.ts';
+import { nameChanges } from './book-version.ts';
 import { createSaidCheck, updateDigests } from './last-import.ts';
 import type { RereadSource } from './last-import.ts';
 import { fillRecord } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
-import { nameChanges } from './store-record.ts';
 
 type RereadDeps = {
   readonly store: Store;

@@ -1,0 +1,201 @@
+/**
+ * The version of a stored book after a record of an import: what `replace`, `fill` and `update`
+ * make of both. Everything here is computed; nothing is read or written.
+ *
+ * A record says something of its own only where it says another thing than before: than at the last
+ * import of its format (last-import.ts), and than our export of the book (own-export.ts). A record
+ * of a file from here, which has the id of the book, is no source of the book: no digests are
+ * written for it alone, and what other sources said is not kept beside what it says.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { decodeRecord } from '../../../resources/record.ts';
+import { bookResource } from '../../book-resource.ts';
+import { MERGED_IDS_MAX, mergedIdsOf, putMergedIds } from '../../merged-ids.ts';
+import type { ImportRecord } from '../import-record.ts';
+import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
+import type { MatchMode } from './book-import.ts';
+import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
+import { fillRecord, mergeRecord } from './merge-record.ts';
+import type { MergedRecord } from './merge-record.ts';
+import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
+import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
+import type { ReplacedMembers } from './several-sources.ts';
+
+const { collection: { key: KEY } } = bookResource;
+
+type BookVersion = ReplacedMembers & {
+  /** The members that the book has now. */
+  readonly before: JsonObject;
+  /** Whether the stored book is already so: it need not be written. */
+  readonly isSame: boolean;
+};
+
+/** The stored book that a record matches, taken apart. */
+type MatchedBook = {
+  readonly id: string;
+  readonly bytes: Buffer;
+  readonly createdAt: JsonValue | undefined;
+  readonly updatedAt: JsonValue | undefined;
+  /** All others, with the digests. */
+  readonly members: JsonObject;
+};
+
+/** A record that is about to change a stored book. */
+type RecordOfBook = {
+  readonly mode: MatchMode;
+  readonly book: MatchedBook;
+  /** All that the record says. */
+  readonly said: JsonObject;
+  /** The same without the id of the book, where our export put it among the fields of a source. */
+  readonly fields: JsonObject;
+  /** Whether the record has the id of the book: it is of a file from here. */
+  readonly isFromHere: boolean;
+  /** Whether an earlier record of the import made or matched the book: this one is not stored. */
+  readonly isRepeated: boolean;
+};
+
+/** `id` and `bytes` are the stored book that the record matches; see `RecordOfBook`. */
+export function createVersion(
+  mode: MatchMode, id: string, bytes: Buffer, record: ImportRecord, isRepeated: boolean,
+): BookVersion {
+  const book = takeApart(id, bytes);
+  const { source } = mode;
+  const said = record.fields;
+  const fields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
+  const isFromHere =
+    record.id === id || (source !== null && findBookId(said, source) === id);
+  const input = { mode, book, said, fields, isFromHere, isRepeated };
+  const { replacedNames, ...result } = mergeInto(input);
+  const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
+  const members = putDigests(merged, said, mode, book.members);
+  const areDatesSame = mode.onMatch !== 'replace' || hasDatesOf(record, book);
+  const isSame = areDatesSame && (isSameBook(book.members, members)
+    || (isSameBook(omitDigests(book.members, mode.digestFormat), merged)
+      && !isWorthDigests(input)));
+  return { before: book.members, members, leftOut, replacedNames, isSame };
+}
+
+/** Whether the stored book has the members of a record and no others, but for id and dates. */
+export function hasMembers(bytes: Buffer, fields: JsonObject): boolean {
+  return isSameBook(takeApart('', bytes).members, fields);
+}
+
+function takeApart(id: string, bytes: Buffer): MatchedBook {
+  const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(bytes);
+  return { id, bytes, createdAt, updatedAt, members };
+}
+
+function hasDatesOf(record: ImportRecord, { createdAt, updatedAt }: MatchedBook): boolean {
+  return (record.createdAt ?? createdAt) === createdAt
+    && (record.updatedAt ?? updatedAt) === updatedAt;
+}
+
+/** The members of the book after the import, without digests. */
+function mergeInto(input: RecordOfBook): ReplacedMembers {
+  switch (input.mode.onMatch) {
+    case 'replace': return {
+      members: omitDigests(input.fields, input.mode.digestFormat), leftOut: [], replacedNames: [],
+    };
+    case 'fill': return fillGaps(input);
+    default: return update(input);
+  }
+}
+
+function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): ReplacedMembers {
+  const { source, digestFormat } = mode;
+  const result = fillRecord(omitDigests(book.members, digestFormat), fields, source);
+  if (source === null || digestFormat === null || isFromHere) {
+    return { ...result, replacedNames: [] };
+  }
+  const changes = omitSaidBefore(fields, said, book.members, digestFormat);
+  return keepReplaced(result, book.members, digestFormat, listPassedOver(changes, book.members));
+}
+
+function update(input: RecordOfBook): ReplacedMembers {
+  const { mode: { source, digestFormat }, book, said, fields, isFromHere } = input;
+  const membersBefore = omitDigests(book.members, digestFormat);
+  const result = mergeRecord(membersBefore, fields, source);
+  // Most records change nothing.
+  if (result.leftOut.length === 0 && isSameBook(membersBefore, result.members)) {
+    return { ...result, replacedNames: [] };
+  }
+  const changes = omitSaidBefore(fields, said, book.members, digestFormat);
+  const isSource = digestFormat !== null && !isFromHere;
+  const settled = source !== null && isSource
+    ? settleRecord(changes, book.members, digestFormat) : { fields: changes, passedOver: {} };
+  const edited = mergeEdited(membersBefore, settled.fields, book.bytes, source);
+  // Fields without room are told each time.
+  const leftOut = 'metadata' in changes ? edited.leftOut : result.leftOut;
+  const version = { members: edited.members, leftOut };
+  return isSource ? keepReplaced(version, book.members, digestFormat, settled.passedOver)
+    : { ...version, replacedNames: [] };
+}
+
+/** Merges what the record says otherwise than our export of the book. */
+function mergeEdited(
+  members: JsonObject, record: JsonObject, bytes: Buffer, source: MatchMode['source'],
+): MergedRecord {
+  let result = mergeRecord(members, record, source);
+  const isDone = (): boolean =>
+    result.leftOut.length === 0 && isSameBook(members, result.members);
+  // Most records need no export.
+  if (source === null || isDone()) return result;
+  let editedRecord = record;
+  for (const exportRecord of source.readExports(bytes)) {
+    editedRecord = omitUnedited(editedRecord, members, exportRecord, source);
+    result = mergeRecord(members, editedRecord, source);
+    if (isDone()) break;
+  }
+  return result;
+}
+
+/** The ids of merged books that the record has come behind those that the book has. */
+function joinMergedIds(
+  { members, leftOut }: MergedRecord, stored: JsonObject, record: JsonObject,
+): MergedRecord {
+  const ids = [...new Set([...mergedIdsOf(stored), ...mergedIdsOf(record)])];
+  const book = putMergedIds(members, ids.slice(0, MERGED_IDS_MAX));
+  return {
+    members: book, leftOut: ids.length > MERGED_IDS_MAX ? [...leftOut, 'mergedIds'] : leftOut,
+  };
+}
+
+/**
+ * Whether a book of which the digests alone change is written: only for a record that another
+ * program said, and not for one that says what our export of the book says.
+ */
+function isWorthDigests(
+  { mode, book, fields, isFromHere, isRepeated }: RecordOfBook,
+): boolean {
+  if (mode.onMatch === 'fill' || isFromHere || isRepeated) return false;
+  const exports = mode.source?.readExports(book.bytes) ?? [];
+  return ![...exports].some((exportFields) => isSameBook(exportFields, fields));
+}
+
+/** Whether the members say the same; in metadata the order of names says nothing. */
+function isSameBook(members: JsonObject, others: JsonObject): boolean {
+  const text = encodeJson(others);
+  return text === encodeJson(members) || isDeepStrictEqual(parseJsonText(text), members);
+}
+
+/** The members that change, by name; digests only where nothing else does. */
+export function nameChanges(before: JsonObject, after: JsonObject): readonly string[] {
+  const names = listChanges(before, after);
+  const others = names.filter((name) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
+  return others.length === 0 ? names : others;
+}
+
+/** The members that differ by name, those of an object behind a dot: `metadata.shelf`. */
+function listChanges(before: JsonObject, after: JsonObject, prefix = ''): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
+    const [left, right] = [before[name], after[name]];
+    if (isDeepStrictEqual(left, right)) return [];
+    const [leftObject, rightObject] = [left ?? {}, right ?? {}];
+    return isJsonObject(leftObject) && isJsonObject(rightObject)
+      ? listChanges(leftObject, rightObject, `${prefix}${name}.`) : [prefix + name];
+  });
+}

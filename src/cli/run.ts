@@ -79,10 +79,11 @@ async function execute(
     if (spec.isWithoutData !== true && identity.needsSwitch) {
       await loadApiClientAhead();
     }
-    return command(context);
+    return await command(context) ?? 0;
   }
   const { printOverview, printCommand } = await import('./commands/help.ts');
-  return isUnnamed ? printOverview(context) : printCommand(context.output, spec);
+  await (isUnnamed ? printOverview(context) : printCommand(context.output, spec));
+  return 0;
 }
 
 function findSpec(

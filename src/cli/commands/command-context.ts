@@ -27,8 +27,8 @@ export type CommandSpec = CommandLineSpec & {
   readonly load: () => Promise<CommandRun>;
 };
 
-/** Resolves with the exit code. */
-export type CommandRun = (context: CommandContext) => Promise<number>;
+/** Resolves with the exit code, or with nothing for 0. */
+export type CommandRun = (context: CommandContext) => Promise<number | void>;
 
 export type CommandContext = {
   readonly spec: CommandSpec;

@@ -14,7 +14,7 @@ const TEXT_WIDTH_MIN = 24;
 const TEXT_INDENT = 6;
 
 /** `help [command]`; a group's name (`book`) lists its commands. */
-export async function help(context: CommandContext): Promise<number> {
+export async function help(context: CommandContext): Promise<void> {
   const { args, output, commands } = context;
   const name = args.operand;
   if (name === undefined) return printOverview(context);
@@ -28,7 +28,7 @@ export async function help(context: CommandContext): Promise<number> {
   throw new AppError('usage', `there is no command "${name}"; ${hint}`);
 }
 
-export async function printOverview({ output, commands }: CommandContext): Promise<number> {
+export async function printOverview({ output, commands }: CommandContext): Promise<void> {
   if (output.isJson) return printGroup(output, commands);
   const columns = limitColumns(output);
   await output.write([
@@ -45,18 +45,14 @@ export async function printOverview({ output, commands }: CommandContext): Promi
       + 'all the rest.', columns),
     '',
   ].join('\n'));
-  return 0;
 }
 
 /** The help of a command that checks or runs actions has this line. */
 const MODULES_LINE = 'Where no server runs, it loads the modules of your own actions that '
   + 'it needs, and names them.';
 
-export async function printCommand(output: Output, spec: CommandSpec): Promise<number> {
-  if (output.isJson) {
-    await output.json(toJson(spec));
-    return 0;
-  }
+export async function printCommand(output: Output, spec: CommandSpec): Promise<void> {
+  if (output.isJson) return output.json(toJson(spec));
   const columns = limitColumns(output);
   const details = [
     ...spec.details ?? [], ...spec.needsActions === true ? [MODULES_LINE] : [],
@@ -78,13 +74,11 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     ...spec.examples.flatMap((example) => formatExample(example, columns)),
     '',
   ].join('\n'));
-  return 0;
 }
 
-async function printGroup(output: Output, commands: readonly CommandSpec[]): Promise<number> {
+async function printGroup(output: Output, commands: readonly CommandSpec[]): Promise<void> {
   if (output.isJson) await output.json(commands.map(toJson));
   else await output.write(`${formatSummaries(commands, limitColumns(output)).join('\n')}\n`);
-  return 0;
 }
 
 function limitColumns({ columns }: Output): number {

@@ -6,7 +6,7 @@ import type { ListedResource, Resource } from '../../resources/resource.ts';
 import type { CommandContext, CommandRun } from './command-context.ts';
 
 type ResourceCommands = typeof import('./resource-commands.ts');
-type ResourceCommand<Described> = (context: CommandContext, resource: Described) => Promise<number>;
+type ResourceCommand<Described> = (context: CommandContext, resource: Described) => Promise<void>;
 
 /** For `<resource>:list`. */
 export const lazyListCommand = createLazyCommand<ListedResource>(({ listRecords }) => listRecords);

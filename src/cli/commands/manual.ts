@@ -12,11 +12,10 @@ const COLUMNS: readonly Column<Chapter>[] = [
   { title: 'WHAT IS IN IT', value: ({ summary }) => summary, fit: 'wrap' },
 ];
 
-export async function manual(context: CommandContext): Promise<number> {
+export async function manual(context: CommandContext): Promise<void> {
   const { args, output } = context;
   if (args.operand === undefined) await output.list(CHAPTERS, COLUMNS, '');
   else await show(context, getChapter(args.operand));
-  return 0;
 }
 
 async function show({ output, io }: CommandContext, chapter: Chapter): Promise<void> {

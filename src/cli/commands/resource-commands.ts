@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import { isUuid } from '../../base/uuid.ts';
 import type { ListedResource, Resource } from '../../resources/resource.ts';
-import { findNextQuery } from '../../server/local/api-call.ts';
+import { findNextQuery, type ApiCall } from '../../server/local/api-call.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import type { CommandContext } from './command-context.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
@@ -26,8 +26,19 @@ const LIST_COMMANDS: Readonly<Record<string, string>> = {
 /** The maximum of `--limit`; the service itself returns one page at a time. */
 export const LIST_LIMIT_MAX = 1_000_000_000;
 
+/** Sends a call of the API; resolves with the object that it answers. Throws as `request` does. */
+export async function requestObject(
+  { openApiClient }: Pick<CommandContext, 'openApiClient'>, call: ApiCall,
+): Promise<JsonObject> {
+  return expectObject((await (await openApiClient()).request(call)).body);
+}
+
+export function fetchObject(context: CommandContext, path: string): Promise<JsonObject> {
+  return requestObject(context, { method: 'GET', path });
+}
+
 /** The path of one record. */
-export function recordPath(resource: ListedResource, id: string): string {
+export function recordPath(resource: Pick<ListedResource, 'path'>, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
 }
 
@@ -62,9 +73,11 @@ export async function fetchPage(apiClient: ApiClient, path: string): Promise<Jso
   return expectObjects((await apiClient.request({ method: 'GET', path })).body);
 }
 
-export async function fetchAll(apiClient: ApiClient, path: string): Promise<JsonObject[]> {
+export async function fetchAll(
+  { openApiClient }: Pick<CommandContext, 'openApiClient'>, path: string,
+): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
-  for await (const { records } of readPages(apiClient, path)) rows.push(...records);
+  for await (const { records } of readPages(await openApiClient(), path)) rows.push(...records);
   return rows;
 }
 
@@ -75,11 +88,10 @@ export async function fetchAll(apiClient: ApiClient, path: string): Promise<Json
 export async function listRecords(
   context: CommandContext, resource: ListedResource,
   parameters: Readonly<Record<string, string>> = {},
-): Promise<number> {
+): Promise<void> {
   const { output } = context;
   const rows = await fetchListed(context, resource, parameters);
   await output.list(rows, toTableColumns(resource), `no ${resource.plural}`);
-  return 0;
 }
 
 /** The records that `listRecords` prints. */
@@ -125,7 +137,7 @@ export async function resolveId(
   const { [path]: listCommand } = LIST_COMMANDS;
   const id = await findId(context, resource, option);
   if (id !== null || listCommand === undefined || isUuid(name)) return id ?? name;
-  const records = await fetchAll(await context.openApiClient(), path);
+  const records = await fetchAll(context, path);
   const names = records.flatMap((record) =>
     [record['name'], record['pathSegment'], record['identifier']])
     .filter((value) => typeof value === 'string');
@@ -138,6 +150,13 @@ export async function resolveHook(
   context: CommandContext, resource: NamedResource,
 ): Promise<string | undefined> {
   return context.args.has('hook') ? resolveId(context, resource, 'hook') : undefined;
+}
+
+/** Resolves with the path of the record that an option names. Throws as `resolveId`. */
+export async function resolvePath(
+  context: CommandContext, resource: NamedResource, option?: string,
+): Promise<string> {
+  return recordPath(resource, await resolveId(context, resource, option));
 }
 
 /**
@@ -170,27 +189,22 @@ function readIdOption({ args }: CommandContext, option: string): string {
 /** The command `<resource>:show`. Throws `not_found`. */
 export async function showRecord(
   context: CommandContext, resource: ListedResource,
-): Promise<number> {
+): Promise<void> {
   await context.output.object(await fetchNamed(context, resource));
-  return 0;
 }
 
 /** Fetches the record that an option names. Throws as `resolveId`, and `not_found`. */
 export async function fetchNamed(
   context: CommandContext, resource: ListedResource, option = 'identifier',
 ): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
-  const path = recordPath(resource, await resolveId(context, resource, option));
-  return expectObject((await apiClient.request({ method: 'GET', path })).body);
+  return fetchObject(context, await resolvePath(context, resource, option));
 }
 
 /** Creates a record; resolves with the stored one. */
 export async function createRecord(
-  context: CommandContext, resource: Resource, body: unknown,
+  context: CommandContext, { path }: Resource, body: unknown,
 ): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
-  const response = await apiClient.request({ method: 'POST', path: resource.path, body });
-  return expectObject(response.body);
+  return requestObject(context, { method: 'POST', path, body });
 }
 
 /** A record as it is stored now, with the tag of its version. */
@@ -209,12 +223,10 @@ export async function fetchRecord(
 export async function patchRecord(
   context: CommandContext, resource: Resource, id: string, body: unknown,
 ): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
-  const response = await apiClient.request({
+  return requestObject(context, {
     method: 'PATCH', path: recordPath(resource, id), body,
     headers: { 'content-type': 'application/merge-patch+json' },
   });
-  return expectObject(response.body);
 }
 
 /**
@@ -232,25 +244,22 @@ export async function updateRecord(
   if (!wholeMembers.some((name) => isJsonObject(changes[name]))) {
     return patchRecord(context, resource, id, changes);
   }
-  const apiClient = await context.openApiClient();
-  const response = await apiClient.request({
+  return requestObject(context, {
     method: 'PUT', path: recordPath(resource, id), body: { ...record, ...changes },
     headers: etag === undefined ? {} : { 'if-match': etag },
   });
-  return expectObject(response.body);
 }
 
 /** The command `<resource>:delete`; without `id` the record is the one of `--identifier`. */
 export async function deleteRecord(
   context: CommandContext, resource: Resource, id?: string,
-): Promise<number> {
+): Promise<void> {
   const apiClient = await context.openApiClient();
   const identifier = id ?? await resolveId(context, resource);
   const { key } = resource.collection;
   await apiClient.request({ method: 'DELETE', path: recordPath(resource, identifier) });
   await context.output.result({ [key]: identifier, deleted: true },
     `deleted ${resource.noun} ${identifier}`);
-  return 0;
 }
 
 /** Converts the columns of a resource; a cell shows `-` where a member is absent. */
@@ -310,6 +319,12 @@ export function expectObject(body: unknown): JsonObject {
 export function expectObjects(body: unknown): JsonObject[] {
   if (Array.isArray(body)) return body.map(expectObject);
   throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
+}
+
+/** Resolves with the address by which others reach the server. */
+export async function fetchBaseUri(context: CommandContext): Promise<string> {
+  const { server } = await fetchObject(context, '/api/status');
+  return formatValue(expectObject(server)['baseUri']);
 }
 
 /** Prints a note when the URL is one that other machines cannot reach. */

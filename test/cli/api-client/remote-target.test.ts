@@ -142,7 +142,7 @@ for (const authorization of ['Basic c2VuZGVy', null]) test('a webhook is tried w
       headers: { 'X-A': 'b', ...authorization === null ? {} : { Authorization: authorization } } };
     if (head.startsWith('POST /shop/webhook/in/a ')) return socket.end(answer(401, '{"a":1}'));
     return socket.end(list(JSON.stringify(
-      head.startsWith('GET ') ? { identifier: 'a-hook' } : sample)));
+      head.startsWith('GET /shop/api/identifiers/') ? ['a-hook'] : sample)));
   },
 }, async (server) => {
   const { code, stdout, stderr } = await runWith(server, '/shop/', ['incomingwebhook:test', 'a']);

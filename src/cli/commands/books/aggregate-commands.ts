@@ -12,7 +12,7 @@ import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { expectObject, toTableColumns } from '../resource-commands.ts';
 import { facetOptions, statisticsOptions } from '../route-options.ts';
-import { endList, explainCorrections, readItems, writeJson } from './book-commands.ts';
+import { endList, fetchSearched, readItems, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -21,7 +21,7 @@ const FACET_COLUMNS = [
 ] as const;
 
 /** Prints the service's answer with --json, else a line for each value. */
-export async function showFacets(context: CommandContext): Promise<number> {
+export async function showFacets(context: CommandContext): Promise<void> {
   checkFacets(context.args.find('by'));
   return showAnswer(context, 'facets', facetOptions, FACET_COLUMNS, listValues);
 }
@@ -34,7 +34,7 @@ const STATISTICS_COLUMNS = [
 ] as const;
 
 /** Prints the service's answer with --json, else its rows. */
-export function showStatistics(context: CommandContext): Promise<number> {
+export function showStatistics(context: CommandContext): Promise<void> {
   return showAnswer(context, 'statistics', statisticsOptions, STATISTICS_COLUMNS,
     ({ rows = null }) => Array.isArray(rows) ? rows.map(expectObject) : []);
 }
@@ -42,19 +42,13 @@ export function showStatistics(context: CommandContext): Promise<number> {
 async function showAnswer(
   context: CommandContext, name: string, options: OptionSpecs,
   columns: ListedResource['columns'], listRows: (answer: JsonObject) => readonly JsonObject[],
-): Promise<number> {
+): Promise<void> {
   const { output } = context;
   const query = new URLSearchParams();
   setQueryOptions(query, context, options);
-  const apiClient = await context.openApiClient();
-  const { body, headers } = await apiClient.request({
-    method: 'GET', path: `${bookResource.path}/${name}?${query}`,
-  });
-  const corrections = headers['x-search-corrected'];
-  if (typeof corrections === 'string') output.note(explainCorrections(corrections));
-  if (output.isJson) await output.json(body);
-  else await output.list(listRows(expectObject(body)), toTableColumns({ columns }), 'no books');
-  return 0;
+  const answer = await fetchSearched(context, `${bookResource.path}/${name}?${query}`);
+  if (output.isJson) await output.json(answer);
+  else await output.list(listRows(answer), toTableColumns({ columns }), 'no books');
 }
 
 /** Throws `usage` for a name that is no facet. */
@@ -74,7 +68,7 @@ const DUPLICATE_COLUMNS = [
 ] as const;
 
 /** Prints the groups as they arrive; those of one group have its number. */
-export async function listDuplicates(context: CommandContext): Promise<number> {
+export async function listDuplicates(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const apiClient = await context.openApiClient();
   const query = new URLSearchParams({ by: args.get('by') });
@@ -97,7 +91,6 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
     response.destroy();
   }
   await endList(context, count, 'no duplicates');
-  return 0;
 }
 
 function listBooksOf({ books = null }: JsonObject, group: number): readonly JsonObject[] {

@@ -8,8 +8,8 @@ import { readMembers, setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, expectObject, patchRecord, formatValue,
-  readPages, recordPath,
+  LIST_LIMIT_MAX, createRecord, expectObject, formatValue, patchRecord, readPages, recordPath,
+  requestObject, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
@@ -23,7 +23,7 @@ const PAGE_SIZE = 500;
  * Prints the books page by page: a list of any length starts at once, and fits in memory. With
  * --explain it prints how their first page is found.
  */
-export async function listBooks(context: CommandContext): Promise<number> {
+export async function listBooks(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   if (args.has('explain')) return showPlan(context, limit);
@@ -43,48 +43,45 @@ export async function listBooks(context: CommandContext): Promise<number> {
     if (count >= limit || output.isClosed) break;
   }
   await endList(context, count, 'no books');
-  return 0;
 }
 
-export async function addBook(context: CommandContext): Promise<number> {
+export async function addBook(context: CommandContext): Promise<void> {
   const { bytes } = await readJsonOption(context, 'input', { inlineSecrets: 'accepted' });
   const book = await createRecord(context, bookResource, bytes);
   await context.output.result(book,
     `added book ${formatValue(book['id'])}: ${formatValue(book['title'])}`);
-  return 0;
 }
 
-export async function updateBook(context: CommandContext): Promise<number> {
+export async function updateBook(context: CommandContext): Promise<void> {
   const { bytes, value } = await readJsonOption(context, 'input', { inlineSecrets: 'accepted' });
   if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
-  return 0;
 }
 
-export async function mergeBooks(context: CommandContext): Promise<number> {
+export async function mergeBooks(context: CommandContext): Promise<void> {
   const id = await resolveId(context, bookResource);
   const from = await resolveId(context, bookResource, 'from');
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
+  const book = await requestObject(context, {
     method: 'POST', path: `${recordPath(bookResource, id)}/merge`,
     body: { ...await readMembers(context, mergeSchema), from },
   });
-  const book = expectObject(body);
   await context.output.result(book,
     `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
-  return 0;
 }
 
-async function showPlan(context: CommandContext, limit: number): Promise<number> {
+async function showPlan(context: CommandContext, limit: number): Promise<void> {
+  await context.output.object(await fetchSearched(context, buildListPath(context, limit)));
+}
+
+/** Fetches the object that a search answers, and tells people which words were corrected. */
+export async function fetchSearched(context: CommandContext, path: string): Promise<JsonObject> {
   const apiClient = await context.openApiClient();
-  const path = buildListPath(context, limit);
   const { body, headers } = await apiClient.request({ method: 'GET', path });
   const corrections = headers['x-search-corrected'];
   if (typeof corrections === 'string') context.output.note(explainCorrections(corrections));
-  await context.output.object(expectObject(body));
-  return 0;
+  return expectObject(body);
 }
 
 /** The columns of the members that `--fields` names, in the order of the model. */
@@ -97,7 +94,7 @@ function selectColumns(fields: string | undefined): typeof bookResource.columns 
 }
 
 /** Tells people of the value of `X-Search-Corrected`. */
-export function explainCorrections(corrections: string): string {
+function explainCorrections(corrections: string): string {
   const pairs = corrections.split(', ').map((pair) => {
     const [word = '', correction = ''] = pair.split('=').map(decodeURIComponent);
     return `"${correction}" instead of "${word}"`;

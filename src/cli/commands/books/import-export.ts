@@ -156,7 +156,7 @@ async function sendFile(
   });
 }
 
-export async function exportBooks(context: CommandContext): Promise<number> {
+export async function exportBooks(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const path = args.find('file') ?? STANDARD_STREAM;
   const format = resolveFormat(context, path);
@@ -172,13 +172,12 @@ export async function exportBooks(context: CommandContext): Promise<number> {
     : await writeBooks(context, writer, (text) => output.text(text), () => output.isClosed);
   // Standard output holds nothing but the books.
   for (const note of describeExport(writer, isForSpreadsheet)) output.note(note);
-  if (!isToFile) return 0;
+  if (!isToFile) return;
   const { leftOutCount: leftOut, leftOutMembers } = writer;
   const losses = leftOutMembers === undefined || leftOut === 0
     ? {} : { leftOut, leftOutMembers: Object.fromEntries(leftOutMembers) };
   await output.result({ file: path, format, books, ...losses },
     `exported ${books} books to ${path}`);
-  return 0;
 }
 
 /** What a person should know of the file that was written. */

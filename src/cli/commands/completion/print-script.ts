@@ -6,11 +6,10 @@
 import type { CommandContext } from '../command-context.ts';
 
 /** Prints the script for the shell that the operand names. */
-export async function printScript({ args, output }: CommandContext): Promise<number> {
+export async function printScript({ args, output }: CommandContext): Promise<void> {
   const script = SCRIPTS[args.operand ?? ''] ?? '';
   if (output.isJson) await output.json({ shell: args.operand, script });
   else await output.write(script);
-  return 0;
 }
 
 // bash puts a word on the line as it is: one that needs quotes is left out, but for names of files,

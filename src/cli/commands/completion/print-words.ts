@@ -32,7 +32,7 @@ type Completion = {
 };
 
 /** Prints the words also where the values cannot be found, and throws then. */
-export async function printWords(context: CommandContext): Promise<number> {
+export async function printWords(context: CommandContext): Promise<void> {
   const timer = systemClock.startTimer(COMPLETION_MS_MAX, exitNow);
   const { args: { operands }, commands, output } = context;
   const line = parseLine(operands.slice(0, -1), commands);
@@ -48,7 +48,6 @@ export async function printWords(context: CommandContext): Promise<number> {
     else if (completes === 'file' || completes === 'folder') await output.line(completes);
     else await output.write(words.map(({ word, meaning }) => `${word}\t${meaning}\n`).join(''));
   }
-  return 0;
 }
 
 /** Lists the values of a kind where the command of the line would look for them. */

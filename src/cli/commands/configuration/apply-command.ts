@@ -59,7 +59,7 @@ export async function applyFile(context: CommandContext): Promise<number> {
 async function noteSights(context: CommandContext, { changes }: PrintedPlan): Promise<void> {
   const named = changes.filter(({ kind, sign }) => kind === outgoingResource.noun && sign !== '~');
   if (named.length === 0) return;
-  const tokens = await fetchAll(await context.openApiClient(), '/api/tokens');
+  const tokens = await fetchAll(context, '/api/tokens');
   for (const { sign, name } of named) {
     const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
     for (const note of describeSight(tokens, before, after, systemClock.now())) {

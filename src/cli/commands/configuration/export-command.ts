@@ -4,18 +4,16 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RECORD_KINDS } from '../../../webhooks/configuration/record-kinds.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchAll, formatValue, expectObject } from '../resource-commands.ts';
+import { fetchAll, fetchObject, formatValue } from '../resource-commands.ts';
 import { CONFIGURATION_PATH } from './apply-plan.ts';
 
 /** Prints the document, and on stderr what to set where it is applied, and what is left out. */
-export async function exportConfiguration(context: CommandContext): Promise<number> {
+export async function exportConfiguration(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const isOnlyApplied = args.has('only-applied');
-  const apiClient = await context.openApiClient();
   const search = isOnlyApplied ? '?onlyApplied=true' : '';
-  const { body } = await apiClient.request({ method: 'GET', path: CONFIGURATION_PATH + search });
-  const document = expectObject(body);
-  const nameless = isOnlyApplied ? [] : (await fetchAll(apiClient, outgoingResource.path))
+  const document = await fetchObject(context, CONFIGURATION_PATH + search);
+  const nameless = isOnlyApplied ? [] : (await fetchAll(context, outgoingResource.path))
     .filter((webhook) => !Object.hasOwn(webhook, 'name'));
   await output.json(document);
   for (const text of listVariables(document)) output.note(text);
@@ -23,7 +21,6 @@ export async function exportConfiguration(context: CommandContext): Promise<numb
     output.note(`left out: outgoing webhook ${formatValue(webhook['identifier'])} to `
       + `${formatValue(webhook['targetUrl'])}, which has no name (outgoingwebhook:update --name)`);
   }
-  return 0;
 }
 
 /** A line for each variable, in their order: `set GH_SECRET: secret of incoming webhook gh`. */

@@ -25,7 +25,7 @@ import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
-import { expectObject, formatValue } from '../resource-commands.ts';
+import { expectObject, fetchObject, formatValue, requestObject } from '../resource-commands.ts';
 import { describeRecords, useEngine, withScratch } from './engine-scratch.ts';
 import { withDirectoryLock } from './directory-lock.ts';
 
@@ -33,46 +33,41 @@ import { withDirectoryLock } from './directory-lock.ts';
 const LIVE_ATTEMPTS_MAX = 3;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
-export async function verifyData(context: CommandContext): Promise<number> {
+export async function verifyData(context: CommandContext): Promise<void> {
   const { output } = context;
   const engine = await createConfiguredEngine(context.loadSettings().settings);
   if (engine !== null) return verifyEngineLog(context, engine);
   const report = await verifyWithRetries(context.enterExistingDataAsOwner());
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
-  return 0;
 }
 
 /** Verifies the log of an engine: all of its snapshots, and all entries after them. */
-async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<number> {
+async function verifyEngineLog(context: CommandContext, engine: Engine): Promise<void> {
   const { output } = context;
   const report = await withScratch(context.enterExistingDataAsOwner(), (scratch) =>
     useEngine(engine, { files: createNodeFiles(), scratch, mayCreate: false }, verifyEngine));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true },
     `${engine.name}: ${describeEngine(report)}; nothing is damaged`);
-  return 0;
 }
 
-export async function compactData(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({ method: 'POST', path: '/control/data/compact' });
-  const { generation, sequence, engine } = expectObject(body);
+export async function compactData(context: CommandContext): Promise<void> {
+  const result = await requestObject(context, { method: 'POST', path: '/control/data/compact' });
+  const { generation, sequence, engine } = result;
   const where = engine === null ? `generation ${formatValue(generation)}`
     : `a snapshot at sequence ${formatValue(sequence)} is in ${formatValue(engine)}`;
-  await context.output.result(body, `compacted: ${where}`);
-  return 0;
+  await context.output.result(result, `compacted: ${where}`);
 }
 
 /** Copies the data and says how much; `data:verify` is what verifies a backup. */
-export async function backupData(context: CommandContext): Promise<number> {
+export async function backupData(context: CommandContext): Promise<void> {
   const to = resolveBackupPath(context.args.get('to'), context.io.now());
   const sources = await copyBackup(context, to);
   const bytes = sources.files.reduce((sum, file) => sum + file.bytes, 0);
   const size = `${sources.files.length} files, ${bytes} bytes`;
   await context.output.result({ to, files: sources.files.length, bytes },
     `backed up ${size} to ${to}`);
-  return 0;
 }
 
 /** A path that ends with a slash is a directory of backups: the backup gets a name in it. */
@@ -106,16 +101,15 @@ async function copyBackup(context: CommandContext, to: string): Promise<BackupSo
 
 /** Asks the server for the list of files, and opens them all, before any is copied (backup.ts). */
 async function openListedFiles(context: CommandContext, files: Files): Promise<BackupSources> {
-  const apiClient = await context.openApiClient();
   for (let attempt = 1; ; attempt += 1) {
-    const { body } = await apiClient.request({ method: 'GET', path: '/control/data/backup' });
-    const { files: fileList, isReplica } = expectObject(body);
+    const contents = await fetchObject(context, '/control/data/backup');
+    const { files: fileList, isReplica } = contents;
     const data = context.enterDataAsOwner();
     const entries = Array.isArray(fileList) ? fileList.map(expectObject) : [];
     try {
       return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,
         entries.map(({ name, bytes }) => ({ name: String(name), bytes: Number(bytes) })),
-        parseContents(body));
+        parseContents(contents));
     } catch (thrown) {
       // A compaction has removed a file since it was listed.
       if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;

@@ -13,14 +13,13 @@ import { readLines } from '../../api-client/read-lines.ts';
 import { readEvents } from '../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../command-context.ts';
 
-export async function relayMcp(context: CommandContext): Promise<number> {
+export async function relayMcp(context: CommandContext): Promise<void> {
   // Wrong settings, or a wrong directory, end it at once, and not the first call.
   context.loadSettings();
   if (context.serverUrl === null) context.enterExistingDataAsOwner();
   const relay = new McpRelay(context);
   for await (const line of readLines(withLastLine(context.io.stdin))) relay.pass(line);
   await relay.end();
-  return 0;
 }
 
 /** The last line counts, ended or not. */

@@ -8,7 +8,7 @@ import { describeSource, findRunningServer } from './running-server.ts';
  * Shows the settings of the server that runs, else those that this command has. With `--config` on
  * this machine it shows the latter, as somebody looks at a file before a start.
  */
-export async function showSettings(context: CommandContext): Promise<number> {
+export async function showSettings(context: CommandContext): Promise<void> {
   const { args, output, serverUrl } = context;
   const isOfFile = serverUrl === null && args.has('config');
   const server = isOfFile ? null : await findRunningServer(context);
@@ -22,7 +22,6 @@ export async function showSettings(context: CommandContext): Promise<number> {
     { title: 'UNIT', value: ({ unit }) => formatValue(unit) },
     { title: 'FROM', value: ({ origin }) => formatValue(origin) },
   ], '');
-  return 0;
 }
 
 function formatSetting(value: unknown): string {

@@ -3,14 +3,13 @@ import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
 import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  expectObject, expectObjects, fetchAll, fetchListed, findId, formatValue, noteLocalUrl, recordPath,
-  toTableColumns,
+  fetchAll, fetchBaseUri, fetchListed, fetchObject, findId, formatValue, noteLocalUrl, recordPath,
+  requestObject, toTableColumns,
 } from '../resource-commands.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
@@ -31,25 +30,24 @@ const NAME_PLACE = '{name}';
  * Makes a token for each name. Prints one, or its link, alone on the last line, and several with
  * their names, a line for each; they are shown only this once.
  */
-export async function createToken(context: CommandContext): Promise<number> {
+export async function createToken(context: CommandContext): Promise<void> {
   const { output, args } = context;
   const bodies = await readTokens(context);
-  const apiClient = await context.openApiClient();
-  const consoleUrl = args.has('url') ? await resolveConsoleUrl(context, apiClient) : null;
-  const tokensBefore = await fetchAll(apiClient, tokenResource.path);
+  const consoleUrl = args.has('url') ? await resolveConsoleUrl(context) : null;
+  const tokensBefore = await fetchAll(context, tokenResource.path);
   const nowMs = context.io.now();
   const inForce = tokensBefore.filter((token) => isInForce(token, nowMs));
   checkMayBeMade(bodies, inForce, nowMs);
   // Asked for before a token is made: an error behind that would keep its text from the caller.
   const notes = [
-    ...await describeBindings(apiClient, bodies, inForce), ...describeNamesakes(bodies, inForce),
+    ...await describeBindings(context, bodies, inForce), ...describeNamesakes(bodies, inForce),
   ];
-  const stateBefore = await readAccessState(apiClient);
+  const stateBefore = await readAccessState(context);
   const tokens: JsonObject[] = [];
   try {
     for (const body of bodies) {
-      const response = await apiClient.request({ method: 'POST', path: tokenResource.path, body });
-      const { token: text, ...token } = expectObject(response.body);
+      const { token: text, ...token } =
+        await requestObject(context, { method: 'POST', path: tokenResource.path, body });
       const secret = formatValue(text);
       tokens.push(consoleUrl === null ? { ...token, token: secret }
         : { ...token, url: `${consoleUrl}#token=${secret}` });
@@ -58,7 +56,7 @@ export async function createToken(context: CommandContext): Promise<number> {
     for (const note of tokens.length > 0 ? notes : []) output.note(note);
     await printTokens(context, tokens, bodies.length > 1);
   }
-  const state = await readAccessState(apiClient);
+  const state = await readAccessState(context);
   if (!output.isJson && state.isClosed && !stateBefore.isClosed) {
     output.note('the API is closed from now on to who has no token');
   }
@@ -66,7 +64,6 @@ export async function createToken(context: CommandContext): Promise<number> {
     output.note('no token lets you into the API or the console now: make one of your own by '
       + 'token:create --name admin --scope admin');
   }
-  return 0;
 }
 
 /** Reads the tokens to be made. `{name}` in a webhook stands for the name. Throws `usage`. */
@@ -131,26 +128,23 @@ async function printTokens(
   }
 }
 
-async function readAccessState(apiClient: ApiClient): Promise<AccessState> {
-  const { body } = await apiClient.request({ method: 'GET', path: ACCESS_STATE_PATH });
-  return parseAccessState(body);
+async function readAccessState(context: CommandContext): Promise<AccessState> {
+  return parseAccessState(await fetchObject(context, ACCESS_STATE_PATH));
 }
 
 /** Resolves with the address of the console. Throws `usage` where there is none. */
-async function resolveConsoleUrl(context: CommandContext, apiClient: ApiClient): Promise<string> {
-  const settings = await fetchSettings(apiClient);
+async function resolveConsoleUrl(context: CommandContext): Promise<string> {
+  const settings = await fetchSettings(context);
   if (!settings.server.console) {
     throw new AppError('usage', '--url: there is no console, as server.console is false');
   }
-  const { body } = await apiClient.request({ method: 'GET', path: '/api/status' });
-  const url = `${formatValue(expectObject(expectObject(body)['server'])['baseUri'])}/console`;
+  const url = `${await fetchBaseUri(context)}/console`;
   noteLocalUrl(context, url);
   return url;
 }
 
-async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
-  const { body } = await apiClient.request({ method: 'GET', path: '/api/settings' });
-  return parsePublicSettings(expectObjects(body), 'the server');
+async function fetchSettings(context: CommandContext): Promise<Settings> {
+  return parsePublicSettings(await fetchAll(context, '/api/settings'), 'the server');
 }
 
 /**
@@ -158,11 +152,11 @@ async function fetchSettings(apiClient: ApiClient): Promise<Settings> {
  * holder who sets targets reads.
  */
 async function describeBindings(
-  apiClient: ApiClient, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
+  context: CommandContext, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
 ): Promise<readonly string[]> {
   const [first] = bodies;
   if (first?.['webhooks'] === undefined) return [];
-  const webhooks = await fetchAll(apiClient, outgoingResource.path);
+  const webhooks = await fetchAll(context, outgoingResource.path);
   const bindings = bodies.map((body) =>
     ({ name: body['name'], bound: selectBound(webhooks, body['webhooks']) }));
   const allBound = new Set(bindings.flatMap(({ bound }) => bound));
@@ -173,7 +167,7 @@ async function describeBindings(
   const binding = bodies.length === 1 ? `it is for ${count}` : `they are for ${count}`
     + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
   const reach = first['scope'] === 'write'
-    ? describeReadAnswers(await fetchSettings(apiClient)) : null;
+    ? describeReadAnswers(await fetchSettings(context)) : null;
   const shared = describeShared([...allBound], [...inForce, ...bodies]);
   const notes = [binding, ...shared === null ? [] : [shared]];
   if (reach !== null) {
@@ -212,34 +206,27 @@ export function describeEnding(tokens: readonly JsonObject[], nowMs: number): st
  * Prints the tokens, and notes which end soon, and that the API is closed when no usable token is
  * left.
  */
-export async function listTokens(context: CommandContext): Promise<number> {
+export async function listTokens(context: CommandContext): Promise<void> {
   const { io, output } = context;
-  const apiClient = await context.openApiClient();
   const tokens = await fetchListed(context, tokenResource);
   await output.list(tokens, toTableColumns(tokenResource), `no ${tokenResource.plural}`);
   const ending = describeEnding(tokens, io.now());
   if (ending !== null) output.note(ending);
-  if (isLockedOut(await readAccessState(apiClient))) {
+  if (isLockedOut(await readAccessState(context))) {
     output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
   }
-  return 0;
 }
 
 /** Prints what was revoked: with --all each token of the name, as an array with --json. */
-export async function revokeToken(context: CommandContext): Promise<number> {
+export async function revokeToken(context: CommandContext): Promise<void> {
   const { output, args } = context;
-  const ids = await resolveTokenIds(context);
-  const apiClient = await context.openApiClient();
   const tokens: JsonObject[] = [];
-  for (const id of ids) {
-    const { body } = await apiClient.request({
-      method: 'DELETE', path: recordPath(tokenResource, id),
-    });
-    tokens.push(expectObject(body));
+  for (const id of await resolveTokenIds(context)) {
+    const path = recordPath(tokenResource, id);
+    tokens.push(await requestObject(context, { method: 'DELETE', path }));
     if (!output.isJson) await output.line(`revoked token ${id}`);
   }
   if (output.isJson) await output.json(args.has('all') ? tokens : tokens[0]);
-  return 0;
 }
 
 /**
@@ -250,8 +237,7 @@ export async function revokeToken(context: CommandContext): Promise<number> {
  */
 async function resolveTokenIds(context: CommandContext): Promise<readonly string[]> {
   const name = context.args.get('identifier');
-  const apiClient = await context.openApiClient();
-  const tokens = await fetchAll(apiClient, tokenResource.path);
+  const tokens = await fetchAll(context, tokenResource.path);
   const namesakes = tokens.filter((token) => token['name'] === name);
   const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
     .map((token) => formatValue(token['identifier']));

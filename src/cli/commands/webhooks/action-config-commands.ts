@@ -4,16 +4,15 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, fetchAll, fetchRecord, formatValue, expectObject, resolveId, toTableColumns,
-  updateRecord,
+  createRecord, fetchAll, fetchRecord, formatValue, resolveId, toTableColumns, updateRecord,
 } from '../resource-commands.ts';
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import {
   configurationResource, configurationSchema,
 } from '../../../webhooks/actions/action-configuration.ts';
 
-export async function listActions(context: CommandContext): Promise<number> {
-  const actions = await fetchAll(await context.openApiClient(), '/api/actions');
+export async function listActions(context: CommandContext): Promise<void> {
+  const actions = await fetchAll(context, '/api/actions');
   const columns = toTableColumns({
     columns: [
       { title: 'ACTION', member: 'identifier', fit: 'whole' },
@@ -22,19 +21,17 @@ export async function listActions(context: CommandContext): Promise<number> {
     ],
   });
   await context.output.list(actions, columns, 'no actions');
-  return 0;
 }
 
-export async function createConfiguration(context: CommandContext): Promise<number> {
+export async function createConfiguration(context: CommandContext): Promise<void> {
   context.selectModules({ selection: { ofAction: context.args.get('action') } });
   const body = await readMembers(context, configurationSchema);
   const configuration = await createRecord(context, configurationResource, body);
   await printChanged(context, 'created', configuration);
-  return 0;
 }
 
 /** `--options` replaces all options: merging would keep what the caller no longer names. */
-export async function updateConfiguration(context: CommandContext): Promise<number> {
+export async function updateConfiguration(context: CommandContext): Promise<void> {
   const { identifier: _, ...members } = await readMembers(context, configurationSchema);
   const changes = { ...readUnsetMembers(context, configurationSchema), ...members };
   requireChange(context, changes);
@@ -43,7 +40,6 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
   const configuration = await updateRecord(context, configurationResource, id,
     { current, changes, wholeMembers: ['options'] });
   await printChanged(context, 'updated', configuration);
-  return 0;
 }
 
 /**
@@ -57,9 +53,8 @@ async function selectModuleOf(
   const client = await context.openApiClient();
   const id = await resolveId(context, configurationResource);
   if (named !== undefined || client.hasServer) return id;
-  const { body } = await client.request({
-    method: 'GET', path: `${configurationResource.path}/${encodeURIComponent(id)}` });
-  const action = formatValue(expectObject(body)['actionType']);
+  const { record } = await fetchRecord(context, configurationResource, id);
+  const action = formatValue(record['actionType']);
   if (BUILT_IN_ACTIONS.includes(action)) return id;
   await context.closeApiClient();
   context.selectModules({ selection: { ofAction: action } });

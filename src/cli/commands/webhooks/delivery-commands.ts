@@ -13,7 +13,8 @@ import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readTextMembers } from '../option-members.ts';
 import {
-  resolveHook, resolveId, listRecords, expectObject, recordPath, formatValue,
+  fetchObject, formatValue, listRecords, recordPath, requestObject, resolveHook, resolveId,
+  resolvePath,
 } from '../resource-commands.ts';
 import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isDelayed, readEventTerms } from './event-terms.ts';
@@ -23,34 +24,30 @@ import {
 } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 
-export async function emitEvent(context: CommandContext): Promise<number> {
+export async function emitEvent(context: CommandContext): Promise<void> {
   const name = context.args.get('name');
   const event = await readBodyWithPayload(context, { name, ...readEventTerms(context) });
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({ method: 'POST', path: '/api/events', body: event });
-  const result = expectObject(body);
+  const result =
+    await requestObject(context, { method: 'POST', path: '/api/events', body: event });
   const isLater = isDelayed(context) && formatCount(result['deliveries']) === '0';
   await context.output.result(result, isLater
     ? `${name} will be emitted later, as event ${formatValue(result['event'])}`
     : `emitted ${name}: ${formatQueued(result['deliveries'])} queued`);
-  return 0;
 }
 
-export async function listDeliveries(context: CommandContext): Promise<number> {
+export async function listDeliveries(context: CommandContext): Promise<void> {
   // The server finds the webhook by its name: of a route it is an incoming one.
   const hook = context.args.has('kind') ? undefined : await resolveHook(context, outgoingResource);
   return listRecords(context, deliveryResource,
     { order: 'newest', ...hook === undefined ? {} : { hook } });
 }
 
-export async function showDelivery(context: CommandContext): Promise<number> {
+export async function showDelivery(context: CommandContext): Promise<void> {
   const { args, output } = context;
-  const apiClient = await context.openApiClient();
-  const path = recordPath(deliveryResource, await resolveId(context, deliveryResource));
-  if (args.has('body')) return printBody(context, apiClient, path);
-  const delivery = expectObject((await apiClient.request({ method: 'GET', path })).body);
+  const path = await resolvePath(context, deliveryResource);
+  if (args.has('body')) return printBody(context, path);
+  const delivery = await fetchObject(context, path);
   await output.object(output.isJson ? delivery : toReadable(delivery));
-  return 0;
 }
 
 function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
@@ -70,12 +67,10 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
     });
   }
   const id = await resolveId(context, deliveryResource);
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
+  const delivery = await requestObject(context, {
     method: 'POST', path: `${recordPath(deliveryResource, id)}/resend`,
     body: readTextMembers(context, ['as']),
   });
-  const delivery = expectObject(body);
   const dueId = formatValue(delivery['identifier']);
   const action = dueId === id ? `delivery ${id} will be sent again`
     : `delivery ${dueId}, a new one of the event of ${id}, will be sent`;
@@ -84,23 +79,19 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
 }
 
 /** Makes one delivery due at once, or every failed one, within the request: no job does it. */
-export async function retryDelivery(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
+export async function retryDelivery(context: CommandContext): Promise<void> {
   const { output, args } = context;
   if (!args.has('failed')) {
     const id = await resolveId(context, deliveryResource);
     const path = `${recordPath(deliveryResource, id)}/retry`;
-    const delivery = expectObject((await apiClient.request({ method: 'POST', path })).body);
-    await output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
-    return 0;
+    const delivery = await requestObject(context, { method: 'POST', path });
+    return output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
   }
   const path = `${deliveryResource.path}/retry`;
-  const { body } = await apiClient.request({ method: 'POST', path });
-  const result = expectObject(body);
+  const result = await requestObject(context, { method: 'POST', path });
   const count = formatValue(result['retried']);
   const what = count === '1' ? 'delivery is' : 'deliveries are';
   await output.result(result, `${count} failed ${what} due again`);
-  return 0;
 }
 
 function formatQueued(deliveries: unknown): string {

@@ -5,7 +5,7 @@ import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-reso
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
 import { firstText } from '../../../webhooks/members/members.ts';
 import type { CommandContext } from '../command-context.ts';
-import { expectObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';
+import { expectObject, fetchObject, resolvePath, toTableColumns } from '../resource-commands.ts';
 import { readBody } from './request-and-delivery.ts';
 
 const DELIVERY_COLUMNS: ListedResource['columns'] = [
@@ -18,22 +18,18 @@ const DELIVERY_COLUMNS: ListedResource['columns'] = [
   { title: 'DELIVERY', member: 'identifier', form: 'identifier' },
 ];
 
-export async function showEvent(context: CommandContext): Promise<number> {
+export async function showEvent(context: CommandContext): Promise<void> {
   const { args, output } = context;
-  const apiClient = await context.openApiClient();
-  const path = recordPath(eventResource, await resolveId(context, eventResource));
+  const path = await resolvePath(context, eventResource);
   if (!args.has('payload')) {
-    const body = expectObject((await apiClient.request({ method: 'GET', path })).body);
-    if (output.isJson) await output.json(body);
-    else await printEvent(context, body);
-    return 0;
+    const event = await fetchObject(context, path);
+    return output.isJson ? output.json(event) : printEvent(context, event);
   }
   // It is JSON, so that it is printed as it is with `--json`, too.
-  const payload = await readBody(apiClient, `${path}/payload`);
+  const payload = await readBody(context, `${path}/payload`);
   // Untrusted bytes could take over a terminal.
   if (output.columns === null) await output.write(payload);
   else await output.text(payload.toString('utf8'));
-  return 0;
 }
 
 /** The members of the event, and a row for each delivery: a fan-out has many. */

@@ -7,8 +7,8 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  expectObject, fetchListed, fetchNamed, formatValue, noteLocalUrl, recordPath, resolveId,
-  toTableColumns,
+  fetchListed, fetchNamed, fetchObject, formatValue, noteLocalUrl, recordPath, requestObject,
+  resolvePath, toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
@@ -28,23 +28,21 @@ export const INCOMING: WebhookKind = {
 };
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
-export async function listIncoming(context: CommandContext): Promise<number> {
+export async function listIncoming(context: CommandContext): Promise<void> {
   const webhooks = await fetchListed(context, incomingResource);
   const { output } = context;
   await output.list(webhooks, toTableColumns(incomingResource), `no ${incomingResource.plural}`);
   for (const sentence of findWebhooksWithoutSecret(webhooks)) output.note(sentence);
-  return 0;
 }
 
 /** Shows a webhook with calls to copy; they are the member `examples` in JSON. */
-export async function showIncoming(context: CommandContext): Promise<number> {
+export async function showIncoming(context: CommandContext): Promise<void> {
   const webhook = await fetchNamed(context, incomingResource);
   const examples = await fetchExamples(context, webhook);
   const { output } = context;
   if (output.isJson) {
     const { url = null, setup = null, curl, php } = examples;
-    await output.json({ ...webhook, url, setup, examples: { curl, php } });
-    return 0;
+    return output.json({ ...webhook, url, setup, examples: { curl, php } });
   }
   const { setup } = examples;
   await output.object({
@@ -59,7 +57,6 @@ export async function showIncoming(context: CommandContext): Promise<number> {
     if (typeof examples[name] !== 'string') continue;
     await output.write(`\n${title}:\n\n${escapeLines(formatValue(examples[name]))}\n`);
   }
-  return 0;
 }
 
 /** `--verification` without `--preset` applies to the preset that the webhook has. */
@@ -78,22 +75,18 @@ function clearOtherTarget({ actionConfiguration = null, routes = null }: JsonObj
   };
 }
 
-export async function awaitIncomingSecret(context: CommandContext): Promise<number> {
-  const identifier = await resolveId(context, incomingResource);
-  const apiClient = await context.openApiClient();
-  const path = `${recordPath(incomingResource, identifier)}/await-secret`;
-  const webhook = expectObject((await apiClient.request({ method: 'POST', path })).body);
+export async function awaitIncomingSecret(context: CommandContext): Promise<void> {
+  const path = `${await resolvePath(context, incomingResource)}/await-secret`;
+  const webhook = await requestObject(context, { method: 'POST', path });
   const until = formatValue(webhook['secretAwaitedUntil']);
   await printWebhook(context, INCOMING, `until ${until} a handshake may bring the secret of`,
     webhook, null);
-  return 0;
 }
 
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is local. */
 async function fetchExamples(context: CommandContext, webhook: JsonObject): Promise<JsonObject> {
-  const apiClient = await context.openApiClient();
   const path = `${recordPath(incomingResource, formatValue(webhook['identifier']))}/examples`;
-  const examples = expectObject((await apiClient.request({ method: 'GET', path })).body);
+  const examples = await fetchObject(context, path);
   noteLocalUrl(context, formatValue(examples['url']));
   return examples;
 }

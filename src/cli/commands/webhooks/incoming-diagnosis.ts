@@ -12,10 +12,12 @@ import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
-import { resolveId, expectObject, recordPath, formatValue } from '../resource-commands.ts';
+import {
+  expectObject, formatValue, requestObject, resolveId, resolvePath,
+} from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
 
-export async function listPresets({ output }: CommandContext): Promise<number> {
+export async function listPresets({ output }: CommandContext): Promise<void> {
   const rows = describePresets();
   await output.list(rows, [
     { title: 'PRESET', value: ({ name }) => name, fit: 'whole' },
@@ -26,7 +28,6 @@ export async function listPresets({ output }: CommandContext): Promise<number> {
     { title: 'URL AND SECRET', value: ({ pasteUrl, pasteSecret }) =>
       `${pasteUrl}; ${pasteSecret}`, importance: 1 },
   ], 'no presets');
-  return 0;
 }
 
 /** Sends a request as the sender would; exit code 1 when the response is no success. */
@@ -35,10 +36,9 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const members = pickDefined({ event: args.find('event'), handshake: args.has('handshake') });
   const body = args.has('payload')
     ? await readBodyWithPayload(context, members) : members;
+  const path = `${await resolvePath(context, incomingResource)}/sample`;
+  const sample = await requestObject(context, { method: 'POST', path, body });
   const apiClient = await context.openApiClient();
-  const webhookId = await resolveId(context, incomingResource);
-  const path = `${recordPath(incomingResource, webhookId)}/sample`;
-  const sample = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
   const response = await apiClient.requestAnyStatus(toCall(sample));
   const contentType = response.headers['content-type'] ?? null;
   await output.object({ status: response.status, contentType, body: response.body });
@@ -76,10 +76,8 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToDiagnose(context);
-  const webhookId = await resolveId(context, incomingResource);
-  const path = `${recordPath(incomingResource, webhookId)}/diagnose`;
-  const apiClient = await context.openApiClient();
-  const diagnosis = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const path = `${await resolvePath(context, incomingResource)}/diagnose`;
+  const diagnosis = await requestObject(context, { method: 'POST', path, body });
   const { accepted, checks } = diagnosis;
   const { output } = context;
   if (output.isJson) await output.json(diagnosis);
@@ -121,10 +119,8 @@ async function readRequestToDiagnose(context: CommandContext): Promise<JsonObjec
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToMatch(context);
-  const webhookId = await resolveId(context, incomingResource);
-  const path = `${recordPath(incomingResource, webhookId)}/match`;
-  const apiClient = await context.openApiClient();
-  const match = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const path = `${await resolvePath(context, incomingResource)}/match`;
+  const match = await requestObject(context, { method: 'POST', path, body });
   const { output } = context;
   const routes = Array.isArray(match['routes']) ? match['routes'].map(expectObject) : [];
   if (output.isJson) await output.json(match);

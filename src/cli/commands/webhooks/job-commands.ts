@@ -7,10 +7,11 @@ import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
 import { jobResource } from '../../../webhooks/bulk/job-resource.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
-import { resolveId, expectObject, recordPath, formatValue } from '../resource-commands.ts';
+import {
+  fetchObject, formatValue, recordPath, requestObject, resolveId,
+} from '../resource-commands.ts';
 
 const POLL_MS = 200;
 /** Options that choose the records of a job. */
@@ -18,14 +19,11 @@ const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'failed', 'hook', '
 /** Options that say how a job is added. */
 const JOB_OPTIONS = ['dry-run', 'wait'];
 
-export async function cancelJob(context: CommandContext): Promise<number> {
-  const apiClient = await context.openApiClient();
+export async function cancelJob(context: CommandContext): Promise<void> {
   const id = await resolveId(context, jobResource);
-  const { body } = await apiClient.request({ method: 'DELETE', path: recordPath(jobResource, id) });
-  const job = expectObject(body);
+  const job = await requestObject(context, { method: 'DELETE', path: recordPath(jobResource, id) });
   const what = job['status'] === 'cancelled' ? 'cancelled job' : 'too late for job';
   await context.output.result(job, `${what} ${id}: ${formatProgress(job)}`);
-  return 0;
 }
 
 /** An action on many records of a resource. */
@@ -63,23 +61,23 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
   const { resource: { path, noun, plural }, verb, filter } = action;
   const formatCount = (count: unknown): string =>
     `${formatValue(count)} ${count === 1 ? noun : plural}`;
-  const apiClient = await context.openApiClient();
-  const post = async (body: JsonObject): Promise<JsonObject> => expectObject(
-    (await apiClient.request({ method: 'POST', path: `${path}/${verb}`, body })).body);
+  const { hasServer } = await context.openApiClient();
+  const post = (body: JsonObject): Promise<JsonObject> =>
+    requestObject(context, { method: 'POST', path: `${path}/${verb}`, body });
   if (args.has('dry-run')) {
     const result = await post({ ...filter, dryRun: true });
     await output.result(result, `would ${verb} ${formatCount(result['count'])}`);
     return 0;
   }
-  if (args.has('wait') && !apiClient.hasServer) {
+  if (args.has('wait') && !hasServer) {
     throw new AppError('usage', '--wait needs a server: without one nothing is run; leave it out '
       + 'to have it done once a server is started');
   }
   const job = await post(filter);
-  if (args.has('wait')) return waitForJob(context, apiClient, job, plural);
+  if (args.has('wait')) return waitForJob(context, job, plural);
   await output.result(job, `job ${formatValue(job['id'])}: ${verb} ${formatCount(job['total'])}`);
   // A job is stored as `running` from the start; only a server works on it.
-  if (!apiClient.hasServer && job['status'] === 'running') {
+  if (!hasServer && job['status'] === 'running') {
     output.note('no server is running: the job begins when one is started');
   }
   return 0;
@@ -100,7 +98,7 @@ export function readFilter(context: CommandContext, webhookId: string | undefine
 }
 
 async function waitForJob(
-  context: CommandContext, apiClient: ApiClient, addedJob: JsonObject, plural: string,
+  context: CommandContext, addedJob: JsonObject, plural: string,
 ): Promise<number> {
   const { output } = context;
   const path = recordPath(jobResource, formatValue(addedJob['id']));
@@ -112,7 +110,7 @@ async function waitForJob(
       // Records are both what is shown and what the total counts.
       progress.update(count, count);
       await wait(POLL_MS);
-      job = expectObject((await apiClient.request({ method: 'GET', path })).body);
+      job = await fetchObject(context, path);
     }
   } finally {
     progress.end();

@@ -8,9 +8,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readMembers, readTextMembers } from '../option-members.ts';
-import {
-  expectObject, fetchAll, formatValue, recordPath, resolveId,
-} from '../resource-commands.ts';
+import { fetchAll, formatValue, requestObject, resolvePath } from '../resource-commands.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { isStandardSecret } from '../../../webhooks/outgoing/outgoing-signature.ts';
@@ -41,7 +39,7 @@ async function noteSight(
   context: CommandContext, before: JsonObject | null, after: JsonObject | null,
 ): Promise<void> {
   if (before !== null && after !== null && before['name'] === after['name']) return;
-  const tokens = await fetchAll(await context.openApiClient(), '/api/tokens');
+  const tokens = await fetchAll(context, '/api/tokens');
   const notes = describeSight(tokens, before, after, systemClock.now());
   for (const note of notes) context.output.note(note);
 }
@@ -50,7 +48,7 @@ async function noteSight(
  * Sends one request and prints the result; exit code 1 when it was no success. With --durable it
  * makes a delivery, which is sent in the background.
  */
-export async function sendOutgoing(context: CommandContext): Promise<number> {
+export async function sendOutgoing(context: CommandContext): Promise<number | void> {
   if (context.args.has('durable')) return sendDurably(context);
   const durableOption = ['event', ...EVENT_TERMS].find((name) =>
     context.args.has(name));
@@ -61,37 +59,30 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const members = await readMembers(context, sendingSchema, { payload: () => undefined });
   const payload = context.args.has('payload')
     ? await readBodyWithPayload(context, members) : members;
-  const apiClient = await context.openApiClient();
-  const path = `${recordPath(outgoingResource, await resolveId(context, outgoingResource))}/send`;
-  const { body } = await apiClient.request({ method: 'POST', path, body: payload });
-  const result = expectObject(body);
+  const path = `${await resolvePath(context, outgoingResource)}/send`;
+  const result = await requestObject(context, { method: 'POST', path, body: payload });
   await context.output.object(result);
   return result['success'] === true ? 0 : 1;
 }
 
-async function sendDurably(context: CommandContext): Promise<number> {
+async function sendDurably(context: CommandContext): Promise<void> {
   if (context.args.has('retries')) {
     throw new AppError('usage', '--retries is for one request that is sent now; with --durable the '
       + 'retry schedule of the webhook holds');
   }
   const members = { ...readTextMembers(context, ['event']), ...readEventTerms(context) };
   const body = await readBodyWithPayload(context, members);
-  const apiClient = await context.openApiClient();
-  const id = await resolveId(context, outgoingResource);
-  const response = await apiClient.request({
-    method: 'POST', path: `${recordPath(outgoingResource, id)}/deliveries`, body,
-  });
-  const delivery = expectObject(response.body);
+  const path = `${await resolvePath(context, outgoingResource)}/deliveries`;
+  const delivery = await requestObject(context, { method: 'POST', path, body });
   const at = isDelayed(context) ? ` at ${formatValue(delivery['nextAttemptAt'])}` : '';
   await context.output.result(delivery,
     `delivery ${formatValue(delivery['identifier'])} will be sent${at}${describeWait(delivery)}`);
-  return 0;
 }
 
 /** Sends a webhook the events that it has missed, by a job. */
 export async function backfillOutgoing(context: CommandContext): Promise<number> {
   const filter = readTextMembers(context, ['since', 'until', 'name']);
-  const path = recordPath(outgoingResource, await resolveId(context, outgoingResource));
+  const path = await resolvePath(context, outgoingResource);
   return runBulkAction(context, {
     resource: { path, noun: 'event', plural: 'events' }, verb: 'backfill', filter,
   });

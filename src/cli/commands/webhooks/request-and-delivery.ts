@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../../base/schema.ts';
 import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatValue } from '../resource-commands.ts';
 
@@ -30,18 +29,19 @@ export function parseHeaderPairs(headers: unknown): (readonly [string, string])[
 
 /** Prints the body of the record at `path`: byte for byte, or as escaped text on a terminal. */
 export async function printBody(
-  { output }: CommandContext, apiClient: ApiClient, path: string,
-): Promise<number> {
-  const body = await readBody(apiClient, `${path}/body`);
+  context: CommandContext, path: string,
+): Promise<void> {
+  const { output } = context;
+  const body = await readBody(context, `${path}/body`);
   if (output.isJson) await output.json({ body: body.toString('base64') });
   // Untrusted bytes could take over a terminal.
   else if (output.columns !== null) await output.text(body.toString('utf8'));
   else await output.write(body);
-  return 0;
 }
 
 /** Reads the bytes that stand at `path`, as they are. */
-export async function readBody(apiClient: ApiClient, path: string): Promise<Buffer> {
+export async function readBody({ openApiClient }: CommandContext, path: string): Promise<Buffer> {
+  const apiClient = await openApiClient();
   const response = await apiClient.stream({ method: 'GET', path, isForAttachment: true });
   const bytes = new ByteCollector();
   try {

@@ -4,39 +4,38 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 import {
-  resolveHook, resolveId, listRecords, expectObject, recordPath, formatValue,
+  fetchBaseUri, fetchObject, formatValue, listRecords, recordPath, requestObject, resolveHook,
+  resolveId, resolvePath,
 } from '../resource-commands.ts';
 import { parseHeaderPairs, printBody, readBody, joinHeaders } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 
-export async function listRequests(context: CommandContext): Promise<number> {
+export async function listRequests(context: CommandContext): Promise<void> {
   const hook = await resolveHook(context, incomingResource);
   return listRecords(context, requestResource, hook === undefined ? {} : { hook });
 }
 
-export async function showRequest(context: CommandContext): Promise<number> {
+export async function showRequest(context: CommandContext): Promise<void> {
   const { args, output } = context;
   if (args.has('body') && args.has('curl')) {
     throw new AppError('usage', 'give either --body or --curl');
   }
-  const apiClient = await context.openApiClient();
-  const path = recordPath(requestResource, await resolveId(context, requestResource));
-  if (args.has('body')) return printBody(context, apiClient, path);
-  const request = expectObject((await apiClient.request({ method: 'GET', path })).body);
+  const path = await resolvePath(context, requestResource);
+  if (args.has('body')) return printBody(context, path);
+  const request = await fetchObject(context, path);
   if (!args.has('curl')) {
     await output.object(output.isJson ? request : joinHeaders(request));
     if (request['unparsed'] === true) output.note(explainUnparsed(request));
-    return 0;
+    return;
   }
-  const body = await readBody(apiClient, `${path}/body`);
+  const body = await readBody(context, `${path}/body`);
   const curl = formatCurlCall({
     method: formatValue(request['method']), headers: parseHeaderPairs(request['headers']), body,
-    url: await resolveUrl(context, apiClient, request),
+    url: await resolveUrl(context, request),
   });
   if (output.isJson) await output.json({ id: request['id'], curl });
   else await output.write(`${escapeLines(curl)}\n`);
@@ -44,7 +43,6 @@ export async function showRequest(context: CommandContext): Promise<number> {
     output.note(`of its body the first ${body.length} of ${
       formatValue(request['bodyBytes'])} bytes were kept`);
   }
-  return 0;
 }
 
 function explainUnparsed(
@@ -59,26 +57,22 @@ function explainUnparsed(
 
 /** The URL at which the request would arrive again. */
 async function resolveUrl(
-  context: CommandContext, apiClient: ApiClient, { hook, path, query }: JsonObject,
+  context: CommandContext, { hook, path, query }: JsonObject,
 ): Promise<string> {
   const search = query === '' ? '' : `?${formatValue(query)}`;
-  const baseUrl = await resolveBaseUrl(context, apiClient, formatValue(hook));
+  const baseUrl = await resolveBaseUrl(context, formatValue(hook));
   return `${baseUrl}${formatValue(path)}${search}`;
 }
 
-async function resolveBaseUrl(
-  context: CommandContext, apiClient: ApiClient, webhookId: string,
-): Promise<string> {
+async function resolveBaseUrl(context: CommandContext, webhookId: string): Promise<string> {
   try {
-    const examples = `${recordPath(incomingResource, webhookId)}/examples`;
-    const { body } = await apiClient.request({ method: 'GET', path: examples });
-    const { pathSegment, url } = expectObject(body);
+    const { pathSegment, url } =
+      await fetchObject(context, `${recordPath(incomingResource, webhookId)}/examples`);
     return formatValue(url).slice(0, -`/webhook/in/${formatValue(pathSegment)}`.length);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     context.output.note('its webhook was removed');
-    const { body } = await apiClient.request({ method: 'GET', path: '/api/status' });
-    return formatValue(expectObject(expectObject(body)['server'])['baseUri']);
+    return fetchBaseUri(context);
   }
 }
 
@@ -93,12 +87,10 @@ export async function replayRequest(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const id = await resolveId(context, requestResource);
   const routes = args.find('routes')?.split(',').map((name) => name.trim());
-  const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
+  const request = await requestObject(context, {
     method: 'POST', path: `${recordPath(requestResource, id)}/replay`,
     body: pickDefined({ routes, as: args.find('as') }),
   });
-  const request = expectObject(body);
   const isNew = request['id'] !== id;
   await output.result(request, isNew
     ? `request ${formatValue(request['id'])}, a copy of ${id}, will be run`

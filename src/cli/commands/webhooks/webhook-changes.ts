@@ -11,8 +11,8 @@ import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, expectObject, patchRecord,
-  recordPath, resolveId, updateRecord,
+  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, patchRecord, recordPath,
+  requestObject, resolveId, updateRecord,
 } from '../resource-commands.ts';
 import { WEBHOOK_READERS } from './webhook-members.ts';
 
@@ -39,7 +39,7 @@ export type WebhookKind = {
 
 export type WebhookChange = keyof typeof WEBHOOK_CHANGES;
 
-type WebhookCommand = (context: CommandContext, kind: WebhookKind) => Promise<number>;
+type WebhookCommand = (context: CommandContext, kind: WebhookKind) => Promise<void>;
 
 export const WEBHOOK_CHANGES = {
   create, update,
@@ -49,7 +49,7 @@ export const WEBHOOK_CHANGES = {
   rotateSecret,
 } satisfies Readonly<Record<string, WebhookCommand>>;
 
-async function create(context: CommandContext, kind: WebhookKind): Promise<number> {
+async function create(context: CommandContext, kind: WebhookKind): Promise<void> {
   const { resource } = kind;
   const members = await readMembers(context, resource.schema, WEBHOOK_READERS);
   const secret = await readSecretFile(context) ?? generateSecret(context, kind, members);
@@ -57,10 +57,9 @@ async function create(context: CommandContext, kind: WebhookKind): Promise<numbe
   await printWebhook(context, kind, 'created', webhook, secret);
   noteSecret(context, kind, webhook, secret);
   await kind.noteChange?.(context, null, webhook);
-  return 0;
 }
 
-async function update(context: CommandContext, kind: WebhookKind): Promise<number> {
+async function update(context: CommandContext, kind: WebhookKind): Promise<void> {
   const { resource, completeChanges = (changes) => changes, wholeMembers } = kind;
   const requestedChanges = {
     ...readUnsetMembers(context, resource.schema),
@@ -80,30 +79,27 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<numbe
   await printWebhook(context, kind, 'updated', webhook, secret);
   noteSecret(context, kind, webhook, secret);
   await kind.noteChange?.(context, current.record, webhook);
-  return 0;
 }
 
 async function deleteWebhook(
   context: CommandContext, { resource, noteChange }: WebhookKind,
-): Promise<number> {
+): Promise<void> {
   const identifier = await resolveId(context, resource);
   const { record } = await fetchRecord(context, resource, identifier);
   await deleteRecord(context, resource, identifier);
   await noteChange?.(context, record, null);
-  return 0;
 }
 
 /** Sets `enabled`, and prints the webhook. */
 async function setEnabled(
   context: CommandContext, kind: WebhookKind, enabled: boolean,
-): Promise<number> {
+): Promise<void> {
   const { output } = context;
   const identifier = await resolveId(context, kind.resource);
   const webhook = await patchRecord(context, kind.resource, identifier, { enabled });
   await printWebhook(context, kind, enabled ? 'enabled' : 'disabled', webhook, null);
   const { disabledNote } = kind;
   if (!enabled && disabledNote !== undefined && !output.isJson) await output.line(disabledNote);
-  return 0;
 }
 
 /**
@@ -112,7 +108,7 @@ async function setEnabled(
  */
 async function rotateSecret(
   context: CommandContext, kind: WebhookKind,
-): Promise<number> {
+): Promise<void> {
   const { resource } = kind;
   const { output } = context;
   const fileSecret = await readSecretFile(context);
@@ -121,20 +117,15 @@ async function rotateSecret(
     secret: () => fileSecret?.secret,
   });
   const identifier = await resolveId(context, resource);
-  const apiClient = await context.openApiClient();
   const path = `${recordPath(resource, identifier)}/rotate-secret`;
-  const result = expectObject((await apiClient.request({ method: 'POST', path, body })).body);
+  const result = await requestObject(context, { method: 'POST', path, body });
   noteSecret(context, kind, result, fileSecret);
-  if (output.isJson) {
-    await output.json(result);
-    return 0;
-  }
+  if (output.isJson) return output.json(result);
   const { secret } = result;
   const oldSecret = describeOldSecret(result, body['overlapHours']);
   await output.line(`${resource.noun} ${identifier} has a new secret${oldSecret}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   await printPublicKey(context, result);
-  return 0;
 }
 
 /** Says what becomes of the old secret of an incoming webhook, or of one that signs. */

@@ -3,7 +3,6 @@ import { sleep, systemClock } from '../../../../base/clock.ts';
 import { AppError } from '../../../../base/errors.ts';
 import { parseJsonText } from '../../../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
-import type { ApiClient } from '../../../api-client/api-client.ts';
 import { readEvents } from '../../../api-client/server-sent-events.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { expectObject } from '../../resource-commands.ts';
@@ -25,17 +24,17 @@ type StreamSubject = {
 const RECONNECT_MS = 1000;
 
 /** Throws `usage` while no server runs. */
-export async function openWatchClient(context: CommandContext): Promise<ApiClient> {
-  const apiClient = await context.openApiClient();
-  if (apiClient.hasServer) return apiClient;
+export async function requireServer({ openApiClient }: CommandContext): Promise<void> {
+  if ((await openApiClient()).hasServer) return;
   throw new AppError('usage', 'nothing comes in while no server runs: start one with hookshelf '
     + 'serve, or name one with --server');
 }
 
 /** Reconnects again and again, and continues after the last event that was handled. */
 export async function followStream(
-  { output }: Pick<CommandContext, 'output'>, apiClient: ApiClient, subject: StreamSubject,
+  { output, openApiClient }: CommandContext, subject: StreamSubject,
 ): Promise<void> {
+  const apiClient = await openApiClient();
   const { path, plural, listCommand, startNote } = subject;
   let lastId: string | null = null;
   let isFirst = true;

@@ -6,14 +6,14 @@ import { quote } from '../../../../base/text/error-message.ts';
 import { formatPrintableJson } from '../../../terminal/output.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { formatValue } from '../../resource-commands.ts';
-import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
+import { followStream, formatLocalTime, requireServer } from './follow-stream.ts';
 
 /** Ends only by a signal, or once nobody reads what it prints. */
-export async function watchEvents(context: CommandContext): Promise<number> {
+export async function watchEvents(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const isNamed = parseNamePattern(args.find('name'));
-  const apiClient = await openWatchClient(context);
-  await followStream(context, apiClient, {
+  await requireServer(context);
+  await followStream(context, {
     path: '/api/stream?topics=events', plural: 'events', listCommand: 'event:list',
     startNote: 'events are printed as they are made; Ctrl-C ends this',
     async handle({ change: _, ...event }) {
@@ -22,7 +22,6 @@ export async function watchEvents(context: CommandContext): Promise<number> {
       else await output.line(formatEvent(event));
     },
   });
-  return 0;
 }
 
 /** Throws `usage`. */

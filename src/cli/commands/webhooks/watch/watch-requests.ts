@@ -5,12 +5,11 @@ import type { JsonObject } from '../../../../base/schema.ts';
 import { formatPrintableJson } from '../../../terminal/output.ts';
 import { incomingResource } from '../../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../../webhooks/inbox/request-resource.ts';
-import type { ApiClient } from '../../../api-client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import {
-  fetchAll, fetchNamed, formatValue, expectObject, recordPath, webhookLabel,
+  expectObject, fetchAll, fetchNamed, fetchObject, formatValue, recordPath, webhookLabel,
 } from '../../resource-commands.ts';
-import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
+import { followStream, formatLocalTime, requireServer } from './follow-stream.ts';
 import { forwardRequest, parseForwardTarget } from './forward-request.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
@@ -22,7 +21,6 @@ const NOT_FORWARDED_STATUSES = ['rejected', 'duplicate'];
 
 type WatchState = {
   readonly context: CommandContext;
-  readonly apiClient: ApiClient;
   readonly target: URL | null;
   /** The name of this command in the `Via` of requests that it forwards. */
   readonly pseudonym: string;
@@ -32,15 +30,15 @@ type WatchState = {
 };
 
 /** Ends only by a signal, once nobody reads what it prints, or with an error. */
-export async function watchRequests(context: CommandContext): Promise<number> {
+export async function watchRequests(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const targetText = args.find('forward');
   const target = targetText === undefined ? null : parseForwardTarget(targetText);
-  const apiClient = await openWatchClient(context);
+  await requireServer(context);
   const webhook = args.has('hook') ? await fetchNamed(context, incomingResource, 'hook') : null;
-  const webhooks = webhook === null ? await fetchAll(apiClient, incomingResource.path) : [webhook];
+  const webhooks = webhook === null ? await fetchAll(context, incomingResource.path) : [webhook];
   const watch: WatchState = {
-    context, apiClient, target, pseudonym: makePseudonym(), labels: new Map(),
+    context, target, pseudonym: makePseudonym(), labels: new Map(),
     hasNotedSignatures: false,
   };
   addLabels(watch, webhooks);
@@ -48,12 +46,11 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   const path = webhook === null ? STREAM
     : `${STREAM}&hook=${encodeURIComponent(formatValue(webhook['identifier']))}`;
   const targetNote = target === null ? '' : `, and sent on to ${target.host}`;
-  await followStream(context, apiClient, {
+  await followStream(context, {
     path, plural: 'requests', listCommand: 'request:list',
     startNote: `requests are printed as they come${targetNote}; Ctrl-C ends this`,
     handle: (request) => handleRequest(watch, request),
   });
-  return 0;
 }
 
 /** Says which requests are not stored and so not shown, and how to change that. */
@@ -118,11 +115,11 @@ type ForwardOutcome = { readonly text: string; readonly json: JsonObject };
 async function fetchAndForward(
   watch: WatchState, target: URL, request: JsonObject,
 ): Promise<ForwardOutcome> {
-  const { context, apiClient } = watch;
+  const { context } = watch;
   const path = recordPath(requestResource, formatValue(request['id']));
   try {
     const head = await fetchHeaders(watch, path, request);
-    const body = await readBody(apiClient, `${path}/body`);
+    const body = await readBody(context, `${path}/body`);
     const { status, text, durationMs } = await forwardRequest(target, {
       method: formatValue(request['method']), query: formatValue(head['query']),
       headers: parseHeaderPairs(head['headers']), body, pseudonym: watch.pseudonym,
@@ -143,8 +140,7 @@ async function fetchHeaders(
   watch: WatchState, path: string, request: JsonObject,
 ): Promise<JsonObject> {
   try {
-    const call = { method: 'GET', path: `${path}/headers` } as const;
-    return expectObject((await watch.apiClient.request(call)).body);
+    return await fetchObject(watch.context, `${path}/headers`);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'forbidden') throw thrown;
     if (!watch.hasNotedSignatures) {
@@ -156,10 +152,10 @@ async function fetchHeaders(
 }
 
 async function resolveLabel(watch: WatchState, webhookId: string): Promise<string> {
-  const { labels, apiClient } = watch;
+  const { context, labels } = watch;
   const cachedLabel = labels.get(webhookId);
   if (cachedLabel !== undefined) return cachedLabel;
-  addLabels(watch, await fetchAll(apiClient, incomingResource.path));
+  addLabels(watch, await fetchAll(context, incomingResource.path));
   // A removed webhook gets its identifier as its label, so that it is not looked for again.
   const label = labels.get(webhookId) ?? webhookId;
   labels.set(webhookId, label);

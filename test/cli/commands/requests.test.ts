@@ -93,7 +93,7 @@ for (const way of WAYS) {
     for (const command of ['request:list', 'request:replay --failed --dry-run']) {
       const unknown = await place.run([...command.split(' '), '--hook', 'hok']);
       assert.equal(unknown.code, 1, unknown.stdout);
-      assert.match(unknown.stderr, /no incoming webhook "hok"; see .*incomingwebhook:list/);
+      assert.match(unknown.stderr, /no incoming webhook "hok": did you mean `hook`\?/);
     }
   }, keepRequests));
 

@@ -78,8 +78,9 @@ async function cutTornEnd(
     });
     files.renameSync(temporaryPath, tornPath);
     files.syncDirectorySync(directory);
+    // `rewriteUnproven` syncs the journal before anything else is written to it. A crash before
+    // that may bring the torn end back, and the next start cuts it off again.
     files.truncateSync(source, validEnd);
-    files.datasyncSync(source);
   });
   logger.warning('cut a torn end off the journal', {
     file: path, line: tornAt?.line, offset: validEnd, bytes: size - validEnd, kept: tornPath,

@@ -72,7 +72,7 @@ test('a file is checked first, then imported, and its errors are told by line', 
       await openScreen(browser, server.url, '#/books/import');
       // Each fails elsewhere: what was told of the file before it is not taken for its result.
       for (const [name, text, error] of [
-        ['books.csv', CSV, 'Line 3: Number of pages'],
+        ['books.csv', CSV, 'Line 3: Pages'],
         ['books.jsonl', '{"title":"A"}\n\n{}\n', 'Line 3: Title'],
         ['books.json', '[{"title":"B"},\n{"title":1}]', 'Line 2: Title'],
       ] as const) {

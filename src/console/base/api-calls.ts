@@ -65,22 +65,29 @@ type CallOptions = {
 export const BASE = location.pathname.replace(/\/console\/?$/, '');
 
 /**
- * Resolves with a response of status 2xx. Throws ApiError for any other, and what `sendRequest`
- * throws. A response that breaks off while its body is read throws ApiError with status 0.
+ * Resolves with the body of a response of status 2xx. Throws what `fetchResponse` throws, and
+ * ApiError with status 0 for a response that breaks off while its body is read.
  */
 export async function callApi<Body>(
   method: string, path: string, options: CallOptions = {},
 ): Promise<JsonResponse<Body>> {
-  const response = await sendRequest(method, path, options);
+  const response = await fetchResponse(method, path, options);
   const body = await readBody(response, options.signal);
-  const { ok, status, headers } = response;
-  if (ok) return { body: body as Body, headers, etag: headers.get('ETag') ?? '' };
-  throw createApiError(body, status);
+  const { headers } = response;
+  return { body: body as Body, headers, etag: headers.get('ETag') ?? '' };
 }
 
-/** `body` is that of the response: a problem document, or anything else. */
-export function createApiError(body: unknown, status: number): ApiError {
-  return new ApiError({ ...toProblem(body), status });
+/**
+ * Resolves with a response of status 2xx, whose body is read as it comes. Throws ApiError for any
+ * other, and what `sendRequest` throws.
+ */
+export async function fetchResponse(
+  method: string, path: string, options: CallOptions = {},
+): Promise<Response> {
+  const response = await sendRequest(method, path, options);
+  if (response.ok) return response;
+  const body = await readBody(response, options.signal);
+  throw new ApiError({ ...toProblem(body), status: response.status });
 }
 
 /** Whether the body is that of a problem. */
@@ -147,7 +154,7 @@ function toConnectionError(thrown: unknown, signal: AbortSignal | undefined): un
 }
 
 /** The body as JSON where it is, else as text. */
-export async function readBody(
+async function readBody(
   response: Response, signal: AbortSignal | undefined,
 ): Promise<unknown> {
   let text: string;
@@ -156,11 +163,7 @@ export async function readBody(
   } catch (thrown) {
     throw toConnectionError(thrown, signal);
   }
-  return parseBody(text, response.headers.get('Content-Type'));
-}
-
-export function parseBody(text: string, contentType: string | null): unknown {
-  return /\bjson\b/.test(contentType ?? '') ? parseJsonOrText(text) : text;
+  return /\bjson\b/.test(response.headers.get('Content-Type') ?? '') ? parseJsonOrText(text) : text;
 }
 
 export type ApiPage<Item> = {

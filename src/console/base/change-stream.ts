@@ -4,6 +4,7 @@
  */
 import { parseJson } from './json-text.ts';
 import { sendRequest } from './api-calls.ts';
+import { readLines } from './file-transfer.ts';
 
 type StreamEvent = {
   /** The kind of record: `request`, `delivery` or `book`. */
@@ -66,11 +67,11 @@ async function runStream(
         controller.abort();
         continue;
       }
-      if (!response.ok || response.body === null) throw new Error(String(response.status));
+      if (!response.ok) throw new Error(String(response.status));
       delayMs = RETRY_MS;
       // Not earlier: records read before the stream is open would miss changes in between.
       if (lastEventId === '') start();
-      await readEvents(response.body, (id, name, data) => {
+      await readEvents(response, (id, name, data) => {
         if (id !== '') lastEventId = id;
         if (data === '') return;
         const { change, ...record } = parseJson<StreamData>(data);
@@ -117,27 +118,19 @@ function createConnectionController(signal: AbortSignal): AbortController {
 }
 
 /** Parses an event stream (HTML Living Standard §9.2); an id may come without data. */
-async function readEvents(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  onEvent: (id: string, name: string, data: string) => void,
+function readEvents(
+  response: Response, onEvent: (id: string, name: string, data: string) => void,
 ): Promise<void> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
   let event = { id: '', name: '', data: '' };
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const [, field = '', text = ''] = /^([a-z]*): ?(.*?)\r?$/.exec(line) ?? [];
-      if (field === 'id') event.id = text;
-      else if (field === 'event') event.name = text;
-      else if (field === 'data') event.data += event.data === '' ? text : `\n${text}`;
-      else if (line.trim() === '') {
-        onEvent(event.id, event.name, event.data);
-        event = { id: '', name: '', data: '' };
-      }
+  return readLines(response, (line) => {
+    const [, field = '', text = ''] = /^([a-z]*): ?(.*?)\r?$/.exec(line) ?? [];
+    if (field === 'id') event.id = text;
+    else if (field === 'event') event.name = text;
+    else if (field === 'data') event.data += event.data === '' ? text : `\n${text}`;
+    else if (line.trim() === '') {
+      onEvent(event.id, event.name, event.data);
+      event = { id: '', name: '', data: '' };
     }
-  }
+    return true;
+  });
 }

@@ -3,10 +3,12 @@
  * file: its beginning is sent as soon as it is chosen, to be told what it is taken for, and all of
  * it when the button is pressed.
  */
-import { LatestCall, countItems, getJson, messageOf } from '../../base/api-calls.ts';
+import {
+  LatestCall, countItems, fetchResponse, getJson, hasStatus, messageOf,
+} from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { createSelect, fill, h } from '../../base/dom.ts';
-import { downloadFile, uploadFile } from '../../base/file-transfer.ts';
+import { downloadFile, readLines } from '../../base/file-transfer.ts';
 import { formatCount, formatQuantity } from '../../base/format.ts';
 import {
   appendQuery, formatQuery, href, type Query, type ScreenAddress,
@@ -132,22 +134,15 @@ class BookImportForm {
 
   /** Has the server look at the beginning of the file, whose last record may be cut. */
   async #recognise(file: File, signal: AbortSignal): Promise<FileSource> {
-    const controller = new AbortController();
+    const path = appendQuery(IMPORT_PATH, { format: this.#format.value, dryRun: 'true' });
+    const response = await fetchResponse('POST', path,
+      { raw: file.slice(0, HEAD_BYTES), headers: this.#createHeaders(file), signal });
     let source: FileSource | null = null;
-    const onReceived = (text: string): void => {
-      source ??= parseSource(text);
+    await readLines(response, (line) => {
+      source = parseSource(line);
       // All other lines are about a part of the file.
-      if (source !== null) controller.abort();
-    };
-    const head = file.slice(0, HEAD_BYTES);
-    try {
-      onReceived(await uploadFile(
-        appendQuery(IMPORT_PATH, { format: this.#format.value, dryRun: 'true' }), head,
-        { headers: this.#createHeaders(file), onReceived,
-          signal: AbortSignal.any([signal, controller.signal]) }));
-    } catch (thrown) {
-      if (source === null) throw thrown;
-    }
+      return false;
+    });
     if (source === null) throw new Error('The server does not say what the file is.');
     return source;
   }
@@ -189,19 +184,25 @@ class BookImportForm {
     let stopCounting = (): void => {};
     try {
       stopCounting = await countRecords(records, isDry ? 'checked' : 'stored');
-      const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
-        headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
+      const response = await fetchResponse('POST', appendQuery(IMPORT_PATH, query), {
+        raw: file, headers: this.#createHeaders(file),
+        signal: AbortSignal.any([stop.signal, this.#signal]),
       });
-      const outcome = parseOutcome(response);
+      const outcome = parseOutcome(await response.text());
       fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome) : null);
     } catch (thrown) {
       const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
-      const text = stop.signal.aborted ? stopped : messageOf(thrown);
+      const text = stop.signal.aborted ? stopped : explainFailure(thrown);
       fill(this.#report, h('p.problem', text));
     } finally {
       stopCounting();
     }
   }
+}
+
+function explainFailure(thrown: unknown): string {
+  return hasStatus(thrown, 0) ? 'The file could not be sent: the server is away, or the file was '
+    + 'changed after it had been chosen.' : messageOf(thrown);
 }
 
 /**

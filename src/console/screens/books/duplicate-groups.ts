@@ -1,6 +1,7 @@
 /** Reads groups of duplicates from the answer of the API while it comes. */
 import { parseJson } from '../../base/json-text.ts';
-import { fetchBody } from '../../base/file-transfer.ts';
+import { fetchResponse } from '../../base/api-calls.ts';
+import { readLines } from '../../base/file-transfer.ts';
 import { appendQuery } from '../../base/screen-address.ts';
 import type { Book } from '../../../books/book.ts';
 
@@ -22,20 +23,13 @@ type GroupsStart = {
 export async function fetchGroups(
   by: string, countMax: number, signal: AbortSignal,
 ): Promise<GroupsStart> {
-  const { body } = await fetchBody(appendQuery('/api/books/duplicates', { by }), signal);
   const groups: DuplicateGroup[] = [];
-  if (body === null) return { groups, hasMore: false };
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  while (groups.length <= countMax) {
-    const { done, value = '' } = await reader.read();
-    const lines = (rest + value).split('\n');
-    rest = done ? '' : lines.pop() ?? '';
+  const path = appendQuery('/api/books/duplicates', { by });
+  await readLines(await fetchResponse('GET', path, { signal }), (line) => {
     // A group whose books were deleted meanwhile may have too few left.
-    groups.push(...lines.flatMap(parseGroups).filter(({ books }) => books.length > 1));
-    if (done) break;
-  }
-  await reader.cancel();
+    groups.push(...parseGroups(line).filter(({ books }) => books.length > 1));
+    return groups.length <= countMax;
+  });
   return { groups: groups.slice(0, countMax), hasMore: groups.length > countMax };
 }
 

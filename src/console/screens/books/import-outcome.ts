@@ -40,17 +40,16 @@ export function parseOutcome(text: string): ImportOutcome {
   const values = text.split('\n').filter((line) => line !== '')
     .map((line): object => parseJson(line));
   return {
-    source: parseSource(text),
+    source: parseSource(text.split('\n', 1)[0] ?? ''),
     skippedRecords: values.filter((value): value is SkippedRecord =>
       'status' in value && value.status === 'skipped'),
     count: values.find((value): value is ImportTotals => 'imported' in value) ?? null,
   };
 }
 
-/** The first line of a response, as far as it has come; null before. */
-export function parseSource(text: string): FileSource | null {
-  const end = text.indexOf('\n');
-  const value: object = end < 0 ? {} : parseJson(text.slice(0, end));
+/** The first line of a response; null: it is another. */
+export function parseSource(line: string): FileSource | null {
+  const value: object = line === '' ? {} : parseJson(line);
   return 'format' in value && 'encoding' in value
     ? { format: String(value.format), encoding: String(value.encoding) } : null;
 }

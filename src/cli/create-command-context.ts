@@ -82,10 +82,6 @@ export function createCommandContext(
       checkHoldsData(directory);
       return directory;
     },
-    isDataMissing() {
-      if (server !== null || context.loadSettings().settings.store.url !== null) return false;
-      return isMissingOrEmpty(context.enterDataAsOwner());
-    },
     loadSettings() {
       loadedSettings ??= server === null ? loadDirectorySettings(context, readConfigOnce())
         : context.loadCallersSettings();
@@ -200,11 +196,11 @@ async function openDirectoryApiClient(
   const { spec, args, io } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
-  const isDryRun = spec.makesData === true && args.has('dry-run');
-  // An engine has the records: a dry run works without a data directory, and makes none.
-  const isTemporary = isDryRun && settings.store.url !== null
-    && isMissingOrEmpty(context.enterDataAsOwner());
-  const mayBeMissing = isTemporary || (spec.makesData === true && !isDryRun);
+  const { makesData = false } = spec;
+  const isDryRun = makesData && args.has('dry-run');
+  // A dry run works without a data directory, and makes none.
+  const isTemporary = isDryRun && isMissingOrEmpty(context.enterDataAsOwner());
+  const mayBeMissing = isTemporary || (makesData && !isDryRun);
   const data = mayBeMissing ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
   const options = {
     settings, io, modules,

@@ -49,11 +49,6 @@ export type CommandContext = {
   /** The same where the directory must exist: throws `not_found` as well. */
   enterExistingDataAsOwner(): string;
   /**
-   * Whether the records would be in a data directory that is missing or empty: a dry run makes
-   * none. False where a server elsewhere, or an engine, has the records.
-   */
-  isDataMissing(): boolean;
-  /**
    * Reads the settings file and the environment once. The file lies in the data directory: this
    * calls `enterDataAsOwner`, where no server elsewhere is meant. Throws `usage`, `conflict`.
    */

@@ -60,26 +60,24 @@ export class ImportMarks {
 
 /** The marks of a dry run: a book that is not committed can only be of an earlier record. */
 export class DryRunMarks implements BookMarks {
-  readonly #collection: Collection | null;
-  readonly #slots: SlotMarks | null;
+  readonly #collection: Collection;
+  readonly #slots: SlotMarks;
 
-  /** `collection` is null where there is no catalog. */
-  constructor(collection: Collection | null) {
+  constructor(collection: Collection) {
     this.#collection = collection;
-    this.#slots = collection === null ? null : new SlotMarks(collection);
+    this.#slots = new SlotMarks(collection);
   }
 
   has(id: string): boolean {
-    const isCommitted = this.#collection !== null && this.#collection.findSlot(id) >= 0;
-    return !isCommitted || this.#slots?.has(id) === true;
+    return this.#collection.findSlot(id) < 0 || this.#slots.has(id);
   }
 
   add(id: string): void {
-    this.#slots?.add(id);
+    this.#slots.add(id);
   }
 
   close(): void {
-    this.#slots?.close();
+    this.#slots.close();
   }
 }
 

@@ -62,9 +62,7 @@ const BOOKS_REMEMBERED_MAX = 32_000;
 const BYTES_REMEMBERED_MAX = 12 * 2 ** 20;
 
 type DryRunOptions = {
-  /** Null where there is no catalog. */
-  readonly committed: Pick<Collection, 'findBytes'> | null;
-  /** None where there is no catalog. */
+  readonly committed: Pick<Collection, 'findBytes'>;
   readonly indexes: MatchIndexesByRank;
   /** The keys of each way to match, by their ranks. */
   readonly keys: readonly MatchKeys[];
@@ -86,7 +84,7 @@ export class DryRunStaging implements BookStaging {
   }
 
   find(id: string): Buffer | undefined {
-    return this.#bytesById.get(id) ?? this.#options.committed?.findBytes(id);
+    return this.#bytesById.get(id) ?? this.#options.committed.findBytes(id);
   }
 
   findMatches(key: string, rank: number): Iterable<string> {

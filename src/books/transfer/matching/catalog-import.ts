@@ -131,7 +131,7 @@ class DryRun {
   #newCount = 0;
 
   constructor(
-    mode: MatchMode, keys: readonly MatchKeys[], committed: Collection | null,
+    mode: MatchMode, keys: readonly MatchKeys[], committed: Collection,
     indexes: readonly (MatchIndex | undefined)[],
   ) {
     const books = new DryRunStaging({ committed, indexes, keys });
@@ -151,13 +151,4 @@ class DryRun {
   close(): void {
     this.#marks?.close();
   }
-}
-
-/** A dry run where there is no catalog yet. */
-export function openEmptyDryRun(mode: MatchMode, now: () => number): BookImport {
-  const dryRun = new DryRun(mode, createImportKeys(mode), null, []);
-  return {
-    importBatch: (records) => Promise.resolve(dryRun.run(records, now())),
-    close() {},
-  };
 }

@@ -11,7 +11,6 @@ import { readPackageFile } from '../../../base/files/package-file.ts';
 import { explainBinaryEnding } from '../../../books/transfer/binary-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
-import { checkRecords } from '../../../books/transfer/check-records.ts';
 import { resolveEncoding } from '../../../books/transfer/decode-text.ts';
 import {
   READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findWrittenFormat,
@@ -78,8 +77,10 @@ async function rereadBooks(context: CommandContext, mode: ImportMode): Promise<n
     throw new AppError('usage', '--from-metadata reads no file: leave out '
       + names.map((name) => `--${name}`).join(' and '));
   }
-  // There is nothing to read again where there is no catalog.
-  if (context.isDataMissing()) context.enterExistingDataAsOwner();
+  // There is nothing to read again where there is no catalog: an engine may have it.
+  const hasOwnData = context.serverUrl === null
+    && context.loadSettings().settings.store.url === null;
+  if (hasOwnData) context.enterExistingDataAsOwner();
   const progress = output.progress('books', null);
   const report = new ImportReport(output, progress, mode);
   try {
@@ -107,10 +108,7 @@ async function importFile(
 ): Promise<void> {
   const body = Readable.from(readAll(start), { objectMode: false });
   try {
-    // A dry run does not create a data directory, so the records are checked here.
-    const results = mode.isDryRun && context.isDataMissing()
-      ? checkRecords(body, start.format, start.declared, mode, context.io.now)
-      : await sendFile(context, start, mode, body);
+    const results = await sendFile(context, start, mode, body);
     for await (const line of readLines(results)) {
       report.addResult(expectObject(JSON.parse(line)));
       // The server reads the rest of the file past; nobody has to send it.

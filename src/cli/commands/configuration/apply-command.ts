@@ -4,10 +4,6 @@
  */
 import { systemClock } from '../../../base/clock.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
-import { createMemoryTarget } from '../../../server/local/memory-target.ts';
-import { createApiClient } from '../../api-client/api-client.ts';
-import type { ApiClient } from '../../api-client/api-client.ts';
-import { openTemporaryApp } from '../../api-client/local-app.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
@@ -35,10 +31,8 @@ export async function applyFile(context: CommandContext): Promise<number> {
   };
   context.selectModules({ onLoad });
   const isDryRun = args.has('dry-run');
-  const client = isDryRun && context.isDataMissing()
-    ? await openEmptyStore(context, onLoad) : await context.openApiClient();
-  const plan = await fetchPlan(client, request)
-    .finally(() => isDryRun ? client.close() : undefined);
+  const plan = await fetchPlan(await context.openApiClient(), request)
+    .finally(() => isDryRun ? context.closeApiClient() : undefined);
   await printPlan(output, plan, moduleLines.slice(0, 1));
   // A plan that could not be written, as on a full disk, is not done.
   await output.finish();
@@ -98,17 +92,4 @@ async function mayCarryOut(context: CommandContext, plan: PrintedPlan): Promise<
 
 function countChanges({ changes }: PrintedPlan): string {
   return changes.length === 1 ? '1 change' : `${changes.length} changes`;
-}
-
-/** The client of an empty store: a dry run makes no data directory. */
-async function openEmptyStore(
-  { io, loadSettings }: CommandContext, onLoad: (line: string) => void,
-): Promise<ApiClient> {
-  const { settings } = loadSettings();
-  const app = await openTemporaryApp({
-    settings, io, modules: { selection: 'all', onLoad }, lowestLevel: 'warning',
-  });
-  return createApiClient(createMemoryTarget(app.requestListener), {
-    clock: systemClock, hasServer: false, close: () => app.close(),
-  });
 }

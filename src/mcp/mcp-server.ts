@@ -1,10 +1,10 @@
 /** Serves messages of the Model Context Protocol, as JSON or as event streams. */
 import type { RequestListener } from 'node:http';
-import type { Clock } from '../base/clock.ts';
+import { PassThrough } from 'node:stream';
+import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
-import { parseJson } from '../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
 import { callApiAnyStatus, openResponse } from '../server/local/api-call.ts';
@@ -14,9 +14,7 @@ import { VIA_HEADER, VIA_MCP } from '../server/http-route.ts';
 import type { Entrance, Exchange, HttpRoute } from '../server/http-route.ts';
 import { MCP_PATH, RELAY_HEADER, parseRelayHeader } from './doors.ts';
 import type { RelayScope } from './doors.ts';
-import {
-  INTERNAL_ERROR, PARSE_ERROR, findEra, isRpcError, isRpcId, readMessage, rpcError,
-} from './message.ts';
+import { INTERNAL_ERROR, findEra, isRpcError, readMessage, rpcError } from './message.ts';
 import type { Era, RpcError, RpcRequest, Transport } from './message.ts';
 import { answerRequest } from './methods.ts';
 import type { ManualReader } from './methods.ts';
@@ -40,11 +38,8 @@ export type McpOptions = {
   readonly createCaller: (exchange: Exchange, scope: RelayScope | null) => ToolCaller;
 };
 
-type Call = {
-  readonly request: RpcRequest;
-  readonly era: Era;
-  readonly context: Omit<ToolContext, 'tellProgress'>;
-};
+/** Answers a request, and tells the progress of its tool. */
+type AnswerCall = (tellProgress: ToolContext['tellProgress']) => Promise<JsonObject | RpcError>;
 
 export class McpServer {
   readonly #options: McpOptions;
@@ -71,21 +66,12 @@ export class McpServer {
   }
 
   async serve(exchange: Exchange): Promise<void> {
-    const body = await exchange.readJsonBytes();
-    let message: unknown;
-    try {
-      message = parseJson(body);
-    } catch (thrown) {
-      if (!(thrown instanceof AppError)) throw thrown;
-      return sendAnswer(exchange, undefined, rpcError(PARSE_ERROR, thrown.message, 400));
-    }
-    const request = readMessage(message);
+    const request = readMessage(await exchange.readJsonBytes());
     if (request === null) return exchange.send(202, []);
+    if (isRpcError(request)) return sendAnswer(exchange, request.id, request);
     const { transport, scope } = readTransport(exchange);
-    const id = isJsonObject(message) ? message['id'] : undefined;
-    if (isRpcError(request)) return sendAnswer(exchange, id, request);
     const era = findEra(request, transport);
-    if (typeof era === 'object') return sendAnswer(exchange, id, era);
+    if (typeof era === 'object') return sendAnswer(exchange, request.id, era);
     const gone = new AbortController();
     const abort = (): void => gone.abort();
     const { response, request: { socket } } = exchange;
@@ -94,17 +80,16 @@ export class McpServer {
     // A client may end its side and still read, but nobody waits who has.
     const isWait = this.#findTool(request)?.tellsProgress === true;
     if (isWait) socket.once('end', abort);
-    const { createCaller, clock } = this.#options;
-    const call = {
-      request, era, context: {
-        caller: createCaller(exchange, scope), clock, api: this.#createApi(exchange),
-        signal: gone.signal,
-      },
+    const context = {
+      caller: this.#options.createCaller(exchange, scope), clock: this.#options.clock,
+      api: this.#createApi(exchange), signal: gone.signal,
     };
+    const answer: AnswerCall = (tellProgress) =>
+      this.#answer(exchange, request, era, { ...context, tellProgress });
     try {
       const token = isWait ? readProgressToken(exchange, request) : null;
-      if (token === null) sendAnswer(exchange, id, await this.#answer(exchange, call, () => {}));
-      else await this.#stream(exchange, call, token);
+      if (token === null) sendAnswer(exchange, request.id, await answer(() => {}));
+      else await this.#stream(exchange, request.id, answer, token);
     } finally {
       this.#calls.delete(gone);
       // The connection may be used again.
@@ -113,12 +98,11 @@ export class McpServer {
   }
 
   async #answer(
-    exchange: Exchange, { request, era, context }: Call, tellProgress: ToolContext['tellProgress'],
+    exchange: Exchange, request: RpcRequest, era: Era, context: ToolContext,
   ): Promise<JsonObject | RpcError> {
     try {
       return await answerRequest(request, era, {
-        tools: this.#tools, listTools: this.#listTools, manual: this.#options.manual,
-        context: { ...context, tellProgress },
+        tools: this.#tools, listTools: this.#listTools, manual: this.#options.manual, context,
       });
     } catch (error) {
       exchange.log.error('a call of a tool failed unexpectedly', { error });
@@ -130,34 +114,27 @@ export class McpServer {
     return method === 'tools/call' ? this.#tools.find((one) => one.name === name) : undefined;
   }
 
-  async #stream(exchange: Exchange, call: Call, progressToken: JsonValue): Promise<void> {
-    const pieces: string[] = [];
-    let isDone = false;
-    let wake = (): void => {};
-    const push = (piece: string): void => {
-      pieces.push(piece);
-      wake();
-    };
-    const answering = this.#answer(exchange, call, (progress, total) => push(formatEvent({
-      method: 'notifications/progress', params: { progressToken, progress, total },
-    }))).then((answer) => {
-      isDone = true;
-      push(formatEvent(toResponse(call.request.id, answer)));
+  async #stream(
+    exchange: Exchange, id: RpcRequest['id'], answer: AnswerCall, progressToken: JsonValue,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    const events = new PassThrough();
+    const startTimer = (): Timer => clock.startTimer(COMMENT_MS, () => {
+      events.write(':\n\n');
+      timer = startTimer();
     });
-    const comment = (): void => {
-      push(':\n\n');
-      timer = this.#options.clock.startTimer(COMMENT_MS, comment);
-    };
-    let timer = this.#options.clock.startTimer(COMMENT_MS, comment);
+    let timer = startTimer();
+    const answering = answer((progress, total) => events.write(formatEvent({
+      method: 'notifications/progress', params: { progressToken, progress, total },
+    }))).then((result) => {
+      timer.cancel();
+      events.end(formatEvent(toResponse(id, result)));
+    });
+    const iterator: AsyncIterator<Buffer> = events[Symbol.asyncIterator]();
     await exchange.sendStream(200, EVENT_STREAM_HEADERS, async () => {
-      if (isDone && pieces.length === 0) return null;
-      if (pieces.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      return pieces.splice(0).map((piece) => Buffer.from(piece));
-    }).finally(() => timer.cancel());
+      const piece = await iterator.next();
+      return piece.done === true ? null : [piece.value];
+    });
     await answering;
   }
 
@@ -206,19 +183,21 @@ function readProgressToken(
 }
 
 function sendAnswer(
-  exchange: Exchange, id: JsonValue | undefined, answer: JsonObject | RpcError,
+  exchange: Exchange, id: RpcRequest['id'] | undefined, answer: JsonObject | RpcError,
 ): void {
   // On stdio an error of the protocol is an answer like any other.
   const status = isRpcError(answer) && exchange.route.path === MCP_PATH ? answer.status : 200;
   exchange.send(status, JSON_HEADERS, encodeJson(toResponse(id, answer)));
 }
 
-/** Without an id where the request has none that is one. */
-function toResponse(id: JsonValue | undefined, answer: JsonObject | RpcError): JsonObject {
-  const idMember = isRpcId(id) ? { id } : {};
-  if (!isRpcError(answer)) return { jsonrpc: '2.0', ...idMember, result: answer };
-  const { status: _, ...error } = answer;
-  return { jsonrpc: '2.0', ...idMember, error };
+/** `id` is undefined where the request has none that is one. */
+function toResponse(
+  id: RpcRequest['id'] | undefined, answer: JsonObject | RpcError,
+): JsonObject {
+  const head = { jsonrpc: '2.0', ...id === undefined ? {} : { id } };
+  if (!isRpcError(answer)) return { ...head, result: answer };
+  const { status: _, id: __, ...error } = answer;
+  return { ...head, error };
 }
 
 function formatEvent(message: JsonObject): string {

@@ -3,7 +3,9 @@
  * `2026-07-28` each request names its version, before that `initialize` did. Neither has sessions.
  */
 import { isJsonNumber, type JsonNumber } from '../base/exact-number.ts';
+import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { parseJson } from '../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 
 const NEW_VERSION = '2026-07-28';
@@ -21,6 +23,8 @@ export type RpcRequest = {
 export type RpcError = {
   readonly status: number; readonly code: number; readonly message: string;
   readonly data?: JsonObject;
+  /** Of a message that is no request, if it has one. */
+  readonly id?: RpcRequest['id'];
 };
 
 /** How a message came. */
@@ -31,7 +35,7 @@ export type Transport = {
   readonly isInitialized: boolean;
 };
 
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
@@ -52,18 +56,26 @@ export function isRpcError(value: object): value is RpcError {
 }
 
 /** null: a notification, which has no answer. */
-export function readMessage(message: unknown): RpcRequest | RpcError | null {
+export function readMessage(body: Buffer): RpcRequest | RpcError | null {
+  let message: unknown;
+  try {
+    message = parseJson(body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    return rpcError(PARSE_ERROR, thrown.message, 400);
+  }
   const { jsonrpc, id, method, params = {} } = isJsonObject(message) ? message : {};
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isJsonObject(params)) {
-    return rpcError(INVALID_REQUEST, 'must be one object with `jsonrpc: "2.0"`, a `method`, and '
-      + '`params` that are an object', 400);
+    const error = rpcError(INVALID_REQUEST, 'must be one object with `jsonrpc: "2.0"`, a `method`, '
+      + 'and `params` that are an object', 400);
+    return isRpcId(id) ? { ...error, id } : error;
   }
   if (id === undefined) return null;
   if (isRpcId(id)) return { id, method, params };
   return rpcError(INVALID_REQUEST, '`id` must be a text or an integer', 400);
 }
 
-export function isRpcId(id: unknown): id is RpcRequest['id'] {
+function isRpcId(id: unknown): id is RpcRequest['id'] {
   return typeof id === 'string' || (isJsonNumber(id) && Number.isInteger(Number(id)));
 }
 

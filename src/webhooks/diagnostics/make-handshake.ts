@@ -2,9 +2,9 @@
 import type { JsonValue } from '../../base/schema.ts';
 import { JSON_TYPE } from '../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../base/text/parse-form.ts';
-import { isInBody, listPlacements } from '../senders/scheme/placement.ts';
+import { isInBody } from '../senders/scheme/placement.ts';
 import type { Challenge, Need, Scheme, ValueSource } from '../senders/scheme/scheme.ts';
-import { encodeFormTemplate, setAtPath } from './sample-body.ts';
+import { encodeFormTemplate, listPlaceholders, setAtPath } from './sample-body.ts';
 
 type Handshake = {
   readonly method: Challenge['method'];
@@ -32,7 +32,9 @@ export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Hand
   const form = new URLSearchParams();
   let json: JsonValue | undefined;
   const sampleValues = [
-    ...method === 'POST' && verify === 'signature' ? listPlaceholders(scheme) : [],
+    ...method === 'POST' && verify === 'signature'
+      ? listPlaceholders(scheme).filter(({ source }) => isInBody(source))
+        .map(({ source, text }) => [source, text] as const) : [],
     ...listSampleValues(challenge, settings),
   ];
   for (const [source, value] of sampleValues) {
@@ -46,11 +48,6 @@ export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Hand
     ...form.size > 0 ? { body: encodeFormTemplate([...form]), contentType: FORM_TYPE }
       : { body: json === undefined ? null : JSON.stringify(json), contentType: JSON_TYPE },
   };
-}
-
-function listPlaceholders(scheme: Scheme): (readonly [ValueSource, string])[] {
-  return listPlacements(scheme).flatMap(([name, source]) =>
-    isInBody(source) ? [[source, `{${name}}`] as const] : []);
 }
 
 function listSampleValues(

@@ -18,8 +18,8 @@ import { chooseExampleMethod } from '../incoming/call-examples.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createSenderVerifier } from '../incoming/verification-member.ts';
 import {
-  makeCustomSample, matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField,
-  withMember,
+  findJsonPath, listPlaceholders, makeCustomSample, matchHeaderName, placeInJson, toFormFields,
+  withEventId, withField, withMember,
 } from './sample-body.ts';
 import type { SampleCall } from './diagnostic-schema.ts';
 import { makeHandshake } from './make-handshake.ts';
@@ -167,21 +167,9 @@ function encodePayload(
   if (contentType === FORM_TYPE && isJsonObject(payload)) {
     return { text: new URLSearchParams(toFormFields(payload)).toString(), contentType };
   }
-  const document = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
+  // Signing fills the placeholders of those values of the sender that the payload lacks.
+  const document = isJsonObject(payload) ? placeInJson(payload, listPlaceholders(scheme)) : payload;
   return { text: encodeJson(document), contentType: JSON_TYPE };
-}
-
-/** Adds placeholders for values of the sender that the payload lacks; signing fills them. */
-function withPlaceholders(payload: JsonObject, { signature, timestamp, id }: Scheme): JsonValue {
-  const placeholders: readonly (readonly [ValueSources | undefined, string])[] = [
-    [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
-  ];
-  let document: JsonValue = payload;
-  for (const [sources, placeholder] of placeholders) {
-    const path = findJsonPath(sources);
-    if (path !== null) document = setAtPath(document, path, (current) => current ?? placeholder);
-  }
-  return document;
 }
 
 /** A time in JSON becomes a number, as Linear's, unless the sample has a text, as Mailgun's. */

@@ -115,8 +115,7 @@ export function makeCustomSample(
 ): CustomSample {
   const [eventSource] = toSourceList(scheme.event);
   const values: readonly PlacedText[] = [
-    ...listPlacements(scheme).map(([name, source]) =>
-      ({ text: `{${name}}`, source, isKept: true })),
+    ...listPlaceholders(scheme),
     ...event === null || eventSource === undefined ? []
       : [{ text: event, source: eventSource, isKept: false }],
   ];
@@ -134,16 +133,24 @@ type PlacedText = {
   readonly isKept: boolean;
 };
 
+/** The placeholders of the values of the sender, each in the place that its scheme reads. */
+export function listPlaceholders(scheme: Scheme): readonly PlacedText[] {
+  return listPlacements(scheme).map(([name, source]) =>
+    ({ text: `{${name}}`, source, isKept: true }));
+}
+
+/** Puts those texts into a document that have their place in JSON. */
+export function placeInJson(document: JsonObject, values: readonly PlacedText[]): JsonValue {
+  return values.reduce<JsonValue>((placed, { text, source, isKept }) => !('json' in source) ? placed
+    : setAtPath(placed, source.json.split('.'), (current) => isKept ? current ?? text : text),
+  document);
+}
+
 function makeBody(
   { payload: payloadFormat, content }: Scheme, payload: JsonValue,
   values: readonly PlacedText[],
 ): Pick<CustomSample, 'body' | 'contentType'> {
-  let document = payload;
-  for (const { text, source, isKept } of isJsonObject(payload) ? values : []) {
-    if (!('json' in source)) continue;
-    document = setAtPath(document, source.json.split('.'), (current) =>
-      isKept ? current ?? text : text);
-  }
+  const document = isJsonObject(payload) ? placeInJson(payload, values) : payload;
   const isForm = values.some(({ source }) => 'form' in source) || payloadFormat === 'form'
     || typeof payloadFormat === 'object' || content.includes('{formSorted}');
   if (!isForm) return { body: encodeJson(document), contentType: JSON_TYPE };

@@ -78,7 +78,7 @@ export class Representation implements PublicRecord {
   }
 
   #makeEtag(): string {
-    const time = timeTag(this.updatedAtMs);
+    const time = this.updatedAtMs.toString(36);
     if (this.#observed === null) return `"${time}-${checksumTag(this.bytes)}"`;
     const { configuration, observation } = this.#observed;
     return `"${time}${checksumTag(configuration)}-${checksumTag(observation)}"`;
@@ -130,18 +130,6 @@ export function encodePublicRecord({ toPublic, observe }: ShownResource, bytes: 
 /** Joins the JSON of two objects, neither of them empty, to one object. */
 function joinObjects(left: Buffer, right: Buffer): Buffer {
   return Buffer.concat([left.subarray(0, -1), Buffer.from(','), right.subarray(1)]);
-}
-
-let lastMs = NaN;
-let lastTag = '';
-
-/** The last tag is cached: records that are written together mostly have the same time. */
-function timeTag(ms: number): string {
-  if (ms !== lastMs) {
-    lastTag = ms.toString(36);
-    lastMs = ms;
-  }
-  return lastTag;
 }
 
 /** Eight hex digits. */

@@ -4,6 +4,7 @@ const OPENING = '{[';
 const CLOSING = '}]';
 /** Ends a number, or any other bare word that stands for a value. */
 const BARE_END = /[\s,}\]"]/g;
+const SPACE = /[ \t\r\n]*/y;
 
 /** The end of the value that begins at `start`: its string, container or bare word. */
 export function findJsonValueEnd(text: string, start: number): number {
@@ -14,14 +15,21 @@ export function findJsonValueEnd(text: string, start: number): number {
   return BARE_END.exec(text)?.index ?? text.length;
 }
 
-/** Past the closing quote; the end of the text where there is none. */
-function findStringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (character === '"') return at + 1;
-    if (character === '\\') at += 1;
+/** Past the closing quote of the string that begins at `start`; without one the text's end. */
+export function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charAt(end - 1 - escapes) === '\\') escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
   }
   return text.length;
+}
+
+/** Whether the string that ends before `end` is the name of a member: a colon follows it. */
+export function isMemberName(text: string, end: number): boolean {
+  SPACE.lastIndex = end;
+  SPACE.exec(text);
+  return text.charAt(SPACE.lastIndex) === ':';
 }
 
 function findContainerEnd(text: string, start: number): number {

@@ -4,16 +4,14 @@
  * text; of bytes that are not UTF-8 nothing. Pure.
  */
 import { isUtf8 } from 'node:buffer';
+import { findStringEnd, isMemberName } from '../../base/text/json-value-end.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 const MINUS = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 const BYTE_ORDER_MARK = 0xfeff;
 const NUMBER = /[-+.0-9eE]*/y;
-const SPACE = /[ \t\r\n]*/y;
 
 /** A longer text, such as a file in base64, is cut: each part takes a step. */
 const TEXT_LENGTH_MAX = 1 << 17;
@@ -43,7 +41,7 @@ function* listJsonTexts(json: string): Generator<string, void, void> {
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       const end = findStringEnd(json, at);
-      if (!isName(json, end)) yield* cutText(unescapeString(json.slice(at, end)));
+      if (!isMemberName(json, end)) yield* cutText(unescapeString(json.slice(at, end)));
       at = end;
     } else if (code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)) {
       NUMBER.lastIndex = at;
@@ -54,23 +52,6 @@ function* listJsonTexts(json: string): Generator<string, void, void> {
       at += 1;
     }
   }
-}
-
-/** Finds the end of a string, behind its closing quote. */
-function findStringEnd(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (json.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return end + 1;
-  }
-  return json.length;
-}
-
-/** Whether the string that ends at `end` is the name of a member. */
-function isName(json: string, end: number): boolean {
-  SPACE.lastIndex = end;
-  SPACE.exec(json);
-  return json.charCodeAt(SPACE.lastIndex) === COLON;
 }
 
 function unescapeString(json: string): string {

@@ -52,6 +52,14 @@ export function computeHmac(
   return digest;
 }
 
+/** Compares in a time that says nothing of where they differ, or how long they are. */
+export function isSameSecret(left: string | Uint8Array, right: string | Uint8Array): boolean {
+  const { createHash, timingSafeEqual } = loadCrypto();
+  const digest = (secret: string | Uint8Array): Buffer =>
+    createHash('sha256').update(secret).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}
+
 function computeInnerHash(
   hash: HmacHash, inner: Uint8Array, pieces: readonly (string | Uint8Array)[],
 ): string {

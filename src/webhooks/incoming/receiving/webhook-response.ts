@@ -17,8 +17,6 @@ const JSON_TYPE = 'application/json';
 const JSON_HEADERS = formatHeaders(['Content-Type', JSON_TYPE]);
 const CHAIN_REFUSED_HEADERS = formatHeaders(
   ['Content-Type', JSON_TYPE, 'X-Hookshelf-Chain', CHAIN_REFUSED]);
-// A string is sent in one write with its head; a buffer would take two.
-const EMPTY_SUCCESS = '{"success":true,"message":"","data":{}}';
 
 const NO_DATA = '{}';
 
@@ -128,9 +126,8 @@ export function buildOutcomeResponse(
   const status = success ? 200 : 400;
   const outcome = success ? 'accepted' : 'failed';
   const isChainRefused = result instanceof ChainRefusal;
-  const isEmpty = success && result.message === null && dataJson === NO_DATA;
-  const body = isEmpty ? EMPTY_SUCCESS
-    : `{"success":${success},"message":${JSON.stringify(message)},"data":${dataJson}}`;
+  // A string is sent in one write with its head; a buffer would take two.
+  const body = `{"success":${success},"message":${JSON.stringify(message)},"data":${dataJson}}`;
   return { status, outcome, body, message, result, dataJson, requestId: null, isChainRefused };
 }
 

@@ -18,6 +18,7 @@ import {
   fillPieces, formatPlaceholderValue, rememberPaths, splitPlaceholders,
 } from '../../../base/json/placeholders.ts';
 import type { JsonValue } from '../../../base/schema.ts';
+import { findStringEnd, isMemberName } from '../../../base/text/json-value-end.ts';
 import { isJsonType } from './content-type.ts';
 import { chooseEscape } from './escape-value.ts';
 
@@ -135,13 +136,6 @@ function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The index after the closing quote of the string that opens at `start`, in valid JSON. */
-function findStringEnd(text: string, start: number): number {
-  let index = start + 1;
-  while (text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
-  return index + 1;
-}
-
 /** The index of the first `{{` outside of strings, which is never valid JSON; -1: there is none. */
 function findUnquotedPlaceholder(text: string): number {
   let isInString = false;
@@ -152,13 +146,6 @@ function findUnquotedPlaceholder(text: string): number {
     else if (!isInString && character === '{' && text[index + 1] === '{') return index;
   }
   return -1;
-}
-
-/** Whether the string that ends before `end` is the name of a member: a colon follows it. */
-function isMemberName(text: string, end: number): boolean {
-  let index = end;
-  while (' \t\n\r'.includes(text[index] ?? '!')) index += 1;
-  return text[index] === ':';
 }
 
 /**

@@ -267,38 +267,16 @@ function parseJsonIfValid(text: string | null): unknown {
   }
 }
 
-/** The names of the form that was sorted last, and their indexes in order. */
-let lastNames: readonly string[] = [];
-let lastOrder: readonly number[] = [];
-
 /**
  * The fields of a form as Twilio signs them: names in order of code units, each before its sorted
- * values; repeated values count once. Forms of one sender mostly have the same names, which are
- * sorted once: for a text message of Twilio, 1 KB in 20 fields, this takes 0.7 µs instead of 1.4.
+ * values; repeated values count once.
  */
 function sortForm(fields: FormFields): string {
-  if (!hasLastNames(fields)) {
-    const names = [...fields.keys()];
-    lastNames = names;
-    lastOrder = [...names.keys()].sort((left, right) =>
-      (names[left] ?? '') < (names[right] ?? '') ? -1 : 1);
-  }
-  const valuesByIndex = [...fields.values()];
   let text = '';
-  for (const index of lastOrder) {
-    const values = valuesByIndex[index] ?? [];
+  for (const name of [...fields.keys()].sort()) {
+    const values = fields.get(name) ?? [];
     const sortedValues = values.length === 1 ? values : [...new Set(values)].sort();
-    for (const value of sortedValues) text += `${lastNames[index]}${value}`;
+    for (const value of sortedValues) text += name + value;
   }
   return text;
-}
-
-function hasLastNames(fields: FormFields): boolean {
-  if (fields.size !== lastNames.length) return false;
-  let index = 0;
-  for (const name of fields.keys()) {
-    if (name !== lastNames[index]) return false;
-    index += 1;
-  }
-  return true;
 }

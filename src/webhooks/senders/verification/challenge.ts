@@ -5,6 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { quote } from '../../../base/text/error-message.ts';
+import { isSameSecret } from '../hmac.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { SECRET_BYTES_MAX } from '../../members/secret-members.ts';
@@ -110,7 +111,7 @@ function readAnswerHeaders(
 const HEADER_TEXT = /^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,8190}[\x21-\x7e\xa0-\xff])?$/;
 
 function checkToken(expectedToken: string | undefined, token: string | null): string | null {
-  return token !== null && expectedToken !== undefined && isSameText(token, expectedToken) ? null
+  return token !== null && expectedToken !== undefined && isSameSecret(token, expectedToken) ? null
     : 'the challenge\'s token is not verification.verifyToken';
 }
 
@@ -156,10 +157,4 @@ function fillTemplate(
 
 function findKey({ keys }: Verifier, secret: 'current' | 'previous'): KeyObject | undefined {
   return keys.find(({ role }) => role === secret)?.key;
-}
-
-function isSameText(left: string, right: string): boolean {
-  const { createHash, timingSafeEqual } = loadCrypto();
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
 }

@@ -7,20 +7,21 @@ import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS } from '../server/event-stream.ts';
-import { callApiAnyStatus, openResponse } from '../server/local/api-call.ts';
-import type { ApiTarget } from '../server/local/api-call.ts';
+import { callApiAnyStatus, openResponse, type ApiTarget } from '../server/local/api-call.ts';
 import { createMemoryTarget } from '../server/local/memory-target.ts';
-import { VIA_HEADER, VIA_MCP } from '../server/http-route.ts';
-import type { Entrance, Exchange, HttpRoute } from '../server/http-route.ts';
-import { MCP_PATH, RELAY_HEADER, parseRelayHeader } from './doors.ts';
-import type { RelayScope } from './doors.ts';
-import { INTERNAL_ERROR, findEra, isRpcError, readMessage, rpcError } from './message.ts';
-import type { Era, RpcError, RpcRequest, Transport } from './message.ts';
-import { answerRequest } from './methods.ts';
-import type { ManualReader } from './methods.ts';
+import {
+  VIA_HEADER, VIA_MCP, type Entrance, type Exchange, type HttpRoute,
+} from '../server/http-route.ts';
+import { MCP_PATH, RELAY_HEADER, parseRelayHeader, type RelayScope } from './doors.ts';
+import {
+  INTERNAL_ERROR, findEra, isRpcError, readMessage, rpcError, type Era, type RpcError,
+  type RpcRequest, type Transport,
+} from './message.ts';
+import { answerRequest, type ManualReader } from './methods.ts';
 import { makeApiTools, makeRouteTools, selectRoutes } from './route-tools.ts';
-import { createToolLists } from './tool.ts';
-import type { CallerApi, Tool, ToolCaller, ToolContext } from './tool.ts';
+import {
+  createToolLists, type CallerApi, type Tool, type ToolCaller, type ToolContext,
+} from './tool.ts';
 import { makeWebhookTools } from './webhook-tools.ts';
 
 const JSON_HEADERS = ['Content-Type', 'application/json'] as const;

@@ -6,9 +6,9 @@ import { suggestName } from '../base/text/error-message.ts';
 import { VERSION } from '../base/version.ts';
 import { makeResult, toContent } from './fit-result.ts';
 import {
-  INVALID_PARAMS, META, METHOD_NOT_FOUND, OLD_VERSIONS, VERSIONS, isRpcError, rpcError,
+  INVALID_PARAMS, META, METHOD_NOT_FOUND, OLD_VERSIONS, VERSIONS, isRpcError, rpcError, type Era,
+  type RpcError, type RpcRequest,
 } from './message.ts';
-import type { Era, RpcError, RpcRequest } from './message.ts';
 import { INSTRUCTIONS, PROMPTS } from './prompts.ts';
 import { checkArguments } from './route-call.ts';
 import type { Tool, ToolCaller, ToolContext } from './tool.ts';

@@ -9,8 +9,7 @@
  * caller, route and key>, "createdAt", "request": <SHA-256 of the body>, "status", "headers",
  * "body"}`. Expired records are removed in transactions of their own.
  */
-import type { Clock } from '../base/clock.ts';
-import { formatTimestamp } from '../base/clock.ts';
+import { formatTimestamp, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';

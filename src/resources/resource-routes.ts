@@ -22,9 +22,8 @@ import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
 import { pathParameter } from './route-specs.ts';
 import {
-  ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation,
+  ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation, type EncodedRecord,
 } from './send-representation.ts';
-import type { EncodedRecord } from './send-representation.ts';
 
 /** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,

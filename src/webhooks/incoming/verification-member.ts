@@ -13,9 +13,7 @@ import type { SecretShape, SecretShapeChoice } from '../members/secret-members.t
 import { isTargetUrl } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
-import {
-  PRESETS, findPreset, getPreset, readScheme,
-} from '../senders/presets/preset-table.ts';
+import { PRESETS, findPreset, getPreset, readScheme } from '../senders/presets/preset-table.ts';
 import { NEEDS, usesOrigins, type Need } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import {

@@ -9,9 +9,7 @@
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
-import {
-  decodeIdCursor, encodeIdCursor, type PageParameters,
-} from '../../resources/id-cursor.ts';
+import { decodeIdCursor, encodeIdCursor, type PageParameters } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT, pagedListResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';

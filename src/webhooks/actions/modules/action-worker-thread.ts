@@ -3,8 +3,9 @@
  * the tools of the runs. When it ends, by itself or because it does not answer or takes too much
  * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
  */
-import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
+import {
+  MessageChannel, Worker, receiveMessageOnPort, type MessagePort,
+} from 'node:worker_threads';
 import { endsInTime, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { countThread } from '../../../base/live-threads.ts';

@@ -11,12 +11,13 @@ import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
 import type { TargetResponse } from '../../members/http-sender.ts';
 import { isActionClass } from '../action-registry.ts';
-import { ActionResult } from '../action.ts';
-import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
-import { requestKiB } from './worker-messages.ts';
-import type {
-  CheckReport, LoadReport, LogReport, ModuleRun, OutcomeMessage, RequestReport, RequestSettlement,
-  ThrownMessage, WorkerOrder, WorkerSetup,
+import {
+  ActionResult, type Action, type ActionClass, type ActionTools, type Payload,
+} from '../action.ts';
+import {
+  requestKiB, type CheckReport, type LoadReport, type LogReport, type ModuleRun,
+  type OutcomeMessage, type RequestReport, type RequestSettlement, type ThrownMessage,
+  type WorkerOrder, type WorkerSetup,
 } from './worker-messages.ts';
 
 // In the main thread.

@@ -27,7 +27,6 @@ export type RpcError = {
   readonly id?: RpcRequest['id'];
 };
 
-/** How a message came. */
 export type Transport = {
   /** The value of a header, empty without one; null: it came on stdin. */
   readonly header: ((name: string) => string) | null;

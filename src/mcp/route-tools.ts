@@ -65,7 +65,6 @@ const FROM_ARGUMENT = {
     { kind: 'integer', minimum: 0, maximum: Infinity }, 'Where a cut answer goes on'),
 };
 
-/** `api_describe` and `api_call`. */
 export function makeApiTools(routes: readonly HttpRoute[]): readonly Tool[] {
   const listCallable = ({ caller }: ToolContext): readonly HttpRoute[] =>
     routes.filter((route) => caller.mayCall(route));
@@ -109,7 +108,6 @@ function formatRoute({ operationId, method, path, summary }: HttpRoute): string 
   return `${operationId}: ${method} ${path}: ${summary}`;
 }
 
-/** The route with its whole schemas. */
 function describeRoute(route: HttpRoute): JsonObject {
   const { operationId, method, path, access, summary, responses } = route;
   const schemas = createSchemas();

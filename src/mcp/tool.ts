@@ -8,7 +8,6 @@ import type { JsonObject, Schema } from '../base/schema.ts';
 import type { ApiCall, ApiResponse } from '../server/local/api-call.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 
-/** Which callers something is for. */
 type AccessRule = Pick<HttpRoute, 'access' | 'bound'>;
 
 export type Tool = AccessRule & {
@@ -52,7 +51,6 @@ export interface CallerApi {
   callEndpoint(call: ApiCall): Promise<ApiResponse>;
 }
 
-/** The surroundings of a call of a tool. */
 export type ToolContext = {
   readonly api: CallerApi;
   readonly caller: ToolCaller;
@@ -62,7 +60,6 @@ export type ToolContext = {
   readonly tellProgress: (progress: number, total: number) => void;
 };
 
-/** The object that a tool answers. */
 export type ToolAnswer = {
   readonly value: JsonObject;
   /** The route that gave it; null: it is all our own. */

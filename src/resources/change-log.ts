@@ -9,7 +9,6 @@ import type { Change } from '../store/store-port.ts';
 import { decodeRecord } from './record.ts';
 import type { WriteOptions } from './repository.ts';
 
-/** The part of a request that the log tells. */
 type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
 
 /**

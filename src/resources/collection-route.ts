@@ -18,7 +18,6 @@ import type { Resource } from './resource.ts';
 
 type ListRepository = Pick<Repository, 'size' | 'ids' | 'findListed'>;
 
-/** A query parameter that selects records. */
 export type CollectionFilter = {
   readonly parameter: ParameterSpec;
   /** Makes a predicate of keys of the parameter's value. Throws `malformed`. */
@@ -44,7 +43,6 @@ export type CollectionView = {
 /** The part of a list that a caller sees. */
 export type ListedView = {
   readonly sees: (id: string) => boolean;
-  /** A record as he sees it. */
   readonly show: (bytes: Buffer) => Buffer;
 };
 

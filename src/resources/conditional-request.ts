@@ -4,7 +4,6 @@ import { AppError } from '../base/errors.ts';
 import type { Exchange } from '../server/http-route.ts';
 import type { Precondition } from './repository.ts';
 
-/** The version of a record that conditions are compared with. */
 type ComparedVersion = {
   readonly etag: string;
   /** When the record was last written. */

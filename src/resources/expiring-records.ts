@@ -31,7 +31,6 @@ type ExpiringRecordsDeps = {
 type ExpiringRecord =
   { readonly id: string; readonly expiryMs: number; readonly byteCount: number };
 
-/** Records removed in one transaction. */
 const CHUNK_RECORDS = 250;
 /** Records visited in one turn of the event loop: a millisecond of work. */
 const TURN_RECORDS = 2000;

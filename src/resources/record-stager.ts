@@ -22,7 +22,6 @@ export type ChangeHook = (
   transaction: Transaction, change: Change, inputs: TransactionInputs,
 ) => void;
 
-/** The part of a resource's description that a repository needs. */
 export type RepositoryResource = Pick<Resource,
   'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'toPublic' | 'observe' | 'reconcile'
   | 'keepStored' | 'patchBase'>;

@@ -56,7 +56,6 @@ export function decodeRecordAs<T>(
   return record as T;
 }
 
-/** The timestamps of a new record. */
 export function createTimestamps(nowMs: number): VersionTimestamps {
   const time = formatTimestamp(nowMs);
   return { createdAt: time, updatedAt: time, updatedMs: nowMs };
@@ -102,7 +101,6 @@ export function sliceHead(key: KeyName, id: string, bytes: Buffer): Buffer {
 const TIMESTAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
 const TIMESTAMPS_BYTES_MAX = 256;
 
-/** Whether a record was not written again since it was created. */
 export function isFirstVersion(bytes: Buffer): boolean {
   const match = TIMESTAMPS_PATTERN.exec(bytes.toString('latin1', 0, TIMESTAMPS_BYTES_MAX));
   assert(match !== null, 'a record begins with its stamps');

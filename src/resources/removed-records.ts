@@ -71,7 +71,6 @@ export class RemovedRecords {
       + `${RESTORABLE_MS / 1000} s: only such a one can be put back, by its identifier`);
   }
 
-  /** Forgets a removal, as once it is taken back. */
   forget(id: string): void {
     this.#bytes -= this.#removals.get(id)?.bytes ?? 0;
     this.#removals.delete(id);

@@ -8,7 +8,6 @@ import type { StoredRecord } from '../store/store-port.ts';
 import { decodeRecord, readUpdatedMs } from './record.ts';
 import type { Resource } from './resource.ts';
 
-/** A record in a list. */
 export type PublicRecord = { readonly id: string; readonly bytes: Buffer };
 
 /** The JSON of a record and of its observation, apart, for the two parts of the tag. */
@@ -85,7 +84,6 @@ export class Representation implements PublicRecord {
   }
 }
 
-/** The part of a resource's description that says what callers see of its records. */
 type ShownResource = Pick<Resource, 'collection' | 'toPublic' | 'observe'>;
 
 /**
@@ -120,7 +118,6 @@ export function createRepresentation(
     { configuration, observation, changedAtMs });
 }
 
-/** The JSON of a stored record as callers see it. */
 export function encodePublicRecord({ toPublic, observe }: ShownResource, bytes: Buffer): Buffer {
   if (toPublic === undefined) return bytes;
   const record = decodeRecord(bytes);

@@ -25,7 +25,6 @@ import {
   ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation, type EncodedRecord,
 } from './send-representation.ts';
 
-/** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,
   'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'> & {
     /** The way in which a caller may ask for some members of a record alone. */
@@ -299,7 +298,6 @@ export function recordResponse(
   };
 }
 
-/** The path parameter for a record's key. */
 export function createKeyParameter(
   { collection, noun }: Pick<RoutedResource, 'collection' | 'noun'>,
 ): ParameterSpec {

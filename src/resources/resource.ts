@@ -62,7 +62,6 @@ export type NamedSchema = ObjectSchema & { readonly name: string };
 /** `apply`: the body is a whole record, which may be stored already. */
 export type WriteCause = 'add' | 'replace' | 'patch' | 'apply';
 
-/** A column of a list on a terminal. */
 type ColumnSpec = {
   readonly title: string;
   readonly member: string;
@@ -76,7 +75,6 @@ type ColumnSpec = {
   readonly importance?: number;
   /** Formats the cell; null leaves it empty. Default: the member itself. */
   readonly show?: (value: JsonValue | undefined, row: JsonObject) => string | null;
-  /** Colours by value. */
   readonly tones?: Readonly<Record<string, 'good' | 'warning' | 'bad'>>;
 };
 

@@ -41,7 +41,6 @@ export function sendRepresentation(
   exchange.send(200, representation.headerText + moreHeaders, bytes);
 }
 
-/** A record in another media type than JSON. */
 export type EncodedRecord = {
   readonly bytes: Buffer;
   /** `Content-Type` and what else the format needs. */

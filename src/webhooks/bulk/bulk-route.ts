@@ -13,7 +13,6 @@ import { COUNT_SCHEMA, JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
-/** Describes a route that adds jobs of one kind. */
 type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters' | 'bound'> & {
   readonly kind: string;
   /** The name of the body in the OpenAPI document. */
@@ -31,7 +30,6 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
    * route, or its path names the only webhook.
    */
   readonly bindFilter?: (filter: JsonObject, binding: Binding) => JsonObject;
-  /** Rules for the body as a whole. */
   readonly bodyRules?: Pick<ObjectSchema, 'check' | 'hint'>;
 };
 

@@ -15,10 +15,8 @@ export interface JobKind {
   select(filter: JsonObject): RecordSelection;
 }
 
-/** The kinds by their names. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
-/** The records of one job. */
 export interface RecordSelection {
   /**
    * Resolves with the last id there is, once all accepted records are written; null without
@@ -26,7 +24,6 @@ export interface RecordSelection {
    * be lower than that one.
    */
   begin(): Promise<string | null>;
-  /** Counts the matching records up to the id `upTo`. */
   count(upTo: string): Promise<number>;
   /**
    * Finds the next matching records behind the id `after`, up to the id `upTo`, in order. If they

@@ -25,7 +25,6 @@ import { createBackfill, type BackfillWork } from './backfill.ts';
 import type { JobKind, JobKinds } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
-/** The services that do to a record what a job is for. */
 type JobWork = BackfillWork & {
   readonly requests: Pick<RequestService, 'stageReplay'>;
   readonly findSearched: RequestLookup['findSearched'];

@@ -35,7 +35,6 @@ import type { Jobs } from './jobs.ts';
 import { bindResendFilter } from './job-kinds.ts';
 import { jobResource } from './job-resource.ts';
 
-/** What the description of a new job is checked against. */
 type JobAdmission = {
   /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;

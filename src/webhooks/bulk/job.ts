@@ -59,7 +59,6 @@ export const JOB_SCHEMA = objectSchema('Job', {
 /** A dry run: how many records a job would take. */
 export const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
 
-/** Returns the job as callers see it. */
 export function toPublicJob(
   { id, kind, status, reason, total, done, failed, hook }: Job,
 ): JsonObject {

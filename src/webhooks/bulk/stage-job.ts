@@ -33,7 +33,6 @@ export function stageNewJob(transaction: Transaction, job: Job): void {
   if (webhookId !== null && status === 'running') putHold(transaction, webhookId, id);
 }
 
-/** Stages what has become of a job. */
 export function stageJobChange(transaction: Transaction, job: Job): void {
   const { id, hook: webhookId, status } = job;
   transaction.put(jobCollection.name, id, encodeJob(job));

@@ -10,7 +10,6 @@ import type { RecordKind } from './record-kinds.ts';
 /** Stands among the changed members in place of `secret` when there will be none. */
 export const SECRET_REMOVED = 'secret removed';
 
-/** A record that changes, as it is stored and as it will be. */
 type PlannedRecord = {
   readonly kind: RecordKind;
   readonly name: string;

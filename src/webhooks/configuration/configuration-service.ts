@@ -62,7 +62,6 @@ export class ConfigurationService {
     exchange.sendJson(200, plan, ['ETag', etag]);
   }
 
-  /** Makes the configuration what the document says, in one transaction. */
   async #apply(document: ConfigurationDocument, exchange: Exchange): Promise<TaggedPlan> {
     const { makeId } = this.#context;
     const { optionsChecks, repositories } = this.#services;

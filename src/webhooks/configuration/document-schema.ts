@@ -65,7 +65,6 @@ const optionsSchema = describeObject({
 });
 
 export const OPTION_MEMBERS = optionsSchema.members;
-/** The options of an apply. */
 export type ApplyOptions = InputOf<typeof optionsSchema>;
 
 /**

@@ -26,7 +26,6 @@ import type { ConfiguredRecord, StoredConfiguration } from './stored-configurati
 
 type Repositories = Readonly<Record<RecordKind['member'], Repository>>;
 
-/** The records that a document is for. */
 export type ConfiguredRecords = {
   readonly repositories: Repositories;
   /** How many requests or deliveries wait for a webhook. */
@@ -129,7 +128,6 @@ type StageContext = {
   readonly inputs: TransactionInputs;
 };
 
-/** A record of the document, with the record as it is stored and the members to store. */
 type PlannedWrite = {
   readonly record: ApplicableRecord;
   readonly before: ConfiguredRecord | null;

@@ -21,7 +21,6 @@ import { bringsSecret, isSecretAwaited } from './verification-member.ts';
 
 const AWAITED_MS = 600_000;
 
-/** `POST /api/incoming-webhooks/{identifier}/await-secret`. */
 export function awaitSecretRoute(records: Repository): HttpRoute {
   return {
     method: 'POST', path: `${incomingResource.path}/{identifier}/await-secret`, access: 'admin',

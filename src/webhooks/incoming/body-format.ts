@@ -27,7 +27,6 @@ type BodyMembers = {
 
 export type BodyReading = {
   readonly format: BodyFormat;
-  /** The limit of the plain body. */
   readonly plainBytesMax: number;
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;

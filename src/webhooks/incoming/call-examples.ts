@@ -10,7 +10,6 @@ const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
 const BODY = '{"message":"Hello, World!"}';
 
-/** POST where it is allowed. */
 export function chooseExampleMethod(allowedMethods: readonly string[]): string {
   return allowedMethods.includes('POST') ? 'POST' : allowedMethods[0] ?? 'POST';
 }

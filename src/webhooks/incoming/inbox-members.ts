@@ -101,7 +101,6 @@ export type ReadyInbox = {
   readonly eventIdSources: ValueSources | null;
   /** How long an id is remembered; 0: requests are not compared. */
   readonly deduplicateMs: number;
-  /** Whether a verified request has its event id signed. */
   readonly isEventIdSigned: boolean;
 };
 

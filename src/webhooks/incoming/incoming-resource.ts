@@ -44,7 +44,6 @@ export const incomingResource: Resource = {
   ],
 };
 
-/** The names of the configurations that the routes run, each once. */
 function listConfigurationNames(routes: JsonValue | undefined): string | null {
   const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
   const names = list.map((route) => isJsonObject(route) ? route['actionConfiguration'] : null);

@@ -45,7 +45,6 @@ export function assertEventRoom(
 export type RouteOutcome = {
   readonly name: string;
   readonly result: ActionResult;
-  /** The result's data as JSON. */
   readonly dataJson: string;
   /**
    * An error of a built-in action about our own state, such as `unavailable`; the result is failed.

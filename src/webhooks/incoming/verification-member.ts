@@ -142,7 +142,6 @@ export type SenderVerifier = {
   readonly verifier: Verifier;
 };
 
-/** The stored members that a verifier is compiled from. */
 type VerifiedMembers = SecretMembers & {
   readonly verification?: Verification; readonly secretAwaitedUntil?: string;
 };

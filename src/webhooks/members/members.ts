@@ -35,7 +35,6 @@ export const descriptionMember = {
   description: 'What it is for, and whose it is',
 } as const satisfies MemberSchema;
 
-/** The identifier of an action configuration. */
 export const configurationMember = {
   schema: { kind: 'string', minLength: 1, maxLength: 128 }, label: 'Action',
   form: { field: 'action' },

@@ -8,7 +8,6 @@ const SCHEME = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 const CREDENTIALS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
 const VALUE_END = /[&#]/g;
 
-/** Whether a text reads as an absolute URL. */
 export function isUrl(text: string): boolean {
   return SCHEME.test(text);
 }

@@ -13,7 +13,6 @@ type VisibleWebhook = {
   readonly actionConfiguration?: unknown;
 };
 
-/** The outgoing webhooks that there are. */
 type VisibilityDirectory = { find(identifier: string): VisibleWebhook | undefined };
 
 /** Finds what the caller sees; null: everything, as his token is not bound, or he needs none. */

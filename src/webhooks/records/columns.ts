@@ -37,7 +37,6 @@ type AnyColumn<Item> = RecordColumn<Item, never>;
 
 const SLOTS_MIN = 1024;
 
-/** The test that no record meets. */
 const matchNone: SlotTest = () => false;
 
 export class RecordColumns<Item> {

@@ -150,7 +150,6 @@ export function describeQueryParameters<Filter>(
   }));
 }
 
-/** Describes the parameters of these names as members of a body. */
 export function describeBodyMembers<Filter>(
   fields: RecordFields<never, Filter>, names: readonly string[],
 ): MemberSchemas {

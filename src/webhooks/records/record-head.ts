@@ -34,7 +34,6 @@ export class RecordHead<Status extends string> {
     return status;
   }
 
-  /** Reads the milliseconds since the epoch of the last change. */
   readUpdatedMs(record: Buffer): number {
     const end = this.findEnd(record) - 1;
     return parseTimestamp(record.toString('latin1', end - TIME_LENGTH, end));

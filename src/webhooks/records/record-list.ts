@@ -22,7 +22,6 @@ export type RecordMatches = {
   readonly walk: SlotIterator;
 };
 
-/** The selection of a filter that no record matches. */
 export const NO_MATCHES: RecordMatches = { matches: () => false, walk: { next: () => -1 } };
 
 type Page<PageItem> = {

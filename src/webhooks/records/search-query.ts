@@ -17,18 +17,15 @@ import { WHERE_MAX, parseWhere } from './where-parameter.ts';
 export type SearchedRecord<Item> = {
   /** All that is searched, as it is stored; null: it is not stored, so it is always decoded. */
   readonly encodedParts: readonly Buffer[] | null;
-  /** Decodes what is searched. */
   readonly read: () => SearchedContent;
   readonly decode: () => Item;
 };
 
-/** The parts of a record that a search sees. */
 export type SearchedContent = {
   /** The ids that we have given: a word of eight or more characters finds them. */
   readonly ids: readonly string[];
   /** The texts beside the payload that are searched for words. */
   readonly texts: Iterable<string>;
-  /** null: there is none. */
   readonly readPayload: () => Buffer | null;
   readonly createFacts: () => Facts;
 };
@@ -63,7 +60,6 @@ export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
-/** The parameters of a search, split from the other parameters of a raw query. */
 export type SearchParameters = {
   /** The text of `q`; empty: it asks for nothing. */
   readonly text: string;
@@ -147,9 +143,7 @@ export function prepareWhere(
   };
 }
 
-/** Texts that are looked into in one step. */
 const TEXTS_PER_STEP = 200;
-/** Characters of texts that are looked into in one step. */
 const LENGTH_PER_STEP = 1 << 16;
 
 /** Whether a record that may match does: `words` are those of the query. Takes steps if large. */

@@ -57,7 +57,6 @@ type SearchableList<Item, Filter> = {
   readonly findView?: (exchange: Exchange, isSearch: boolean) => ListView<Item, Filter> | null;
 };
 
-/** The part of a list that a caller sees. */
 type ListView<Item, Filter> = {
   readonly resolve: (filter: Filter) => Filter;
   readonly toPublic?: (item: Item) => object;

@@ -10,7 +10,6 @@ const PARSED_WEIGHT = 16;
 /** A text that sorts after every identifier. */
 const AFTER_EVERY_ID = '\uffff';
 
-/** Goes from slot to slot. */
 export type SlotIterator = Pick<Walk, 'next'>;
 
 /** Looks at a record. Returns how closely, because that is the cost; `done` ends the scan. */

@@ -20,7 +20,6 @@ type WebhookRow = DisabledMembers & {
   readonly updatedAt?: string;
 };
 
-/** The webhooks of one direction. */
 type WebhookRows<Webhook> = {
   find(identifier: string): Webhook | undefined;
 };

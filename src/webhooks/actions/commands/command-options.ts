@@ -130,7 +130,6 @@ const OPTIONS_SCHEMA: ObjectSchema = {
   ],
 };
 
-/** `commandNames` are the commands to choose from. */
 export function commandOptions(commandNames: readonly string[]): MemberSchemas {
   const { command, ...others } = OPTIONS_SCHEMA.members;
   assert(command !== undefined, 'every run has a command');

@@ -84,7 +84,6 @@ export class CommandOutputs {
   }
 }
 
-/** The kept parts of one output. */
 class CommandOutput {
   readonly #lines: OutputLines;
   readonly #headBytesMax: number;

@@ -297,7 +297,6 @@ function findLastLine(errorTail: Buffer): string {
   return `${line.slice(0, ERROR_LINE_LENGTH_MAX - 1).toWellFormed()}…`;
 }
 
-/** Output in JSON becomes its value, other output stays text. */
 function parseOutput(text: string): JsonValue {
   try {
     return parseJson(Buffer.from(text)) as JsonValue;

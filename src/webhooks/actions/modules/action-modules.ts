@@ -283,7 +283,6 @@ export class ActionModules {
     }
   }
 
-  /** The module that caused the end, as far as known. */
   #findCulprit(
     { loadingId }: ActionWorker, { stack, markedModuleId }: WorkerEnd,
   ): LoadedModule | undefined {
@@ -312,7 +311,6 @@ export class ModuleHealth {
     this.#clock = clock;
   }
 
-  /** 0: it is not switched off. */
   get remainingMs(): number {
     return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
   }

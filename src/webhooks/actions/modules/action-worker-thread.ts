@@ -481,7 +481,6 @@ function createMark(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The number of the module; null without one. */
 function readModuleMark(mark: Int32Array): number | null {
   const value = Atomics.load(mark, 0);
   return value === 0 ? null : value - 1;

@@ -456,7 +456,6 @@ function describeAny(
   return { text, members, cause, requestId: requestIds?.get(thrown) ?? null };
 }
 
-/** An error is an error again in this thread. */
 export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown {
   if (members === null) return text;
   const error = new Error(String(members['message'] ?? ''));

@@ -78,7 +78,6 @@ export class AdmittedRequest implements CalledRequest {
     return resolveOrigin(this.exchange);
   }
 
-  /** Its lines name the webhook. */
   get log(): Logger {
     return createTaggedLogger(this.exchange.log, this.webhook.labels);
   }
@@ -89,7 +88,6 @@ export class AdmittedRequest implements CalledRequest {
     this.webhook.traffic.unparsedCount += 1;
   }
 
-  /** The facts that conditions of routes are evaluated with. */
   createFacts(): Facts {
     const { search, request: { headers, method } } = this.exchange;
     return new Facts({

@@ -45,7 +45,6 @@ export type ReadyIncomingWebhook = Omit<StoredIncomingWebhook, 'routes'> & Ready
   readonly routes: readonly ReadyWebhookRoute[];
   /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
   readonly hasRoutes: boolean;
-  /** Whether a route has a condition. */
   readonly hasConditions: boolean;
   readonly traffic: WebhookTraffic;
 };

@@ -6,7 +6,6 @@ import { decodeRecord } from '../../../resources/record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { incomingCollection } from '../incoming-webhook.ts';
 
-/** The identity of a webhook, for its record and for the log. */
 type IdentifiedWebhook = { readonly identifier: string; readonly labels: LogFields };
 
 const MINUTE_MS = 60_000;

@@ -20,7 +20,6 @@ import {
 type PreparedResponse = {
   readonly headers: HeaderText;
   readonly headersOfChain: HeaderText;
-  /** null: there is no body. */
   readonly body: BodyTemplate | null;
 };
 

@@ -56,7 +56,6 @@ export type WebhookResponse = {
   readonly isChainRefused?: boolean;
 };
 
-/** The response to a run, with the result that it was made of. */
 type ResultResponse = WebhookResponse & { readonly result: ActionResult };
 
 /** The members of a request that say which response of its own it gets. */
@@ -87,7 +86,6 @@ export function findCustomResponse(
   return response === null && outcome === 'unmatched' ? responses.accepted ?? null : response;
 }
 
-/** The status that the sender gets. */
 export function findSentStatus(
   request: AnsweredRequest, { status, outcome }: Pick<WebhookResponse, 'status' | 'outcome'>,
 ): number {

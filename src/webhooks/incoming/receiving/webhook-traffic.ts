@@ -78,7 +78,6 @@ export type Rejection = {
   readonly linesMax?: number;
 };
 
-/** The members of a webhook that its rejections are logged with. */
 type RejectingWebhook = { readonly pathSegment: string; readonly labels: LogFields };
 
 const REJECTED = 'a call of an incoming webhook was rejected';
@@ -106,7 +105,6 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  /** Counts and logs the rejection, and throws it. */
   reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): never {
     const { code, message, finding, details = {}, check, linesMax } = rejection;
     if (check !== null) this.counts.set(check, (this.counts.get(check) ?? 0) + 1);

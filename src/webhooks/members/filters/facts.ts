@@ -12,7 +12,6 @@ import { didYouMean } from '../../../base/text/nearest.ts';
 import type { Steps } from '../../../base/turns.ts';
 
 export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
-/** The sources of a response. */
 export const RESPONSE_SOURCES = ['status', 'body'] as const;
 export type FactSource = (typeof SOURCES)[number] | (typeof RESPONSE_SOURCES)[number];
 
@@ -26,14 +25,12 @@ type FactsInput = {
   /** The raw query without `?`. */
   readonly query?: string;
   readonly method?: string;
-  /** The status of a response. */
   readonly status?: number;
 };
 
 /** The comparison of a `contains`: the only one that takes longer the more the sender sends. */
 export type ContainsTest = { readonly read: FactReader; readonly value: JsonValue | undefined };
 
-/** The elements of an array that are collected in one step. */
 const ELEMENTS_STEP = 1000;
 
 export class Facts {
@@ -44,7 +41,6 @@ export class Facts {
   #query: URLSearchParams | null = null;
   /** The elements of each array that was searched more than once; null: once. */
   #elements: Map<readonly unknown[], ScalarSet | null> | null = null;
-  /** The results of searches that were made ahead. */
   #searchResults: Map<ContainsTest, boolean> | null = null;
 
   constructor(input: FactsInput) {

@@ -30,7 +30,6 @@ const PATH_LENGTH_MAX = 500;
 const ORDER_BYTES_MAX = 2048;
 /** A longer text is cut, and told from others by its digest: each pending task has its key. */
 const KEY_LENGTH_MAX = 200;
-/** How much of a longer text stays. */
 const KEY_START_LENGTH = 100;
 
 /** `findOrderProblems` checks it. */
@@ -38,7 +37,6 @@ const orderSchema: SchemaOf<Order, JsonSchema> = {
   kind: 'json', isObject: false, bytesMax: ORDER_BYTES_MAX, depthMax: 1,
 };
 
-/** The order of deliveries or requests. */
 export const orderMember = {
   schema: orderSchema,
   form: {
@@ -79,7 +77,6 @@ export function findOrderProblems(
   return problem === null ? [] : [{ pointer: `${pointer}/key`, detail: problem }];
 }
 
-/** The path at which an order has its key; null: it has none. */
 export function findKeyPath(order: Order | undefined): string | null {
   return typeof order === 'object' ? order.key : null;
 }

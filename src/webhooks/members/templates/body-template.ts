@@ -23,7 +23,6 @@ import { isJsonType } from './content-type.ts';
 import { chooseEscape } from './escape-value.ts';
 
 export type BodyTemplate = {
-  /** The paths of its placeholders. */
   readonly paths: readonly JsonPath[];
   /** The body as text. Throws `too_large` if it passes `lengthMax` characters. */
   readonly fill: (readValue: ReadValue, lengthMax?: number) => string;

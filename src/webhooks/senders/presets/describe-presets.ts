@@ -5,7 +5,6 @@ import { findPresetObstacle, PRESETS } from './preset-table.ts';
 import type { PresetDescription } from './preset-schema.ts';
 import type { Preset } from './preset.ts';
 
-/** The signed parts, in words. */
 export function formatCoverage({ covers, needs }: PresetDescription): string {
   return needs.includes('scheme') ? SCHEME_DECIDES : covers.join(', ') || 'nothing';
 }

@@ -23,7 +23,6 @@ export type Preset = {
    * a body. A webhook may have responses of its own over them.
    */
   readonly responses?: PresetResponses;
-  /** The sender's own documentation. */
   readonly documentation: string;
   /** The form of a new secret; absent: only the sender can make one. */
   readonly newSecret?: 'hex' | 'whsec' | 'user:password';

@@ -17,7 +17,6 @@ export function hideSignatureHeaders<Value>(
     [name, hiddenNames.has(name) ? MASK : value]));
 }
 
-/** The names of the query parameters among the sources. */
 export function listQueryParameters(sources: readonly ValueSource[]): readonly string[] {
   return sources.flatMap((source) => 'query' in source ? [source.query] : []);
 }

@@ -30,7 +30,6 @@ export type RawRequest = {
   readonly plainBytesMax?: number;
 };
 
-/** Creates the reader of a request whose sender follows the scheme. */
 export function createRequestReader(
   { payload }: Pick<Scheme, 'payload'>, request: RawRequest,
 ): RequestReader {
@@ -154,7 +153,6 @@ export class RequestReader {
     return this.#cloudEvent;
   }
 
-  /** See `sortForm`. */
   sortedForm(): string {
     if (this.#sortedForm === null) {
       const form = this.form();

@@ -113,7 +113,6 @@ const challengeSchema: ObjectSchema = {
   check: findChallengeProblems,
 };
 
-/** The schema of `verification.scheme`. */
 export const schemeSchema: SchemaOf<Scheme> = {
   kind: 'object', name: 'VerificationScheme',
   members: {

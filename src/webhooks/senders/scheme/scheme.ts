@@ -177,7 +177,6 @@ export function takesSecret({ challenge = [] }: Partial<Scheme>): boolean {
 
 type CoveredPart = 'body' | 'time' | 'id';
 
-/** The parts of a request that the signature covers. */
 export function listCoveredParts(scheme: Scheme): readonly CoveredPart[] {
   const { content, algorithm, timestamp, dedupe, dedupeSigned } = scheme;
   if (algorithm === 'token') return [];

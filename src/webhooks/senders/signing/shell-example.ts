@@ -97,7 +97,6 @@ function formatTimestampCommand({ timestamp }: Scheme): string[] {
   }
 }
 
-/** Whether the request holds or signs an id. */
 function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
   return listSchemeHeaders(scheme, headers).some(([name]) => name === 'id')
     || 'query' in (findPlacement(scheme, 'id') ?? {})
@@ -142,7 +141,6 @@ function formatKeyCommand({ key }: Scheme): string[] {
   ];
 }
 
-/** A part of the signed content as a word of the shell. */
 function formatContentWord(part: ContentPart, request: ShellExampleInput): string {
   const { settings } = request;
   switch (part.kind) {

@@ -13,7 +13,6 @@ import type { Quirk, VerifierSecret } from '../verification/verify.ts';
 import { isInBody, isJsonInForm, listPlacements, type PlacementName } from '../scheme/placement.ts';
 import { createSigningKey, type SigningKey } from './signing-key.ts';
 
-/** A request before it is signed. */
 export type UnsignedRequest = {
   readonly method: string;
   readonly body: Buffer;

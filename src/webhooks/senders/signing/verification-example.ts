@@ -36,7 +36,6 @@ type Place = { readonly source: 'headers' | 'query'; readonly name: string };
 /** A part of the signed content: a literal, or a variable of the code. */
 type ContentWord = { readonly text: string } | { readonly variable: 'body' | 'id' | 'timestamp' };
 
-/** How one signature is compared. */
 type SignatureCheck = {
   /** Runtimes read the bytes of a header as Latin-1, and a query as UTF-8. */
   readonly source: Place['source'];
@@ -297,7 +296,6 @@ const python: Language = {
   },
 };
 
-/** A string literal of PHP between single quotes. */
 export function phpQuote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -17,7 +17,6 @@ export function createRejection(check: CheckName, finding: string): SenderReject
   return { isGenuine: false, check, finding };
 }
 
-/** The places in words for people. */
 export function describeSources(sources: ValueSources | undefined): string {
   return toSourceList(sources).map((source) => {
     if ('header' in source) return source.header;

@@ -61,9 +61,7 @@ export type Verifier = {
   readonly awaitsSecretUntilMs: number;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
-  /** Whether the signed content holds the id. */
   readonly needsId: boolean;
-  /** Whether the signed content holds the plain body. */
   readonly needsPlainBody: boolean;
   readonly keys: readonly VerifierKey[];
   readonly quirk: Quirk;
@@ -81,7 +79,6 @@ export type VerifierSecret = {
   readonly text: string; readonly role: SecretRole; readonly validUntilMs: number;
 };
 
-/** The stored members of a webhook that hold secrets. */
 export type SecretMembers = {
   readonly secret?: string;
   readonly previousSecret?: { readonly secret: string; readonly validUntil: string };

@@ -19,6 +19,7 @@ import type { Exchange, HeaderList, HeaderText, ParameterSpec } from '../server/
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
 import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
+import { JSON_TYPE } from './route-specs.ts';
 
 export const IDEMPOTENCY_KEYS: CollectionSpec = { name: 'idempotency-keys', key: 'identifier' };
 
@@ -56,6 +57,11 @@ type KeepResponse = (transaction: Transaction | null, response: IdempotentRespon
 
 /** Commits the effect of a request; calls `keepResponse` once for each run of its transaction. */
 type IdempotentHandler = (body: Buffer, keepResponse: KeepResponse) => Promise<unknown>;
+
+/** A JSON response that is 202: what the request asks for is on disk, and goes on later. */
+export function acceptedResponse(json: string, headers: HeaderList = []): IdempotentResponse {
+  return { status: 202, headers: ['Content-Type', JSON_TYPE, ...headers], body: json };
+}
 
 type StoredResponse = {
   readonly createdAt: string;

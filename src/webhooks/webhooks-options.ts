@@ -9,8 +9,7 @@ import type { InboxLimits } from './inbox/inbox-retention.ts';
 import type { OnOutcome } from './outcome-listeners.ts';
 
 export type WebhooksOptions = {
-  /** Absent: an `Idempotency-Key` has no effect. */
-  readonly keys?: IdempotencyKeys;
+  readonly keys: IdempotencyKeys;
   readonly http: HttpSender;
   /** Absent: a webhook may have any target. */
   readonly isDeniedTarget?: (url: string) => boolean;

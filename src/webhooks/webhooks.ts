@@ -152,7 +152,7 @@ export interface Webhooks {
 /** Throws `usage` for an unsound custom action. */
 export function createWebhooks(context: RelayContext, ownOptions: WebhooksOptions): Webhooks {
   const { store, log, makeId } = context;
-  const { keys = null, isDeniedTarget = () => false } = ownOptions;
+  const { keys, isDeniedTarget = () => false } = ownOptions;
   const attempts = new AttemptStatistics(context);
   const options = { ...ownOptions, onOutcome: attempts.countOutcomes(ownOptions.onOutcome) };
   const indexes = openIndexes(context, options);
@@ -191,8 +191,8 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
       deliveries, records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs,
       keys, searches, findVisibility, inFlightPerHookMax: options.outgoing.maxInFlightPerHook,
     }),
-    ...emitRoutes(context, events, deliveries, keys),
-    ...requestRoutes(requests, indexes.incoming, keys, searches),
+    ...emitRoutes({ ...context, events, service: deliveries, keys }),
+    ...requestRoutes({ service: requests, keys }, indexes.incoming, searches),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {
@@ -228,7 +228,7 @@ function createOutgoingEndpoints(
     readonly deliveries: DeliveryService;
     readonly records: WebhookResources['outgoing'];
     readonly webhooks: Pick<Indexes, WebhookDirection>;
-    readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys | null;
+    readonly health: HealthMonitor; readonly jobs: Jobs; readonly keys: IdempotencyKeys;
     readonly searches: Searches; readonly findVisibility: FindVisibility;
     readonly inFlightPerHookMax: number;
   },
@@ -241,7 +241,7 @@ function createOutgoingEndpoints(
       send: (...input) => sender.sendText(...input),
     }),
     ...bindRoutes(receiverRows, webhooks.outgoing),
-    ...deliveryRoutes(deliveries, findVisibility, webhooks, keys, searches),
+    ...deliveryRoutes({ service: deliveries, findVisibility, keys }, webhooks, searches),
     ...eventRoutes(keptEvents, findVisibility, webhooks.outgoing, searches),
     ...jobRoutes(jobs, findVisibility, { keys, webhooks }),
   ];

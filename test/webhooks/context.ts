@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/log.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { ALL_OWNED } from '../../src/webhooks/work/ownership.ts';
 import type { RelayContext } from '../../src/webhooks/relay-context.ts';
@@ -63,6 +64,7 @@ export function createOptions({
   return {
     http: { request: () => Promise.reject(new Error('nothing is sent here')) },
     baseUri: () => '', onOutcome() {},
+    keys: new IdempotencyKeys(createContext({ collections: [IDEMPOTENCY_KEYS] })),
     ...others,
     actions: actions.map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...incoming }, inbox: { ...INBOX, ...inbox },

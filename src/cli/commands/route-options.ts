@@ -14,7 +14,7 @@ import { configurationSchema } from '../../webhooks/actions/action-configuration
 import { backfillMembers, replayMembers, resendMembers } from '../../webhooks/bulk/job-routes.ts';
 import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.ts';
 import { deliveryRows } from '../../webhooks/deliveries/delivery-routes.ts';
-import { cancelRows } from '../../webhooks/events/emit-routes.ts';
+import { emitRows } from '../../webhooks/events/emit-routes.ts';
 import { eventFields } from '../../webhooks/events/event-fields.ts';
 import { requestFields } from '../../webhooks/inbox/request-fields.ts';
 import { requestRows } from '../../webhooks/inbox/request-routes.ts';
@@ -28,7 +28,7 @@ import { changeOptions, memberOptions, queryOptions } from './member-options.ts'
 import { describeCommands } from './route-command.ts';
 
 export const routeCommands = describeCommands(
-  [...requestRows, ...cancelRows, ...deliveryRows, ...outgoingRows]);
+  [...requestRows, ...emitRows, ...deliveryRows, ...outgoingRows]);
 
 export const bookExportOptions = queryOptions(exportParameters);
 export const bookListOptions = queryOptions(bookQueryParameters);

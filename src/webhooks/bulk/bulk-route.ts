@@ -2,7 +2,7 @@
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, acceptedResponse, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { parseJsonBody } from '../../server/exchange/read-body.ts';
@@ -34,7 +34,7 @@ type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters
 };
 
 export function bulkRoute(
-  { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys | null },
+  { jobs, keys }: { readonly jobs: Jobs; readonly keys: IdempotencyKeys },
   {
     kind, name, members, resolveFilter, bindFilter, bodyRules = {}, parameters = [], ...route
   }: BulkSpec,
@@ -85,10 +85,8 @@ export function bulkRoute(
           token: binding?.tokenId,
           onAdded(transaction, job) {
             const location = exchange.linkTo(`${jobResource.path}/${job.id}`);
-            keepResponse(transaction, {
-              status: 202, headers: ['Content-Type', JSON_TYPE, 'Location', location],
-              body: JSON.stringify(toPublicJob(job)),
-            });
+            keepResponse(transaction,
+              acceptedResponse(JSON.stringify(toPublicJob(job)), ['Location', location]));
           },
         });
       });

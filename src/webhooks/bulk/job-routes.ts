@@ -36,8 +36,7 @@ import { bindResendFilter } from './job-kinds.ts';
 import { jobResource } from './job-resource.ts';
 
 type JobAdmission = {
-  /** null: an `Idempotency-Key` has no effect. */
-  readonly keys: IdempotencyKeys | null;
+  readonly keys: IdempotencyKeys;
   readonly webhooks: {
     readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex;
   };

@@ -8,7 +8,7 @@ import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes } from '../../server/http-route.ts';
 import type { Exchange, HttpRoute, RouteDescription, RouteRow } from '../../server/http-route.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseOptionalBody, serveOnce,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, acceptedResponse, parseOptionalBody, serveOnce,
   type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -39,22 +39,19 @@ const { path: PATH } = deliveryResource;
 const ITEM_PATH = `${PATH}/{identifier}`;
 const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
 
-export function deliveryRoutes(
-  service: DeliveryService, findVisibility: FindVisibility, webhooks: WebhookDirectories,
-  keys: IdempotencyKeys | null, searches: Searches,
-): readonly HttpRoute[] {
-  return [
-    listRoute(service, findVisibility, webhooks, searches),
-    ...bindRoutes(deliveryRows, { service, findVisibility }), resendRoute(service, keys),
-  ];
-}
-
-type DeliveryRowServices = {
-  readonly service: DeliveryService; readonly findVisibility: FindVisibility;
+type DeliveryRouteServices = {
+  readonly service: DeliveryService;
+  readonly findVisibility: FindVisibility;
+  readonly keys: IdempotencyKeys;
 };
 
-/** `route-options.ts` reads these rows; the other two routes need more services. */
-export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
+export function deliveryRoutes(
+  services: DeliveryRouteServices, webhooks: WebhookDirectories, searches: Searches,
+): readonly HttpRoute[] {
+  return [listRoute(services, webhooks, searches), ...bindRoutes(deliveryRows, services)];
+}
+
+export const deliveryRows: readonly RouteRow<DeliveryRouteServices>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getDelivery', access: 'read',
     bound: { scope: 'read', subject: 'delivery' },
@@ -126,10 +123,36 @@ export const deliveryRows: readonly RouteRow<DeliveryRowServices>[] = [
     responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
     handle: async (exchange, { service }) => exchange.sendJson(200, await service.reconcile()),
   },
+  {
+    method: 'POST', path: `${ITEM_PATH}/resend`, operationId: 'resendDelivery', access: 'write',
+    bound: { scope: 'resend', subject: 'delivery' },
+    summary: 'Send one delivery again, also one that was delivered or cancelled', tool: {},
+    parameters: [IDENTIFIER, IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
+    responses: [
+      {
+        ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
+    ],
+    handle(exchange, { service, keys }) {
+      refuseChained(exchange);
+      const identifier = exchange.params[0] ?? '';
+      return serveOnce(keys, exchange, (body, keepResponse) => {
+        const mode = parseResendMode(parseOptionalBody(body));
+        return service.resend(identifier, mode, {
+          isBound: isBound(exchange),
+          onStaged: (transaction, delivery) => keepResponse(
+            transaction, acceptedResponse(encodeJson(service.toPublic(delivery)))),
+        });
+      });
+    },
+  },
 ];
 
 function listRoute(
-  service: DeliveryService, findVisibility: FindVisibility, webhooks: WebhookDirectories,
+  { service, findVisibility }: DeliveryRouteServices, webhooks: WebhookDirectories,
   searches: Searches,
 ): HttpRoute {
   return searchableListRoute<Delivery, DeliveryFilter>({
@@ -188,35 +211,6 @@ function describeChange(verb: 'retry' | 'cancel'): Omit<RouteDescription, 'summa
       jsonResponse('The delivery', deliverySchema, 202),
       ...problemResponses(404, 409, ...verb === 'retry' ? [422] : [], 503, 507),
     ],
-  };
-}
-
-function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): HttpRoute {
-  const response = jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202);
-  return {
-    method: 'POST', path: `${ITEM_PATH}/resend`, operationId: 'resendDelivery', access: 'write',
-    bound: { scope: 'resend', subject: 'delivery' },
-    summary: 'Send one delivery again, also one that was delivered or cancelled', tool: {},
-    parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
-    body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
-    responses: [
-      { ...response, headers: keys === null ? {} : REPLAYED_HEADERS },
-      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
-    ],
-    handle(exchange) {
-      refuseChained(exchange);
-      const identifier = exchange.params[0] ?? '';
-      return serveOnce(keys, exchange, (body, keepResponse) => {
-        const mode = parseResendMode(parseOptionalBody(body));
-        return service.resend(identifier, mode, {
-          isBound: isBound(exchange),
-          onStaged: (transaction, delivery) => keepResponse(transaction, {
-            status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: encodeJson(service.toPublic(delivery)),
-          }),
-        });
-      });
-    },
   };
 }
 

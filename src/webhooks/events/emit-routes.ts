@@ -10,12 +10,11 @@ import { problemResponses } from '../../server/problem.ts';
 import { bindRoutes } from '../../server/http-route.ts';
 import type { Exchange, HttpRoute, RouteRow } from '../../server/http-route.ts';
 import {
-  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, acceptedResponse, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
 import { parsePayload } from '../../resources/payload-body.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
-import type { RelayContext } from '../relay-context.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from '../deliveries/delivery-schema.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
@@ -23,20 +22,21 @@ import type { EventOrigin, EventPublisher, EventTerms } from '../deliveries/even
 import { durableSendingSchema, eventSchema } from './emit-schema.ts';
 import { parseEventTerms } from './event-terms.ts';
 
-export function emitRoutes(
-  { clock }: RelayContext, events: EventPublisher, service: DeliveryService,
-  keys: IdempotencyKeys | null,
-): readonly HttpRoute[] {
-  return [
-    emitRoute(clock, events, keys), ...bindRoutes(cancelRows, service),
-    durableSendRoute(clock, service, keys),
-  ];
+type EmitServices = {
+  readonly clock: Clock;
+  readonly events: EventPublisher;
+  readonly service: DeliveryService;
+  readonly keys: IdempotencyKeys;
+};
+
+export function emitRoutes(services: EmitServices): readonly HttpRoute[] {
+  return bindRoutes(emitRows, services);
 }
 
 const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
 
-function emitRoute(clock: Clock, events: EventPublisher, keys: IdempotencyKeys | null): HttpRoute {
-  return {
+export const emitRows: readonly RouteRow<EmitServices>[] = [
+  {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
       + 'then gets a delivery',
@@ -50,21 +50,59 @@ function emitRoute(clock: Clock, events: EventPublisher, keys: IdempotencyKeys |
       },
       ...problemResponses(...PROBLEMS),
     ],
-    handle(exchange) {
+    handle(exchange, { clock, events, keys }) {
       return serveOnce(keys, exchange, (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(eventSchema, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
         const origin = readOrigin(exchange, parseEventTerms(members, clock.now()));
         return events.emitJson(name, payloadJson.toString(), origin, (transaction, event) =>
-          keepResponse(transaction, {
-            status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: JSON.stringify({ event: event.eventId, deliveries: event.deliveries }),
-          }));
+          keepResponse(transaction, acceptedResponse(
+            JSON.stringify({ event: event.eventId, deliveries: event.deliveries }))));
       });
     },
-  };
-}
+  },
+  {
+    method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
+    access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
+    commands: [{ name: 'event:cancel', done: 'cancelled event {id}', result: { cancelled: true } }],
+    parameters: [pathParameter('id', 'Of the event')],
+    responses: [
+      { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange, { service }) {
+      await service.cancelEvent(exchange.params[0] ?? '');
+      exchange.send(204, []);
+    },
+  },
+  {
+    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/deliveries', access: 'write',
+    operationId: 'sendOutgoingWebhookDurably',
+    summary: 'Send to one outgoing webhook durably, whatever it listens to, now or at a time; to a '
+      + 'disabled one when it is enabled',
+    parameters: [createKeyParameter(outgoingResource), IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: durableSendingSchema },
+    responses: [
+      {
+        ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(404, ...PROBLEMS),
+    ],
+    handle(exchange, { clock, service, keys }) {
+      return serveOnce(keys, exchange, (body, keepResponse) => {
+        const { members, payloadJson } = parsePayload(durableSendingSchema, body);
+        const send = {
+          ...readOrigin(exchange, parseEventTerms(members, clock.now())),
+          webhook: exchange.params[0] ?? '', name: String(members['event']),
+          payloadJson: payloadJson.toString(),
+        };
+        return service.sendDurably(send, (transaction, delivery) => keepResponse(
+          transaction, acceptedResponse(encodeJson(service.toPublic(delivery)))));
+      });
+    },
+  },
+];
 
 /** Throws `forbidden` for a token of other events. */
 function checkEventGranted({ grant }: Exchange, name: string): void {
@@ -83,55 +121,5 @@ function readOrigin(
   return {
     source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]),
     trace: readTraceContext(headers), key, deliverAt,
-  };
-}
-
-export const cancelRows: readonly RouteRow<DeliveryService>[] = [
-  {
-    method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
-    access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
-    commands: [{ name: 'event:cancel', done: 'cancelled event {id}', result: { cancelled: true } }],
-    parameters: [pathParameter('id', 'Of the event')],
-    responses: [
-      { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),
-    ],
-    async handle(exchange, service) {
-      await service.cancelEvent(exchange.params[0] ?? '');
-      exchange.send(204, []);
-    },
-  },
-];
-
-function durableSendRoute(
-  clock: Clock, service: DeliveryService, keys: IdempotencyKeys | null,
-): HttpRoute {
-  return {
-    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/deliveries', access: 'write',
-    operationId: 'sendOutgoingWebhookDurably',
-    summary: 'Send to one outgoing webhook durably, whatever it listens to, now or at a time; to a '
-      + 'disabled one when it is enabled',
-    parameters: [createKeyParameter(outgoingResource), IDEMPOTENCY_PARAMETER],
-    body: { mediaTypes: [JSON_TYPE], schema: durableSendingSchema },
-    responses: [
-      {
-        ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
-        headers: REPLAYED_HEADERS,
-      },
-      ...problemResponses(404, ...PROBLEMS),
-    ],
-    handle(exchange) {
-      return serveOnce(keys, exchange, (body, keepResponse) => {
-        const { members, payloadJson } = parsePayload(durableSendingSchema, body);
-        const send = {
-          ...readOrigin(exchange, parseEventTerms(members, clock.now())),
-          webhook: exchange.params[0] ?? '', name: String(members['event']),
-          payloadJson: payloadJson.toString(),
-        };
-        return service.sendDurably(send, (transaction, delivery) => keepResponse(transaction, {
-          status: 202, headers: ['Content-Type', JSON_TYPE],
-          body: encodeJson(service.toPublic(delivery)),
-        }));
-      });
-    },
   };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import {
-  bindRoutes, type ResponseSpec, type Exchange, type ParameterSpec, type HttpRoute, type RouteRow,
+  bindRoutes, type Exchange, type ParameterSpec, type HttpRoute, type RouteRow,
 } from '../../server/http-route.ts';
 import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
 import { refuseChained } from '../members/refuse-chained.ts';
@@ -42,17 +42,17 @@ const IF_MATCH: ParameterSpec = {
   description: 'Tag of the version to be changed: 412 when another is stored',
 };
 
+type RequestServices = { readonly service: RequestService; readonly keys: IdempotencyKeys };
+
 export function requestRoutes(
-  service: RequestService, webhooks: WebhookDirectory, keys: IdempotencyKeys | null,
-  searches: Searches,
+  services: RequestServices, webhooks: WebhookDirectory, searches: Searches,
 ): readonly HttpRoute[] {
   return [
-    requestListRoute(service, webhooks, searches), ...bindRoutes(requestRows, service),
-    replayRoute(service, keys),
+    requestListRoute(services.service, webhooks, searches), ...bindRoutes(requestRows, services),
   ];
 }
 
-export const requestRows: readonly RouteRow<RequestService>[] = [
+export const requestRows: readonly RouteRow<RequestServices>[] = [
   {
     method: 'GET', path: ITEM_PATH, operationId: 'getRequest', access: 'read',
     summary: 'One kept request with what became of it', tool: {},
@@ -61,7 +61,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
       { ...jsonResponse('The request', requestSchema), headers: ETAG_HEADER },
       ...CONDITIONAL_RESPONSES,
     ],
-    handle: (exchange, service) =>
+    handle: (exchange, { service }) =>
       sendRepresentation(exchange, NOUN, service.represent(getRequest(service, exchange))),
   },
   {
@@ -73,7 +73,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
       attachmentResponse('The bytes, under the media type that they came with'),
       ...problemResponses(404),
     ],
-    handle(exchange, service) {
+    handle(exchange, { service }) {
       const request = getRequest(service, exchange);
       const body = service.findBody(request.id);
       if (body === null) throw notFoundError(NOUN, request.id);
@@ -86,7 +86,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
     summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
     parameters: [ID],
     responses: [jsonResponse('As they came', headersSchema), ...problemResponses(404)],
-    handle(exchange, service) {
+    handle(exchange, { service }) {
       const { query, headers } = getRequest(service, exchange);
       exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
     },
@@ -110,7 +110,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
       { ...jsonResponse('The request as stored', requestSchema), headers: ETAG_HEADER },
       ...problemResponses(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
-    async handle(exchange, service) {
+    async handle(exchange, { service }) {
       const patch = await exchange.readJson();
       const isPinned = parsePinned(parseObject(pinSchema, patch), patch);
       const representation = service.represent(
@@ -128,7 +128,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
     responses: [
       { status: 204, description: 'Deleted' }, ...problemResponses(400, 404, 409, 412, 503, 507),
     ],
-    async handle(exchange, service) {
+    async handle(exchange, { service }) {
       await service.remove(exchange.params[0] ?? '', createPrecondition(exchange, NOUN));
       exchange.send(204, []);
     },
@@ -141,7 +141,7 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
       { ...jsonResponse('The request as it was', requestSchema), headers: ETAG_HEADER },
       ...problemResponses(404, 409, 503, 507),
     ],
-    async handle(exchange, service) {
+    async handle(exchange, { service }) {
       const representation = service.represent(await service.restore(exchange.params[0] ?? ''));
       exchange.send(200, representation.headers, representation.bytes);
     },
@@ -151,28 +151,22 @@ export const requestRows: readonly RouteRow<RequestService>[] = [
     summary: 'Count what was accepted by what became of it, and find what has lost a part',
     commands: [{ name: 'request:reconcile', successMember: 'isReconciled' }],
     responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
-    handle: async (exchange, service) => exchange.sendJson(200, await service.reconcile()),
+    handle: async (exchange, { service }) => exchange.sendJson(200, await service.reconcile()),
   },
-];
-
-/** Returns an empty text for a request without a Content-Type. */
-function findMediaType({ headers }: StoredRequest): string {
-  return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-}
-
-function replayRoute(service: RequestService, keys: IdempotencyKeys | null): HttpRoute {
-  const response: ResponseSpec = {
-    ...jsonResponse('Accepted: on disk, and it will be run; the request as it is now',
-      requestSchema, 202),
-    headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_HEADERS },
-  };
-  return {
+  {
     method: 'POST', path: `${ITEM_PATH}/replay`, operationId: 'replayRequest', access: 'write',
     summary: 'Run one kept request again as it came, in the background', tool: {},
-    parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
+    parameters: [ID, IDEMPOTENCY_PARAMETER],
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
-    responses: [response, ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507)],
-    handle(exchange) {
+    responses: [
+      {
+        ...jsonResponse('Accepted: on disk, and it will be run; the request as it is now',
+          requestSchema, 202),
+        headers: { ...ETAG_HEADER, ...REPLAYED_HEADERS },
+      },
+      ...problemResponses(400, 404, 409, 413, 415, 422, 503, 507),
+    ],
+    handle(exchange, { service, keys }) {
       refuseChained(exchange);
       const id = exchange.params[0] ?? '';
       return serveOnce(keys, exchange, (body, keepResponse) =>
@@ -181,7 +175,12 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Htt
           keepResponse(transaction, { status: 202, headers, body: bytes });
         }));
     },
-  };
+  },
+];
+
+/** Returns an empty text for a request without a Content-Type. */
+function findMediaType({ headers }: StoredRequest): string {
+  return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }
 
 function parseReplayOptions(value: unknown): ReplayOptions {

@@ -4,8 +4,8 @@ import type { Steps } from '../../src/base/turns.ts';
 import type { ConcurrentChanges } from '../../src/books/list/concurrent-changes.ts';
 import { findPage } from '../../src/books/list/find-books.ts';
 import type { PageResult } from '../../src/books/list/find-books.ts';
-import { openSearch } from '../../src/books/list/match-search.ts';
-import type { SearchIndexes } from '../../src/books/list/match-search.ts';
+import { openSearch } from '../../src/books/list/open-search.ts';
+import type { SearchIndexes } from '../../src/books/list/open-search.ts';
 import { parseBookQuery } from '../../src/books/query/parse-query.ts';
 import type { Collection } from '../../src/store/store-port.ts';
 

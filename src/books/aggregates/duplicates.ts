@@ -17,7 +17,7 @@ import { malformed, readQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { NumberList } from '../list/sort-columns.ts';
-import type { MatchSearch } from '../list/match-search.ts';
+import type { MatchSearch } from '../list/open-search.ts';
 import { createExchangeCaller } from '../list/search-books.ts';
 import type { SearchDeps } from '../list/search-books.ts';
 import { ID_SORT } from '../query/book-sort.ts';

@@ -1,6 +1,6 @@
 /** Goes through the books that match, for an answer about all of them. */
 import { createSlotSource, findMatches } from '../list/match-search.ts';
-import type { MatchSearch } from '../list/match-search.ts';
+import type { MatchSearch } from '../list/open-search.ts';
 import { createExchangeCaller, searchBooks } from '../list/search-books.ts';
 import type {
   SearchCaller, SearchDeps, SearchOutcome, SearchedQuery,

@@ -9,7 +9,7 @@ import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
-import type { SearchIndexes } from '../list/match-search.ts';
+import type { SearchIndexes } from '../list/open-search.ts';
 import type { ColumnName } from '../query/book-values.ts';
 import type { FacetRow } from '../query/conditions.ts';
 import { findTop } from '../query/value-count.ts';

@@ -10,7 +10,7 @@ import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import { findPage, findWhole, fitsInMemory } from './find-books.ts';
 import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
-import type { MatchSearch } from './match-search.ts';
+import type { MatchSearch } from './open-search.ts';
 import {
   createBody, sourceFromSlots, sourceFromWalk, streamBuffer, streamWalk, writeArray, writeText,
 } from './book-source.ts';

@@ -6,15 +6,11 @@
  *   check       the conditions that no index has answered
  *   sink        a page, a whole answer (find-books.ts); facets, suggestions, duplicates
  *
- * The indexes say which slots match: those of the word index and of the columns are intersected as
- * bits. Where they answer all conditions, no book is read to know that it matches.
- *
- * **Changes.** The indexes may know a book as it was: the books of pending slots, those that the
- * word index has not seen yet, and those that change while the query runs. These slots are
- * unsettled. A source by indexes passes over them, and the loop looks at their books in the end. A
- * book that the sink has taken is not looked at again, even if it changes. So a book that does not
- * change is found as it is, and one that changes is found once at most, as it was at some time
- * while the query ran. All books as a source can be relied on without an index: they are the scan.
+ * **Changes.** The indexes may know a book as it was; such slots are unsettled (open-search.ts). A
+ * source by indexes passes over them, and the loop looks at their books in the end. A book that the
+ * sink has taken is not looked at again, even if it changes. So a book that does not change is
+ * found as it is, and one that changes is found once at most, as it was at some time while the
+ * query ran. All books as a source can be relied on without an index: they are the scan.
  *
  * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
  * between two turns when nobody waits any more; it holds nothing that needs closing.
@@ -24,57 +20,12 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
-import type { SlotOrder } from '../engine/slot-order.ts';
-import type { ValueColumn } from '../engine/value-column.ts';
-import type { IndexHost } from '../index/index-host.ts';
-import { createValueCheck, hasConditions, isAboutTexts } from '../query/book-filter.ts';
-import type { BookFilter, ValueQuestion } from '../query/book-filter.ts';
+import { createValueCheck } from '../query/book-filter.ts';
+import type { BookFilter } from '../query/book-filter.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
-import type { ConcurrentChanges } from './concurrent-changes.ts';
+import type { MatchSearch } from './open-search.ts';
 import { TextFilter } from './text-filter.ts';
-
-/** The inputs from which a query is answered. */
-type SearchInputs<Query = Pick<BookQuery, 'filter' | 'sort'>> = {
-  readonly collection: Collection;
-  readonly query: Query;
-  /** They record since before the indexes are asked. */
-  readonly changes: ConcurrentChanges;
-  /** null: every query is a scan. */
-  readonly indexes: SearchIndexes | null;
-};
-
-/** The part of the indexes that a search needs. */
-export type SearchIndexes = Pick<IndexHost,
-  'openWords' | 'findColumn' | 'findOrder' | 'copyPending' | 'askOrDrop'>;
-
-export type MatchSearch<Query = Pick<BookQuery, 'filter' | 'sort'>> =
-  SearchInputs<Query> & IndexAnswer;
-
-/** The knowledge of the indexes about a query. */
-type IndexAnswer = {
-  /** The order of the first key; null: there is no index of it, or ids are the order. */
-  readonly order: SlotOrder | null;
-  /**
-   * Slots that were settled at the start: all of them that match are among these. Null: all may
-   * match. The set does not follow changes.
-   */
-  readonly slots: BitSet | null;
-  /** How many slots these are; null for all. */
-  readonly slotCount: number | null;
-  /** Whether the books of these slots match the text conditions, so that no text is read. */
-  readonly areTermsKnown: boolean;
-  /** Whether all of these slots match, so that no book is read to know it. */
-  readonly isExact: boolean;
-  /** Whether no book has the words, as far as the word index is settled. */
-  readonly lacksWords: boolean;
-  /** The slots that were pending at the start; null: none was. */
-  readonly pending: BitSet | null;
-  /** The slots that were unsettled at the start, those pending among them; null: none was. */
-  readonly unsettled: BitSet | null;
-  /** Whether an index is relied on, so that slots that change are unsettled. */
-  readonly isIndexed: boolean;
-};
 
 /**
  * The sources of slots:
@@ -124,198 +75,125 @@ const SLOT_WORK = 1 / 2;
 /** Passed in place of a book to a sink that reads no books. */
 export const NO_BOOK = Buffer.alloc(0);
 
-export function* openSearch<Query extends Pick<BookQuery, 'filter' | 'sort'>>(
-  { collection, query, changes, indexes }: SearchInputs<Query>,
-): Steps<MatchSearch<Query>> {
-  const answer = indexes === null ? createScan(query.filter)
-    : yield* askIndexes(indexes, query);
-  return { collection, query, changes, indexes, ...answer };
-}
-
-function createScan(filter: BookFilter): IndexAnswer {
-  return {
-    order: null, slots: null, slotCount: null, pending: null, unsettled: null, isIndexed: false,
-    areTermsKnown: !isAboutTexts(filter), isExact: !hasConditions(filter), lacksWords: false,
-  };
-}
-
-/** If an index fails meanwhile, its conditions are checked by reading books. */
-function* askIndexes(
-  indexes: SearchIndexes, { filter, sort }: Pick<BookQuery, 'filter' | 'sort'>,
-): Steps<IndexAnswer> {
-  const [firstOrder] = sort.orders;
-  // All are asked for before any is missed, so that all are made at once.
-  const words = indexes.openWords(filter);
-  const order = firstOrder === undefined ? null : indexes.findOrder(firstOrder.key);
-  const questions = filter.values.flatMap((condition) => {
-    const { column: name } = condition.row;
-    return name === undefined ? [] : [{ condition, column: indexes.findColumn(name) }];
-  });
-  const isIndexed = words !== null || order !== null
-    || questions.some(({ column }) => column !== null);
-  // Books that change from now on are among the changes that are recorded.
-  const pending = isIndexed ? indexes.copyPending() : null;
-  const unsettled = unite(pending, words?.unseen ?? null);
-  let slots = words === null ? null : yield* words.find();
-  const areTermsKnown = slots === null ? !isAboutTexts(filter) : words?.isExact === true;
-  if (unsettled !== null) slots?.subtract(unsettled);
-  const lacksWords = slots !== null && slots.next(0) < 0;
-  // A condition that no index knows is checked by reading.
-  let isExact = areTermsKnown
-    && filter.values.every(({ row: { column, term } }) => (column ?? term) !== undefined);
-  for (const { condition, column } of questions) {
-    const matching = column === null ? null
-      : yield* indexes.askOrDrop([column], () => column.match(condition));
-    if (matching === null) {
-      isExact = false;
-    } else if (slots === null) {
-      // A column's set is its own, and follows changes.
-      slots = matching.copy();
-      if (unsettled !== null) slots.subtract(unsettled);
-    } else {
-      slots.retain(matching);
-    }
-  }
-  return {
-    order, slots, slotCount: slots?.count() ?? null, pending, unsettled, isIndexed, areTermsKnown,
-    isExact, lacksWords,
-  };
-}
-
-/** The search among those of its books alone that a column finds; null where the column fails. */
-export function* narrowSearch<Query>(
-  search: MatchSearch<Query>, indexes: SearchIndexes, column: ValueColumn, question: ValueQuestion,
-): Steps<MatchSearch<Query> | null> {
-  const unsettled = unite(search.unsettled, indexes.copyPending());
-  const matching = yield* indexes.askOrDrop([column], () => column.match(question));
-  if (matching === null) return null;
-  const slots = matching.copy();
-  if (search.slots !== null) slots.retain(search.slots);
-  return searchAmong(search, slots, unsettled);
-}
-
-/**
- * The search for a sink that reads columns in place of books: slots that the columns have not taken
- * in are unsettled.
- */
-export function* settleSearch<Query>(
-  search: MatchSearch<Query>, indexes: SearchIndexes,
-): Steps<MatchSearch<Query>> {
-  const unsettled = unite(search.unsettled, indexes.copyPending());
-  const slots = search.slots?.copy() ?? (yield* listSlots(search.collection));
-  return searchAmong(search, slots, unsettled);
-}
-
-/** The search among these slots, but the unsettled ones, which are looked at in the end. */
-function searchAmong<Query>(
-  search: MatchSearch<Query>, slots: BitSet, unsettled: BitSet | null,
-): MatchSearch<Query> {
-  if (unsettled !== null) slots.subtract(unsettled);
-  return { ...search, slots, slotCount: slots.count(), unsettled, isIndexed: true };
-}
-
-/** All slots, rising: columns read the values of neighbouring slots fast. */
-function* listSlots(collection: Collection): Steps<BitSet> {
-  const slots = new BitSet(collection.slotBound);
-  const walk = collection.walk();
-  let looks = 0;
-  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-    slots.add(slot);
-    looks += 1;
-    if (looks % LOOKS_PER_STEP === 0) yield;
-  }
-  return slots;
-}
-
-function unite(left: BitSet | null, right: BitSet | null): BitSet | null {
-  if (left === null || right === null) return left ?? right;
-  const both = left.copy();
-  both.unite(right);
-  return both;
-}
-
 /** Has the sink take what matches of the source, and of the slots that are unsettled. */
 export function* findMatches(
   search: MatchSearch, source: SlotSource, sink: MatchSink,
 ): Steps<SearchEnd> {
-  const { collection, changes: { changedSlots, deletedSlots }, slots, unsettled } = search;
-  const { walk, kind } = source;
-  const check = createBookCheck(search.query.filter);
-  const textWork = search.query.filter.words.length > 0 ? TEXT_WORK : 0;
-  // The slots that were taken: few of an order, perhaps many of all.
-  const takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown } =
-    kind === 'order' ? new Set<number>() : new BitSet();
-  const mayComeTwice = search.isIndexed || kind === 'books';
-  const isSettled = (slot: number): boolean => !search.isIndexed
-    || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
+  const taker = new MatchTaker(search, source.kind, sink);
+  const isExhausted = yield* takeFromSource(search, source, taker);
+  if (isExhausted) return 'looks-exhausted';
+  // All books have been looked at, whether they are settled or not.
+  if (source.kind === 'books') return { total: taker.count };
+  const countBefore = taker.count;
+  const missedCount = yield* takeUnsettled(search, taker);
+  if (source.kind === 'slots') return { total: taker.count };
+  // An order may end early: what it gave is not counted, but what matched at the start. Without a
+  // set of slots all books match.
+  const { collection, slots, slotCount } = search;
+  const total = slots === null
+    ? collection.size : (slotCount ?? 0) - missedCount + taker.count - countBefore;
+  return { total };
+}
+
+/** Returns whether the source was given up. */
+function* takeFromSource(
+  { slots, isIndexed, unsettled, changes: { changedSlots } }: MatchSearch, source: SlotSource,
+  taker: MatchTaker,
+): Steps<boolean> {
+  const isSettled = (slot: number): boolean =>
+    !isIndexed || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
   // Most slots that do not match are told by their bit alone.
   const acceptsOfBooks = (slot: number): boolean => slots?.has(slot) !== false || !isSettled(slot);
   const acceptsSettled = (slot: number): boolean => slots?.has(slot) !== false && isSettled(slot);
-  const accepts = kind === 'books' ? acceptsOfBooks : acceptsSettled;
-  let work = 0;
-  let takenCount = 0;
-  const take = (slot: number, isLate: boolean): boolean => {
-    const isUnsettled = isLate || (kind === 'books' && !isSettled(slot));
-    const isKnown = search.isExact && !isUnsettled;
-    const bytes = isKnown && !sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
-    work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;
-    if (bytes === undefined || takenSlots.has(slot)) return true;
-    if (!isKnown) {
-      work += textWork;
-      if (!check(bytes, search.areTermsKnown && !isUnsettled)) return true;
-    }
-    // The same book may have been taken in a slot that it was deleted from later.
-    const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
-    if (slotsBefore?.some((before) => takenSlots.has(before)) === true) return true;
-    if (mayComeTwice) takenSlots.add(slot);
-    takenCount += 1;
-    return sink.take(bytes, slot, isLate);
-  };
-  for (let isWanted = true; isWanted || kind !== 'order';) {
-    const slot = walk.next(accepts, LOOKS_PER_STEP);
-    if (slot === WALK_END) break;
-    if (source.kind === 'order' && source.walk.looks > source.looksMax) return 'looks-exhausted';
-    if (slot !== WALK_PAUSE) isWanted = take(slot, false);
-    if (slot !== WALK_PAUSE && work < WORK_PER_YIELD) continue;
-    work = 0;
-    yield;
+  const isScan = source.kind === 'books';
+  const accepts = isScan ? acceptsOfBooks : acceptsSettled;
+  for (let isWanted = true; isWanted || source.kind !== 'order';) {
+    const slot = source.walk.next(accepts, LOOKS_PER_STEP);
+    if (slot === WALK_END) return false;
+    if (source.kind === 'order' && source.walk.looks > source.looksMax) return true;
+    if (slot !== WALK_PAUSE) isWanted = taker.take(slot, !isScan || isSettled(slot), false);
+    if (taker.endsTurn() || slot === WALK_PAUSE) yield;
   }
-  if (kind === 'books') return { total: takenCount };
-  const earlyCount = takenCount;
-  let changedCount = 0;
-  for (const slot of listUnsettled(search)) {
-    if (kind === 'order' && !takenSlots.has(slot) && slots?.has(slot) === true) changedCount += 1;
-    take(slot, true);
-    if (work < WORK_PER_YIELD) continue;
-    work = 0;
-    yield;
-  }
-  return {
-    total: kind === 'order' ? countInOrder(search, changedCount, takenCount - earlyCount)
-      : takenCount,
-  };
+  return false;
 }
 
 /**
- * The number of matches where an order is the source. The order may end early, so the books that it
- * gave are not counted. All slots match, but the `changedCount` that have changed and were not
- * taken before; of the unsettled slots `lateCount` were found to match in the end. Without a set of
- * slots all books match.
+ * Looks at the unsettled slots, behind the source. Returns how many of the slots that matched at
+ * the start have changed before their books were taken. A slot that changes meanwhile comes last.
  */
-function countInOrder(
-  { collection, slots, slotCount }: MatchSearch, changedCount: number, lateCount: number,
-): number {
-  return slots === null ? collection.size : (slotCount ?? 0) - changedCount + lateCount;
+function* takeUnsettled(
+  { slots, unsettled, isIndexed, changes: { changedSlots } }: MatchSearch, taker: MatchTaker,
+): Steps<number> {
+  for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
+    if (changedSlots.has(slot)) continue;
+    taker.take(slot, false, true);
+    if (taker.endsTurn()) yield;
+  }
+  let missedCount = 0;
+  for (const slot of isIndexed ? changedSlots : []) {
+    if (slots?.has(slot) === true && !taker.hasTaken(slot)) missedCount += 1;
+    taker.take(slot, false, true);
+    if (taker.endsTurn()) yield;
+  }
+  return missedCount;
 }
 
-/** The unsettled slots. One that changes meanwhile comes last, and so in its turn. */
-function* listUnsettled(
-  { unsettled, isIndexed, changes: { changedSlots } }: MatchSearch,
-): Iterable<number> {
-  for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
-    if (!changedSlots.has(slot)) yield slot;
+/** Gives the sink the books that match, each once at most. */
+class MatchTaker {
+  /** How many books the sink has taken. */
+  count = 0;
+  readonly #search: MatchSearch;
+  readonly #sink: MatchSink;
+  readonly #check: ReturnType<typeof createBookCheck>;
+  readonly #textWork: number;
+  readonly #mayComeTwice: boolean;
+  /** The slots of these books: few of an order, perhaps many of all. */
+  readonly #takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown };
+  /** What was done since the turn began. */
+  #work = 0;
+
+  constructor(search: MatchSearch, kind: SlotSource['kind'], sink: MatchSink) {
+    const { isIndexed, query: { filter } } = search;
+    this.#search = search;
+    this.#sink = sink;
+    this.#check = createBookCheck(filter);
+    this.#textWork = filter.words.length > 0 ? TEXT_WORK : 0;
+    this.#mayComeTwice = isIndexed || kind === 'books';
+    this.#takenSlots = kind === 'order' ? new Set<number>() : new BitSet();
   }
-  if (isIndexed) yield* changedSlots;
+
+  hasTaken(slot: number): boolean {
+    return this.#takenSlots.has(slot);
+  }
+
+  /** Whether others shall have a turn: then the next one begins. */
+  endsTurn(): boolean {
+    const isEnd = this.#work >= WORK_PER_YIELD;
+    if (isEnd) this.#work = 0;
+    return isEnd;
+  }
+
+  /**
+   * Looks at the book of a slot, and has the sink take it if it matches. Of a settled slot the
+   * knowledge of the indexes holds. Returns whether the sink wants further books of the source.
+   */
+  take(slot: number, isSettled: boolean, isLate: boolean): boolean {
+    const { collection, isExact, areTermsKnown, changes: { deletedSlots } } = this.#search;
+    const isMatch = isExact && isSettled;
+    const bytes = isMatch && !this.#sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
+    this.#work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;
+    if (bytes === undefined || this.#takenSlots.has(slot)) return true;
+    if (!isMatch) {
+      this.#work += this.#textWork;
+      if (!this.#check(bytes, areTermsKnown && isSettled)) return true;
+    }
+    // The same book may have been taken in a slot that it was deleted from later.
+    const slotsBefore = isLate && deletedSlots.size > 0 ? deletedSlots.get(readId(bytes)) : null;
+    if (slotsBefore?.some((before) => this.#takenSlots.has(before)) === true) return true;
+    if (this.#mayComeTwice) this.#takenSlots.add(slot);
+    this.count += 1;
+    return this.#sink.take(bytes, slot, isLate);
+  }
 }
 
 /**

@@ -16,8 +16,9 @@ import { correctQuery } from '../query/parse-query.ts';
 import type { BookQuery, CorrectableQuery } from '../query/parse-query.ts';
 import type { IndexHost } from '../index/index-host.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
-import { createBookCheck, openSearch } from './match-search.ts';
-import type { MatchSearch } from './match-search.ts';
+import { createBookCheck } from './match-search.ts';
+import { openSearch } from './open-search.ts';
+import type { MatchSearch } from './open-search.ts';
 
 export type SearchDeps = {
   readonly collection: Collection;

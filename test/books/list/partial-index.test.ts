@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import {
-  createSlotSource, findMatches, openSearch,
-} from '../../../src/books/list/match-search.ts';
+import { createSlotSource, findMatches } from '../../../src/books/list/match-search.ts';
+import { openSearch } from '../../../src/books/list/open-search.ts';
 import { ID_SORT } from '../../../src/books/query/book-sort.ts';
 import type { ValueRow } from '../../../src/books/query/conditions.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
 import { findWhole } from '../../../src/books/list/find-books.ts';
-import { openSearch } from '../../../src/books/list/match-search.ts';
+import { openSearch } from '../../../src/books/list/open-search.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';

@@ -186,13 +186,6 @@ function readIdOption({ args }: CommandContext, option: string): string {
   return args.get(option).replace(/^…|…$/g, '');
 }
 
-/** The command `<resource>:show`. Throws `not_found`. */
-export async function showRecord(
-  context: CommandContext, resource: ListedResource,
-): Promise<void> {
-  await context.output.object(await fetchNamed(context, resource));
-}
-
 /** Fetches the record that an option names. Throws as `resolveId`, and `not_found`. */
 export async function fetchNamed(
   context: CommandContext, resource: ListedResource, option = 'identifier',
@@ -248,18 +241,6 @@ export async function updateRecord(
     method: 'PUT', path: recordPath(resource, id), body: { ...record, ...changes },
     headers: etag === undefined ? {} : { 'if-match': etag },
   });
-}
-
-/** The command `<resource>:delete`; without `id` the record is the one of `--identifier`. */
-export async function deleteRecord(
-  context: CommandContext, resource: Resource, id?: string,
-): Promise<void> {
-  const apiClient = await context.openApiClient();
-  const identifier = id ?? await resolveId(context, resource);
-  const { key } = resource.collection;
-  await apiClient.request({ method: 'DELETE', path: recordPath(resource, identifier) });
-  await context.output.result({ [key]: identifier, deleted: true },
-    `deleted ${resource.noun} ${identifier}`);
 }
 
 /** Converts the columns of a resource; a cell shows `-` where a member is absent. */

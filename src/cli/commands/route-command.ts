@@ -8,6 +8,7 @@ import { VALUE_KINDS, recordOption } from '../arguments/option-spec.ts';
 import type { OptionSpecs } from '../arguments/option-spec.ts';
 import type { CommandCall } from './call-route.ts';
 import type { CommandSpec } from './command-context.ts';
+import { lazyCall } from './lazy-commands.ts';
 
 /** A command as data, without what loads its code. */
 type CommandRow = Omit<CommandSpec, 'load'> & { readonly call: CommandCall };
@@ -42,13 +43,7 @@ function groupOf({ name }: { readonly name: string }): string {
 }
 
 function toCommand({ call, ...row }: CommandRow): CommandSpec {
-  return {
-    ...row,
-    load: async () => {
-      const { callRoute } = await import('./call-route.ts');
-      return (context) => callRoute(context, call);
-    },
-  };
+  return { ...row, load: lazyCall(call) };
 }
 
 function operandOf(path: string): OptionSpecs {

@@ -5,7 +5,7 @@ import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+import { lazyCall } from '../lazy-commands.ts';
 import {
   bookExportOptions, bookListOptions, duplicatesOptions, facetOptions, mergeOptions,
   statisticsOptions,
@@ -24,8 +24,6 @@ const format: OptionSpec = {
   meaning: 'format of the file; its name says it otherwise',
 };
 
-const bookResource = async () =>
-  (await import('../../../books/book-resource.ts')).bookResource;
 const loadBook = () => import('./book-commands.ts');
 const loadAggregates = () => import('./aggregate-commands.ts');
 const loadTransfer = () => import('./import-export.ts');
@@ -78,7 +76,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',
     ],
-    load: lazyShowCommand(bookResource),
+    load: lazyCall({ method: 'GET', path: '/api/books/{id}' }),
   },
   {
     name: 'book:add', makesData: true,
@@ -104,7 +102,10 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:delete', summary: 'Delete a book', options: { identifier: book },
     examples: ['hookshelf book:delete <id>'],
-    load: lazyDeleteCommand(bookResource),
+    load: lazyCall({
+      method: 'DELETE', path: '/api/books/{id}', done: 'deleted book {id}',
+      result: { deleted: true },
+    }),
   },
   {
     name: 'book:merge', summary: 'Merge a book into another, and delete it',

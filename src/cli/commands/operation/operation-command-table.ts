@@ -3,7 +3,7 @@ import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { RELAY_SCOPES } from '../../../mcp/doors.ts';
-import { lazyListCommand } from '../lazy-resource-commands.ts';
+import { lazyList } from '../lazy-commands.ts';
 import { newTokenOptions } from '../route-options.ts';
 
 const nodeResource = async () => (await import('../../../nodes/node-resource.ts')).nodeResource;
@@ -177,7 +177,7 @@ export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
       'Each does the work of some of the 16 shards of webhooks; LAG is by how many transactions',
       'it was behind the log when last heard. Without store.url there are none.',
     ],
-    options: {}, examples: ['hookshelf node:list'], load: lazyListCommand(nodeResource),
+    options: {}, examples: ['hookshelf node:list'], load: lazyList(nodeResource),
   },
   {
     name: 'settings:show',

@@ -11,8 +11,8 @@ import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import { readMembers, readUnsetMembers, requireChange } from '../option-members.ts';
 import {
-  createRecord, deleteRecord, fetchRecord, formatNameAndId, formatValue, patchRecord, recordPath,
-  requestObject, resolveId, updateRecord,
+  createRecord, fetchRecord, formatNameAndId, formatValue, patchRecord, recordPath, requestObject,
+  resolveId, updateRecord,
 } from '../resource-commands.ts';
 import { WEBHOOK_READERS } from './webhook-members.ts';
 
@@ -86,7 +86,10 @@ async function deleteWebhook(
 ): Promise<void> {
   const identifier = await resolveId(context, resource);
   const { record } = await fetchRecord(context, resource, identifier);
-  await deleteRecord(context, resource, identifier);
+  const apiClient = await context.openApiClient();
+  await apiClient.request({ method: 'DELETE', path: recordPath(resource, identifier) });
+  await context.output.result({ identifier, deleted: true },
+    `deleted ${resource.noun} ${identifier}`);
   await noteChange?.(context, record, null);
 }
 

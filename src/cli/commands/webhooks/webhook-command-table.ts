@@ -1,7 +1,7 @@
 /** The rows of the commands of webhooks, action configurations, events and deliveries. */
 import { flag, recordOption, required, text } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
-import { lazyDeleteCommand, lazyListCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
+import { lazyCall, lazyList } from '../lazy-commands.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
@@ -35,7 +35,7 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'actionconfig:list', summary: 'List action configurations', options: {},
     examples: ['hookshelf actionconfig:list'],
-    load: lazyListCommand(configurationResource),
+    load: lazyList(configurationResource),
   },
   {
     name: 'actionconfig:actions', summary: 'List the actions there are, with their options',
@@ -46,7 +46,7 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'actionconfig:show', summary: 'Show one action configuration', options: configuration,
     examples: ['hookshelf actionconfig:show to-ci'],
-    load: lazyShowCommand(configurationResource),
+    load: lazyCall({ method: 'GET', path: '/api/action-configurations/{identifier}' }),
   },
   {
     name: 'actionconfig:create', makesData: true,
@@ -67,7 +67,10 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
     options: configuration, examples: ['hookshelf actionconfig:delete to-ci'],
-    load: lazyDeleteCommand(configurationResource),
+    load: lazyCall({
+      method: 'DELETE', path: '/api/action-configurations/{identifier}',
+      done: 'deleted action configuration {id}', result: { deleted: true },
+    }),
   },
 ];
 
@@ -79,12 +82,12 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
       'hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing',
       'hookshelf outgoingwebhook:list --event order.paid --sort state',
     ],
-    load: lazyListCommand(outgoingResource),
+    load: lazyList(outgoingResource),
   },
   {
     name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,
     examples: ['hookshelf outgoingwebhook:show <id>'],
-    load: lazyShowCommand(outgoingResource),
+    load: lazyCall({ method: 'GET', path: '/api/outgoing-webhooks/{identifier}' }),
   },
   {
     name: 'outgoingwebhook:create', makesData: true,
@@ -184,7 +187,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf event:list --limit 20', 'hookshelf event:list --name "order.*" --heard false',
     ],
-    load: lazyListCommand(eventResource),
+    load: lazyList(eventResource),
   },
   {
     name: 'event:show', summary: 'Show an event with its deliveries, or its payload',
@@ -254,12 +257,12 @@ const JOB_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'job:list', summary: 'List jobs, newest first: what is done to many records',
     options: {}, examples: ['hookshelf job:list'],
-    load: lazyListCommand(jobResource),
+    load: lazyList(jobResource),
   },
   {
     name: 'job:show', summary: 'Show how far a job has got', options: job,
     examples: ['hookshelf job:show <id>'],
-    load: lazyShowCommand(jobResource),
+    load: lazyCall({ method: 'GET', path: '/api/jobs/{id}' }),
   },
   {
     name: 'job:cancel', summary: 'Cancel a job; what it has done stays done', options: job,

@@ -103,8 +103,8 @@ test('a condition holds for a request when the rule that it was made of runs the
   const counts = { run: 0, refused: 0 };
   for (let round = 0; round < 3000; round += 1) {
     const rule = makeRule(random, below(random, 4));
-    const report = new HookReport('a', new Set());
-    const { when } = convertTriggerRule(rule, '/0/trigger-rule', report);
+    const report = new HookReport('a', '/0', new Set());
+    const { when } = convertTriggerRule(rule, report);
     if (report.isDisabled) continue;
     const matches = when === null ? () => true : prepareCondition(when as Condition);
     for (let tries = 0; tries < 8; tries += 1) {

@@ -95,7 +95,7 @@ type ConvertedHook = {
 
 function convertHook(hook: JsonObject, pointer: string, names: HookNames): ConvertedHook {
   const id = textOf(hook['id']);
-  const report = new HookReport(id, names.variables);
+  const report = new HookReport(id, pointer, names.variables);
   const missingMember = ['id', 'execute-command'].find((member) => textOf(hook[member]) === '');
   if (missingMember !== undefined || names.ids.has(id)) {
     const reason = missingMember === undefined ? `another hook has the id ${id}`
@@ -104,22 +104,22 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
     return { report, record: null };
   }
   names.ids.add(id);
-  reportMembers(hook, pointer, report);
+  reportMembers(hook, report);
   reportTemplates(hook, pointer, report);
   const identifier = chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
-  const command = convertCommand(hook, identifier, pointer, report);
-  reportNameClash(command, at(pointer, 'execute-command'), names, report);
-  const rule = convertTriggerRule(hook['trigger-rule'], at(pointer, 'trigger-rule'), report);
-  if (rule.tokenPath !== null) reportHiddenToken(hook, rule.tokenPath, pointer, report);
+  const command = convertCommand(hook, identifier, report);
+  reportNameClash(command, names, report);
+  const rule = convertTriggerRule(hook['trigger-rule'], report);
+  if (rule.tokenPath !== null) reportHiddenToken(hook, rule.tokenPath, report);
   const members = {
-    pathSegment: choosePathSegment(id, pointer, names, report),
-    ...createMembers(hook, rule, pointer, report),
+    pathSegment: choosePathSegment(id, names, report),
+    ...createMembers(hook, rule, report),
     ...rule.when === null ? { actionConfiguration: identifier }
       : { routes: [{ name: ROUTE_NAME, when: rule.when, actionConfiguration: identifier }] },
   };
-  const options = referToVariables(command.options, pointer, report);
+  const options = referToVariables(command.options, report);
   const webhooks = [members, ...copyForOthers(members, rule, names, report)];
-  checkRecord(members, pointer, report);
+  checkRecord(members, report);
   return {
     report, record: {
       command,
@@ -170,25 +170,23 @@ function isVariablePlace(pointer: string): boolean {
 }
 
 /** Replaces each placeholder of a variable by a reference: the document has no values. */
-function referToVariables(members: JsonObject, pointer: string, report: HookReport): JsonObject {
+function referToVariables(members: JsonObject, report: HookReport): JsonObject {
   const refer = (value: JsonValue): JsonValue => {
     // A literal brace of a template is escaped.
     const text = typeof value === 'string' ? value.replace(/^\\+(?=\{\{)/, '') : '';
     return parseSecretTemplate(text)?.source === 'getenv'
-      ? report.referToSecret({ value: text, pointer }) : mapInner(value, refer);
+      ? report.referToSecret({ value: text, pointer: report.pointer }) : mapInner(value, refer);
   };
   return mapMembers(members, refer);
 }
 
-function createMembers(
-  hook: JsonObject, rule: ConvertedRule, pointer: string, report: HookReport,
-): JsonObject {
+function createMembers(hook: JsonObject, rule: ConvertedRule, report: HookReport): JsonObject {
   const { verification, allowedAddresses } = rule;
-  const bodyFormat = convertContentType(hook, pointer, report)
+  const bodyFormat = convertContentType(hook, report)
     // With a verification it is the default.
     ?? (verification === null ? 'auto' : null);
-  const jsonFields = convertJsonFields(hook, bodyFormat, pointer, report);
-  const response = convertAnswers(hook, rule, ROUTE_NAME, pointer, report);
+  const jsonFields = convertJsonFields(hook, bodyFormat, report);
+  const response = convertAnswers(hook, rule, ROUTE_NAME, report);
   const answersOutput = hook['include-command-output-in-response'] === true;
   return {
     ...verification === null ? {} : {
@@ -198,35 +196,30 @@ function createMembers(
       deduplicate: 'off',
     },
     ...allowedAddresses === null ? {} : { allowedAddresses: [...allowedAddresses] },
-    allowedMethods: convertMethods(hook, pointer, report),
+    allowedMethods: convertMethods(hook, report),
     ...bodyFormat === null ? {} : { bodyFormat },
     ...jsonFields.length === 0 ? {} : { jsonFields },
     ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
-    ...response === null ? {} : { response: referToVariables(response, pointer, report) },
+    ...response === null ? {} : { response: referToVariables(response, report) },
   };
 }
 
-function convertMethods(hook: JsonObject, pointer: string, report: HookReport): string[] {
-  const methods = hook['http-methods'] ?? [];
-  if (!Array.isArray(methods)) {
-    report.lose(at(pointer, 'http-methods'), 'this is no list', 'write an array');
-    return METHODS;
-  }
-  const names = methods.map((method: JsonValue) => textOf(method).trim().toUpperCase());
+function convertMethods(hook: JsonObject, report: HookReport): string[] {
+  const names = report.readList(hook, 'http-methods')
+    .map((method) => textOf(method).trim().toUpperCase());
   return names.length === 0 ? METHODS : [...new Set(names)];
 }
 
 /** null: the type of each request says it. */
-function convertContentType(
-  hook: JsonObject, pointer: string, report: HookReport,
-): string | null {
+function convertContentType(hook: JsonObject, report: HookReport): string | null {
   const type = textOf(hook['incoming-payload-content-type']);
   if (type === '') return null;
   if (type.includes('json')) return 'json';
   if (type.includes('x-www-form-urlencoded')) return 'form';
   if (type.startsWith('multipart/form-data')) return 'multipart';
   const format = type.includes('xml') ? 'XML' : type;
-  report.lose(at(pointer, 'incoming-payload-content-type'), `no payload is made of ${format}`,
+  report.lose(at(report.pointer, 'incoming-payload-content-type'),
+    `no payload is made of ${format}`,
     'have the sender send JSON or a form, or let the command read the body from its standard '
       + 'input: "stdin": "body"');
   return null;
@@ -234,19 +227,14 @@ function convertContentType(
 
 /** The fields of forms whose values are JSON. */
 function convertJsonFields(
-  hook: JsonObject, bodyFormat: string | null, pointer: string, report: HookReport,
+  hook: JsonObject, bodyFormat: string | null, report: HookReport,
 ): string[] {
   const member = 'parse-parameters-as-json';
-  const parameters = hook[member] ?? [];
-  if (!Array.isArray(parameters)) {
-    report.lose(at(pointer, member), 'this is no list', 'write an array');
-    return [];
-  }
-  const fields = parameters.flatMap((parameter: JsonValue, index) => {
+  const fields = report.readList(hook, member).flatMap((parameter, index) => {
     const { source, name } = isJsonObject(parameter) ? parameter : {};
     const isField = source === 'payload' && textOf(name) !== '' && bodyFormat !== 'json';
     if (isField) return [textOf(name)];
-    report.lose(at(pointer, member, index),
+    report.lose(at(report.pointer, member, index),
       'JSON is read in fields of forms and multipart bodies, not in JSON, headers or parameters',
       'let the command read it from the text');
     return [];
@@ -265,13 +253,13 @@ function keepJsonField(verification: JsonObject, jsonFields: readonly string[]):
     : { preset: 'custom', scheme };
 }
 
-function reportMembers(hook: JsonObject, pointer: string, report: HookReport): void {
+function reportMembers(hook: JsonObject, report: HookReport): void {
   for (const [member, value] of Object.entries(hook)) {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
     if (isEmpty || CONVERTED_MEMBERS.includes(member)) continue;
     const what = LOST_MEMBERS[member];
-    report.lose(at(pointer, member), what === undefined ? 'there is nothing of that name'
+    report.lose(at(report.pointer, member), what === undefined ? 'there is nothing of that name'
       : `${what} cannot be had`, ENABLE);
   }
 }
@@ -302,27 +290,26 @@ function reportTemplates(value: JsonValue, pointer: string, report: HookReport):
 
 /** A folder has one file of each name. */
 function reportNameClash(
-  { path, options }: ConvertedCommand, pointer: string, names: HookNames, report: HookReport,
+  { path, options }: ConvertedCommand, names: HookNames, report: HookReport,
 ): void {
   const name = textOf(options['command']);
   const otherPath = names.commandPaths.get(name);
   if (otherPath === undefined) names.commandPaths.set(name, path);
   else if (otherPath !== path) {
-    report.lose(pointer, `${path} and ${otherPath} have one name, ${name}`,
+    report.lose(at(report.pointer, 'execute-command'),
+      `${path} and ${otherPath} have one name, ${name}`,
       'give one of the two files another name, and name it in "command"');
   }
 }
 
-function choosePathSegment(
-  id: string, pointer: string, names: HookNames, report: HookReport,
-): string {
+function choosePathSegment(id: string, names: HookNames, report: HookReport): string {
   const isSound = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !/^\.\.?$/.test(id);
   if (isSound && !names.segments.has(id)) {
     names.segments.add(id);
     return id;
   }
   const segment = chooseName(id, /[^A-Za-z0-9._~-]+/g, 128, names.segments);
-  report.note(at(pointer, 'id'), `"${id}" cannot be a path segment`,
+  report.note(at(report.pointer, 'id'), `"${id}" cannot be a path segment`,
     `tell the sender the address /webhook/in/${segment}, or choose another "pathSegment"`);
   return segment;
 }
@@ -336,11 +323,12 @@ function chooseName(
 }
 
 /** Reports what else breaks the rules for webhooks, by those rules themselves. */
-function checkRecord(members: JsonObject, pointer: string, report: HookReport): void {
+function checkRecord(members: JsonObject, report: HookReport): void {
   try {
     const filledMembers = fillReferences(members);
     parseObject(incomingSchema, isJsonObject(filledMembers) ? filledMembers : {});
   } catch (thrown) {
-    report.lose(pointer, `no webhook can have this: ${messageOf(thrown)}`, 'mend the document');
+    report.lose(report.pointer, `no webhook can have this: ${messageOf(thrown)}`,
+      'mend the document');
   }
 }

@@ -31,16 +31,16 @@ const SERVER_ERROR = 500;
  * that of the route of a hook with a condition.
  */
 export function convertAnswers(
-  hook: JsonObject, rule: ConvertedRule, routeName: string, pointer: string, report: HookReport,
+  hook: JsonObject, rule: ConvertedRule, routeName: string, report: HookReport,
 ): JsonObject | null {
-  const headers = convertHeaders(hook, pointer, report);
+  const headers = readHeaders(report.readList(hook, 'response-headers'));
   const answersOutput = hook['include-command-output-in-response'] === true;
-  const status = convertSuccess(hook, pointer, report);
+  const status = convertSuccess(hook, report);
   const message = textOf(hook['response-message']);
   const responses: Record<string, JsonValue> = {};
   if (answersOutput) {
     const path = rule.when === null ? 'data.output' : `data.routes.${routeName}.output`;
-    reportEscaped(headers, pointer, report);
+    reportEscaped(headers, report);
     responses['accepted'] = createResponse(status, headers, `{{ ${path} }}`);
     responses['failed'] = hook['include-command-output-in-response-on-error'] === true
       ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}{{ message }}`)
@@ -48,7 +48,7 @@ export function convertAnswers(
   } else if (message !== '' || status !== OK || Object.keys(headers).length > 0) {
     responses['accepted'] = createResponse(status, headers, null, message);
   }
-  const mismatch = convertMismatch(hook, rule, pointer, report);
+  const mismatch = convertMismatch(hook, rule, report);
   if (rule.when !== null) {
     responses['unmatched'] = createResponse(mismatch, {}, null, NOT_SATISFIED);
   }
@@ -79,14 +79,6 @@ export function isJsonAnswer(hook: JsonObject): boolean {
   return isJsonType(findType(readHeaders(hook['response-headers'])));
 }
 
-function convertHeaders(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
-  const list = hook['response-headers'] ?? [];
-  if (!Array.isArray(list)) {
-    report.lose(at(pointer, 'response-headers'), 'this is no list', 'write an array');
-  }
-  return readHeaders(list);
-}
-
 /** The headers by name. As in adnanh/webhook the last of two of one name counts. */
 function readHeaders(list: JsonValue | undefined): JsonObject {
   if (!Array.isArray(list)) return {};
@@ -109,31 +101,30 @@ function withoutType(headers: JsonObject): JsonObject {
 }
 
 /** Reports output that would not be answered as it is. */
-function reportEscaped(headers: JsonObject, pointer: string, report: HookReport): void {
+function reportEscaped(headers: JsonObject, report: HookReport): void {
   const type = findType(headers);
   if (chooseEscape(type)('<&') === '<&') return;
-  report.lose(at(pointer, 'include-command-output-in-response'),
+  report.lose(at(report.pointer, 'include-command-output-in-response'),
     `the output would be escaped within ${type}, as anybody may have a part in it`,
     'answer it as text/plain, or as JSON');
 }
 
-function convertSuccess(hook: JsonObject, pointer: string, report: HookReport): number {
+function convertSuccess(hook: JsonObject, report: HookReport): number {
   const code = Number(hook['success-http-response-code'] ?? 0);
   if (code === 0 || code >= 200 && code <= 299) return code || OK;
-  report.lose(at(pointer, 'success-http-response-code'),
+  report.lose(at(report.pointer, 'success-http-response-code'),
     `${code} is no status of what was accepted`, 'choose one from 200 to 299 for "accepted"');
   return OK;
 }
 
 /** The status of what a rule does not let through. */
 function convertMismatch(
-  hook: JsonObject, { verification, allowedAddresses, when }: ConvertedRule, pointer: string,
-  report: HookReport,
+  hook: JsonObject, { verification, allowedAddresses, when }: ConvertedRule, report: HookReport,
 ): number {
   const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0) || OK;
   const isRejecting = verification !== null || allowedAddresses !== null;
   if (code === OK || !isRejecting && when === null) return OK;
-  const place = at(pointer, 'trigger-rule-mismatch-http-response-code');
+  const place = at(report.pointer, 'trigger-rule-mismatch-http-response-code');
   const minimum = isRejecting ? 400 : 200;
   if (Number.isInteger(code) && code >= minimum && code <= 599) return code;
   report.lose(place, `${code} is no status of what ${isRejecting ? 'is rejected, which gets 401 '

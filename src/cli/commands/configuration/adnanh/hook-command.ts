@@ -24,25 +24,25 @@ export type ConvertedCommand = {
 const TIMEOUT_S = 3600;
 
 export function convertCommand(
-  hook: JsonObject, identifier: string, pointer: string, report: HookReport,
+  hook: JsonObject, identifier: string, report: HookReport,
 ): ConvertedCommand {
   const execute = textOf(hook['execute-command']);
   const directory = textOf(hook['command-working-directory']);
   if (directory !== '' && !isAbsolute(directory)) {
-    report.lose(at(pointer, 'command-working-directory'),
+    report.lose(at(report.pointer, 'command-working-directory'),
       'a working directory has to be named from the root', 'write the whole path');
   }
   if (/\s/.test(basename(execute))) {
-    report.note(at(pointer, 'execute-command'),
+    report.note(at(report.pointer, 'execute-command'),
       `"${basename(execute)}" is the name of a file, there as here`,
       'if a part of it is an argument, name that in "arguments"');
   }
   const workingDirectory = isAbsolute(directory) ? directory : null;
-  const files = convertFiles(hook, pointer, report);
-  const environment = convertEnvironment(hook, pointer, report);
+  const files = convertFiles(hook, report);
+  const environment = convertEnvironment(hook, report);
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
-  const script = convertInterpreter(hook, pointer, report);
+  const script = convertInterpreter(hook, report);
   const scriptName = `hook-${identifier}.sh`;
   const path = isAbsolute(execute) ? execute : join(directory, execute);
   return {
@@ -51,7 +51,7 @@ export function convertCommand(
     options: {
       command: script === null ? basename(execute) : scriptName,
       ...withoutEmpty({
-        arguments: convertArguments(hook, pointer, report).slice(script?.fixedCount ?? 0),
+        arguments: convertArguments(hook, report).slice(script?.fixedCount ?? 0),
         environment: Object.fromEntries(variables), files,
       }),
       stdin: 'none',
@@ -69,7 +69,7 @@ export function convertCommand(
  * how many these are: the rest stays with the hook. null: the command is no interpreter.
  */
 function convertInterpreter(
-  hook: JsonObject, pointer: string, report: HookReport,
+  hook: JsonObject, report: HookReport,
 ): { readonly lines: readonly string[]; readonly fixedCount: number } | null {
   const execute = textOf(hook['execute-command']);
   if (!isInterpreterName(basename(execute))) return null;
@@ -80,12 +80,12 @@ function convertInterpreter(
   const fixedWords = values.slice(0, first === -1 ? values.length : first)
     .map(({ name }) => textOf(name));
   if (fixedWords.every((text) => text.startsWith('-') || /^\w+=/.test(text))) {
-    report.lose(at(pointer, 'execute-command'),
+    report.lose(at(report.pointer, 'execute-command'),
       `the request would say what ${execute} runs, as no argument does`,
       'write a script that does one thing, and name it in "command"');
   }
   if (fixedWords.some((text) => parseSecretTemplate(text) !== null)) {
-    report.lose(at(pointer, 'execute-command'), 'the script would name a template',
+    report.lose(at(report.pointer, 'execute-command'), 'the script would name a template',
       'set the variable for the converter');
   }
   const words = [execute, ...fixedWords].map(shellQuote).join(' ');
@@ -98,14 +98,14 @@ const VALUE_MEMBERS = [
 
 /** Reports what the command gets without the token at `tokenPath`, which verifies the sender. */
 export function reportHiddenToken(
-  hook: JsonObject, tokenPath: string, pointer: string, report: HookReport,
+  hook: JsonObject, tokenPath: string, report: HookReport,
 ): void {
   for (const member of VALUE_MEMBERS) {
     const values = hook[member] ?? [];
     for (const [index, value] of (Array.isArray(values) ? values : []).entries()) {
       const template = isJsonObject(value) ? findValueTemplate(value) : '';
       const path = typeof template === 'string' ? template.slice('{{ '.length, -' }}'.length) : '';
-      const place = at(pointer, member, index);
+      const place = at(report.pointer, member, index);
       if (path === tokenPath) {
         report.lose(place, 'the token that verifies the sender is not given to commands',
           'let the command do without it');
@@ -122,21 +122,20 @@ function withoutEmpty(members: JsonObject): JsonObject {
     Object.keys(member ?? {}).length > 0));
 }
 
-function convertArguments(hook: JsonObject, pointer: string, report: HookReport): string[] {
-  return listValues(hook, 'pass-arguments-to-command', pointer, report).map(({ template }) =>
-    template);
+function convertArguments(hook: JsonObject, report: HookReport): string[] {
+  return listValues(hook, 'pass-arguments-to-command', report).map(({ template }) => template);
 }
 
-function convertEnvironment(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
-  const values = listValues(hook, 'pass-environment-to-command', pointer, report);
+function convertEnvironment(hook: JsonObject, report: HookReport): JsonObject {
+  const values = listValues(hook, 'pass-environment-to-command', report);
   return Object.fromEntries(values.flatMap(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name'])}`;
     return isVariable(name, place, report) ? [[name, template]] : [];
   }));
 }
 
-function convertFiles(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
-  const values = listValues(hook, 'pass-file-to-command', pointer, report);
+function convertFiles(hook: JsonObject, report: HookReport): JsonObject {
+  const values = listValues(hook, 'pass-file-to-command', report);
   return Object.fromEntries(values.flatMap(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name']).toUpperCase()}`;
     const content: JsonValue = value['base64decode'] === true ? { base64: template } : template;
@@ -157,16 +156,11 @@ type CommandValue = {
 
 /** The values of a list of the hook. One without a template is reported, and becomes empty. */
 function listValues(
-  hook: JsonObject, member: string, pointer: string, report: HookReport,
+  hook: JsonObject, member: string, report: HookReport,
 ): readonly CommandValue[] {
-  const values = hook[member] ?? [];
-  if (!Array.isArray(values)) {
-    report.lose(at(pointer, member), 'this is no list', 'write an array');
-    return [];
-  }
-  return values.map((given: JsonValue, index) => {
+  return report.readList(hook, member).map((given, index) => {
     const value = isJsonObject(given) ? given : {};
-    const place = at(pointer, member, index);
+    const place = at(report.pointer, member, index);
     const template = findValueTemplate(value);
     if (typeof template === 'string') return { value, template, place };
     report.lose(place, template.reason, template.remedy);

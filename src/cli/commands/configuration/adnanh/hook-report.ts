@@ -31,18 +31,29 @@ const SECRETS_FOLDER = '/run/secrets';
 /** Collects what is to be told of one hook. */
 export class HookReport {
   readonly hook: string;
+  /** The place of the hook in the file. */
+  readonly pointer: string;
   readonly gaps: Gap[] = [];
   readonly variables: HookSecret[] = [];
   readonly #takenNames: Set<string>;
 
   /** `takenNames` are the names of all variables of the document. */
-  constructor(hook: string, takenNames: Set<string>) {
+  constructor(hook: string, pointer: string, takenNames: Set<string>) {
     this.hook = hook;
+    this.pointer = pointer;
     this.#takenNames = takenNames;
   }
 
   get isDisabled(): boolean {
     return this.gaps.some(({ isDisabling }) => isDisabling);
+  }
+
+  /** The list that a member of the hook is; one that is none is told, and empty. */
+  readList(hook: JsonObject, member: string): readonly JsonValue[] {
+    const list = hook[member] ?? [];
+    if (Array.isArray(list)) return list;
+    this.lose(at(this.pointer, member), 'this is no list', 'write an array');
+    return [];
   }
 
   /** Tells a gap that changes what runs, or what the sender is answered. */

@@ -70,11 +70,12 @@ const ADDRESSES_MAX = 100;
 const SET_IN_VERIFICATION = 'give each sender a webhook of its own, with its own verification';
 
 export function convertTriggerRule(
-  trigger: JsonValue | undefined, pointer: string, report: HookReport,
+  trigger: JsonValue | undefined, report: HookReport,
 ): ConvertedRule {
   if (trigger === undefined || trigger === null) {
     return { verification: null, others: [], tokenPath: null, allowedAddresses: null, when: null };
   }
+  const pointer = at(report.pointer, 'trigger-rule');
   const rule = parseRule(trigger, pointer, report);
   const demands = listDemands(rule);
   const verification = chooseVerification(demands, report);

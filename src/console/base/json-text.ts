@@ -34,7 +34,7 @@ export function formatPrettyJson(text: string): string | null {
  * A number that a double would round, with the text that came: ids have 18 digits and more. Only
  * `encodeJson` writes it, and `String()` shows it.
  */
-export class NumberText {
+class NumberText {
   readonly #text: string;
 
   constructor(text: string) {
@@ -56,6 +56,11 @@ const MARK = `${Math.random()}:`;
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
 /** Such numbers alone may lose digits: most texts have none, and are parsed at once. */
 const LONG_NUMBER = /(?:["\s]:|[,[\s]|^)(?:-?\d+[.eE]|-?\d{16}|-0)/;
+
+/** Whether it is an object or an array. */
+export function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof NumberText);
+}
 
 /** `JSON.parse`, but a number that a double would round becomes a `NumberText`. */
 export function parseJson<Value = unknown>(text: string): Value {

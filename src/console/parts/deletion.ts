@@ -1,6 +1,7 @@
 /** Deletes a record after a question, and puts it back while the notice of that stands. */
-import { callApi } from '../base/api-calls.ts';
-import { goToScreen } from '../base/screen-address.ts';
+import { callApi, countItems } from '../base/api-calls.ts';
+import { formatQuantity } from '../base/format.ts';
+import { apiPath, goToScreen } from '../base/screen-address.ts';
 import { asyncButton } from './buttons.ts';
 import { askToConfirm } from './dialog.ts';
 import { showNotice } from './notice.ts';
@@ -29,6 +30,38 @@ export async function confirmAndDelete(
   await callApi('DELETE', deletion.path);
   offerUndo(deletion);
   goToList(container, deletion.address[0] ?? '');
+}
+
+/** What waits for a webhook, and ends with it. */
+const WAITING = {
+  incoming: {
+    noun: 'request', list: 'requests', end: 'fail', ended: 'Requests that waited have failed.',
+  },
+  outgoing: {
+    noun: 'delivery', list: 'deliveries', end: 'be cancelled',
+    ended: 'Deliveries that waited stay cancelled.',
+  },
+} as const;
+
+/** `loss` says what is no more. Asks nothing when the user has left meanwhile. Throws ApiError. */
+export async function deleteWebhook(
+  container: HTMLElement, kind: keyof typeof WAITING, identifier: string, name: string,
+  loss: string,
+): Promise<void> {
+  const { noun, list, end, ended } = WAITING[kind];
+  const count = await countItems(`/api/${list}`, { hook: identifier, status: 'pending' });
+  if (!container.isConnected) return;
+  const warning = count === 0 ? ''
+    : ` ${formatQuantity(count, noun, list)} that still ${
+      count === 1 ? 'waits' : 'wait'} will ${end}.`;
+  await confirmAndDelete(container, {
+    name, path: apiPath(`${kind}-webhooks`, identifier), address: [kind, identifier],
+    ended: count === 0 ? null : ended,
+  }, {
+    title: `Delete ${name}?`,
+    text: `Its secret and its settings will be lost, and ${loss}.${warning}`,
+    command: `hookshelf ${kind}webhook:delete --identifier ${identifier}`,
+  });
 }
 
 /** Asks first. Resolves with whether it is cancelled. Throws what `cancel` throws. */

@@ -29,10 +29,11 @@ export async function askToConfirm(question: ConfirmOptions): Promise<boolean> {
 export function ask<Answer>(
   title: string, children: readonly Child[],
   answers: readonly (readonly [value: Answer, text: string, style?: string])[],
+  options: DialogOptions = { asks: true },
 ): Promise<Answer | null> {
   return new Promise((resolve) => {
     const dialog = openDialog(title, children, {
-      asks: true, buttons: answers.map(([value, text, style = '']) =>
+      ...options, buttons: answers.map(([value, text, style = '']) =>
         h('button', { class: style, onclick: () => {
           resolve(value);
           dialog.close();

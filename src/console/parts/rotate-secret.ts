@@ -10,7 +10,7 @@ import { formatTimestamp } from '../base/format.ts';
 import { apiPath } from '../base/screen-address.ts';
 import { asyncButton } from './buttons.ts';
 import { codeBlock } from './code-block.ts';
-import { askToConfirm, formatCommand, openDialog } from './dialog.ts';
+import { ask, askToConfirm } from './dialog.ts';
 
 /** What is asked of a webhook that has no secret yet. */
 const FIRST_TEXTS = {
@@ -33,7 +33,7 @@ export function rotateButton(
   const { identifier, hasSecret, previousSecret: before } = webhook;
   const title = hasSecret ? 'Rotate the secret' : 'Make a secret';
   return asyncButton(title, async () => {
-    const command = formatCommand(`${kind}webhook:rotate-secret`, { identifier });
+    const command = `hookshelf ${kind}webhook:rotate-secret --identifier ${identifier}`;
     const isSure = await askToConfirm({
       title: `${title}?`, action: 'Make a new secret', isDestructive: before !== undefined,
       text: hasSecret ? describeRotation(before?.validUntil) : FIRST_TEXTS[kind],
@@ -58,18 +58,10 @@ function describeRotation(overlapEnd: string | undefined): string {
     + `where requests can hold the signatures of two.${loss}`;
 }
 
-/**
- * Shows the secret this once, with what is to be said of the old one. Resolves when the dialog is
- * closed.
- */
-export function openSecretDialog(secret: string, note: string | null = null): Promise<void> {
-  return new Promise((resolve) => {
-    const dialog = openDialog('The new secret', [
-      h('p', 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
-      note === null ? null : h('p', note),
-    ], {
-      stays: true, buttons: [h('button.primary', { onclick: () => dialog.close() }, 'I have it')],
-    });
-    dialog.addEventListener('close', () => resolve());
-  });
+/** Shows the secret this once, with `note`. Resolves when the dialog is closed. */
+export async function openSecretDialog(secret: string, note: string | null = null): Promise<void> {
+  await ask('The new secret', [
+    h('p', 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
+    note === null ? null : h('p', note),
+  ], [[true, 'I have it', 'primary']], { stays: true });
 }

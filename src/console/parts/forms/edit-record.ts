@@ -5,7 +5,7 @@
 import { callApi, hasStatus } from '../../base/api-calls.ts';
 import { createSelect, fill, h, type Child } from '../../base/dom.ts';
 import { formatStars, formatValue } from '../../base/format.ts';
-import { NumberText, encodeJson } from '../../base/json-text.ts';
+import { encodeJson, isContainer } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
 import { openDialog } from '../dialog.ts';
@@ -195,9 +195,7 @@ function formatMember(schema: ModelSchema, value: unknown): string {
   if (field === 'stars' && typeof value === 'number') return formatStars(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatMember(items, item)).join('; ') || '–';
-  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
-    return formatValue(value);
-  }
+  if (!isContainer(value)) return formatValue(value);
   if (properties === undefined) {
     return Object.entries(value).filter(([name]) => name !== FINGERPRINTS)
       .map(([name, member]) => `${name}: ${formatValue(member)}`).join(', ') || '–';

@@ -1,5 +1,5 @@
 /** Compares two books member by member. Pure. */
-import { NumberText, encodeJson, parseJson } from '../../base/json-text.ts';
+import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
 
 export type ComparedMember = {
@@ -73,8 +73,6 @@ function listValues(path: MemberPath, value: unknown): KeyedValue[] {
     }
     return value.flatMap((item, index) => listValues([...path, index], item));
   }
-  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
-    return [[encodeJson(path), value]];
-  }
+  if (!isContainer(value)) return [[encodeJson(path), value]];
   return Object.entries(value).flatMap(([name, member]) => listValues([...path, name], member));
 }

@@ -1,6 +1,6 @@
 /** The values of compared members, for people. */
 import { formatStars, formatValue } from '../../base/format.ts';
-import { NumberText } from '../../base/json-text.ts';
+import { isContainer } from '../../base/json-text.ts';
 import { FINGERPRINTS } from '../../parts/forms/edit-record.ts';
 import { valueLabels } from '../../base/book-labels.ts';
 import type { MemberPath } from './compare-books.ts';
@@ -29,12 +29,11 @@ export function formatMember(path: MemberPath, value: unknown): string {
 }
 
 function formatItem(item: unknown): string {
-  return isObject(item) || Array.isArray(item)
+  return isContainer(item)
     ? Object.values(item).map(formatItem).join(', ') : formatValue(item);
 }
 
 /** Whether it has members with names. */
 export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    && !(value instanceof NumberText);
+  return isContainer(value) && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
  * The values that a configuration document leaves to its surroundings: `{ "$env": <name> }` for a
  * variable, `{ "$file": <path> }` for the text of a file. The server takes neither. Pure.
  */
-import { NumberText } from '../../base/json-text.ts';
+import { isContainer } from '../../base/json-text.ts';
 
 /** `key` is the same for all references to one value. */
 type DocumentReference = {
@@ -23,7 +23,7 @@ export function listReferences(document: unknown): readonly DocumentReference[] 
 export function replaceReferences(
   value: unknown, findText: (reference: DocumentReference) => string,
 ): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof NumberText) return value;
+  if (!isContainer(value)) return value;
   if (Array.isArray(value)) return value.map((item) => replaceReferences(item, findText));
   const reference = parseReference(value);
   if (reference !== null) return findText(reference);

@@ -1,15 +1,15 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
-import { BASE, callApi, countItems, getJson } from '../../base/api-calls.ts';
+import { BASE, callApi, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h } from '../../base/dom.ts';
-import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
+import { optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { confirmAndDelete } from '../../parts/deletion.ts';
+import { deleteWebhook } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { rotateButton } from '../../parts/rotate-secret.ts';
@@ -157,28 +157,7 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     asyncButton('Action and routes', () => editAction(container, view)),
     rotateButton('incoming', webhook, refreshWithoutSecret),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
-    asyncButton('Delete', () => remove(container, view), 'danger'),
+    asyncButton('Delete', () => deleteWebhook(container, 'incoming', identifier,
+      createWebhookLabel(webhook).title, 'its sender will be answered 404'), 'danger'),
   ];
-}
-
-async function remove(
-  container: HTMLElement, { webhook, path }: IncomingView,
-): Promise<void> {
-  const { identifier } = webhook;
-  const pendingCount =
-    await countItems('/api/requests', { hook: identifier, status: 'pending' });
-  if (!container.isConnected) return;
-  const warning = pendingCount === 0 ? ''
-    : ` ${formatQuantity(pendingCount, 'request')} that still ${
-      pendingCount === 1 ? 'waits' : 'wait'} will fail.`;
-  const name = createWebhookLabel(webhook).title;
-  await confirmAndDelete(container, {
-    name, path, address: ['incoming', identifier],
-    ended: pendingCount === 0 ? null : 'Requests that waited have failed.',
-  }, {
-    title: `Delete ${name}?`,
-    text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
-      + warning,
-    command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
-  });
 }

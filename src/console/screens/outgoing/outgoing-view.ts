@@ -6,12 +6,13 @@ import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts'
 import { encodeJson } from '../../base/json-text.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
 import { apiPath } from '../../base/screen-address.ts';
+import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
 } from '../../parts/backfill.ts';
 import { ChoiceButtons, asyncButton } from '../../parts/buttons.ts';
 import { codeBlock } from '../../parts/code-block.ts';
-import { confirmAndDelete } from '../../parts/deletion.ts';
+import { deleteWebhook } from '../../parts/deletion.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { formatCondition } from '../../parts/forms/condition-text.ts';
@@ -154,7 +155,7 @@ function backfillButton({ webhook, backfill }: OutgoingView): HTMLElement {
 
 function buttons(container: HTMLElement, view: OutgoingView): Child[] {
   const { webhook, path, refresh, backfill } = view;
-  const { identifier, enabled, disabledAt } = webhook;
+  const { identifier, targetUrl, enabled, disabledAt } = webhook;
   const turnOff = async (): Promise<void> => {
     if (!await confirmTurningOff(container, view)) return;
     await callApi('PATCH', path, { body: { enabled: false } });
@@ -183,7 +184,9 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
     maySwitch && !enabled ? asyncButton('Turn on', turnOn) : null,
     maySwitch && isTrying ? asyncButton('Turn off', turnOff) : null,
     callerSession.may('admin')
-      ? asyncButton('Delete', () => remove(container, view), 'danger') : null,
+      ? asyncButton('Delete', () => deleteWebhook(container, 'outgoing', identifier,
+        createWebhookLabel(webhook).title, `nothing is sent to ${targetUrl} any more`), 'danger')
+      : null,
   ];
 }
 
@@ -191,7 +194,8 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
 async function confirmTurningOff(
   container: HTMLElement, { webhook: { identifier, targetUrl } }: OutgoingView,
 ): Promise<boolean> {
-  const pendingCount = await countPending(identifier);
+  const pendingCount =
+    await countItems('/api/deliveries', { hook: identifier, status: 'pending' });
   if (!container.isConnected) return false;
   const consequence = pendingCount === 0 ? 'No delivery is pending.'
     : `${formatQuantity(pendingCount, 'pending delivery', 'pending deliveries')} will wait.`;
@@ -201,10 +205,6 @@ async function confirmTurningOff(
       + 'make no delivery for it; when it is on again, they can be sent while they are kept.',
     command: `hookshelf outgoingwebhook:disable --identifier ${identifier}`,
   });
-}
-
-function countPending(identifier: string): Promise<number> {
-  return countItems('/api/deliveries', { hook: identifier, status: 'pending' });
 }
 
 async function openEditForm(
@@ -230,24 +230,4 @@ async function openEditForm(
  */
 function toFormRecord({ triggerEvent, ...rest }: RecordMembers): RecordMembers {
   return triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
-}
-
-async function remove(
-  container: HTMLElement, { webhook: { identifier, name, targetUrl }, path }: OutgoingView,
-): Promise<void> {
-  const pendingCount = await countPending(identifier);
-  // The user may have left the screen while the deliveries were counted.
-  if (!container.isConnected) return;
-  const warning = pendingCount === 0 ? ''
-    : ` ${formatQuantity(pendingCount, 'delivery', 'deliveries')} that still ${
-      pendingCount === 1 ? 'waits' : 'wait'} will be cancelled.`;
-  await confirmAndDelete(container, {
-    name: name ?? 'the webhook', path, address: ['outgoing', identifier],
-    ended: pendingCount === 0 ? null : 'Deliveries that waited stay cancelled.',
-  }, {
-    title: 'Delete the webhook?',
-    text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
-      + `more.${warning}`,
-    command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
-  });
 }

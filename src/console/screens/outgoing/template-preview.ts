@@ -1,5 +1,5 @@
 /** Fills a payload template as the service does. Pure. */
-import { NumberText, encodeJson, parseJson } from '../../base/json-text.ts';
+import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 
 /** Returns the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
 export function previewBody(
@@ -28,9 +28,7 @@ export function fillPayloadTemplate(template: string, payload: unknown): unknown
 function fillValue(template: unknown, payload: unknown): unknown {
   if (typeof template === 'string') return fillText(template, payload);
   if (Array.isArray(template)) return template.map((item) => fillValue(item, payload));
-  if (typeof template !== 'object' || template === null || template instanceof NumberText) {
-    return template;
-  }
+  if (!isContainer(template)) return template;
   return Object.fromEntries(Object.entries(template).map(([name, value]) =>
     [name, fillValue(value, payload)]));
 }

@@ -8,7 +8,7 @@ import { fill, h } from '../../base/dom.ts';
 import {
   formatBytes, formatDuration, formatTimestamp, optionalTime, timeElement,
 } from '../../base/format.ts';
-import { NumberText, parseJsonOrText } from '../../base/json-text.ts';
+import { isContainer, parseJsonOrText } from '../../base/json-text.ts';
 import {
   apiPath, appendQuery, href, type ScreenAddress,
 } from '../../base/screen-address.ts';
@@ -290,11 +290,10 @@ async function flattenRequest(request: PublicRequest): Promise<Record<string, st
 }
 
 function flattenValue(name: string, value: unknown, flat: Record<string, string>): void {
-  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
-    flat[name] = String(value);
-    return;
-  }
-  for (const [member, inner] of Object.entries(value)) {
-    flattenValue(`${name}.${member}`, inner, flat);
+  if (!isContainer(value)) flat[name] = String(value);
+  else {
+    for (const [member, inner] of Object.entries(value)) {
+      flattenValue(`${name}.${member}`, inner, flat);
+    }
   }
 }

@@ -143,7 +143,11 @@ test('attempts are `retryDelayMs` apart on the clock', async (context) => {
 });
 
 const WAITS: readonly (readonly [string, number])[] = [
-  ['2', 2000], ['0', 200], ['Thu, 01 Jan 2026 00:00:10 GMT', 10_000], ['nonsense', 200],
+  ['2', 2000], ['0', 200], ['1.5', 200], ['nonsense', 200],
+  // The three forms of dates in RFC 9110 §5.6.7, and what is none.
+  ['Thu, 01 Jan 2026 00:00:10 GMT', 10_000], ['Thursday, 01-Jan-26 00:00:10 GMT', 10_000],
+  ['Thu Jan  1 00:00:10 2026', 10_000], ['Wed, 31 Dec 2025 00:00:00 GMT', 200],
+  ['2026-01-01T00:00:10Z', 200], ['Thu, nonsense GMT', 200],
 ];
 
 for (const [retryAfter, waitMs] of WAITS) {

@@ -170,7 +170,8 @@ export function checkNames(
 
 export function createNoActionError(origin: string): AppError {
   return createRegistrationError(
-    origin, 'must export a class with execute(), static identifier() and label()');
+    origin, 'must have a class with execute(), static identifier() and static label() as its '
+      + 'default export');
 }
 
 export function createUnmadeError(origin: string, cause: unknown): AppError {

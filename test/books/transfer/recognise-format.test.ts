@@ -28,6 +28,8 @@ test('a header of our own columns alone is our csv, whatever its case and separa
   for (const header of [
     'title', 'Title,Authors,ISBN', 'title;isbn', 'title\tpublisher\r\n', '\n\n"title","authors"',
     'id,createdAt,updatedAt,title', 'nothing known', '',
+    // A person's own table, with words that Goodreads and LibraryThing have too.
+    'Title,Author', 'Title;Author;ISBN', 'Title,Tags,Author,Rating',
   ]) assert.equal(recognise('a.csv', header), 'csv', header);
 });
 
@@ -70,7 +72,7 @@ test('an export is known by the columns of its program, also some of them, in an
 test('a file that could be two things is refused with both names', () => {
   for (const [path, text, names] of [
     ['a.csv', 'Book Id,Title', /Goodreads .* or a LibraryThing .*, goodreads or librarything$/],
-    ['a.tsv', 'Author\tMy Rating\tMoods\tPace', /, goodreads or storygraph$/],
+    ['a.tsv', 'Author l-f\tMy Rating\tMoods\tPace', /, goodreads or storygraph$/],
     ['a.csv', 'title,datePublished,uuid,author_sort', /CSV or a Calibre .*, csv or calibre$/],
   ] as const) {
     assert.throws(() => recognise(path, text),

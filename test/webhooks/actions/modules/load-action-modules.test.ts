@@ -117,10 +117,10 @@ test('a pipe among the modules is refused, and not waited for', async () => {
 });
 
 const UNSOUND: readonly [string, string, RegExp][] = [
-  ['no class', 'export default 1;', /must export a class/],
-  ['nothing', 'export const a = 1;', /must export a class/],
+  ['no class', 'export default 1;', /must have a class .* as its default export/],
+  ['nothing', 'export const a = 1;', /must have a class .* as its default export/],
   ['no execute', 'export default class { static identifier() { return "a"; } '
-    + 'static label() { return "A"; } }', /must export a class/],
+    + 'static label() { return "A"; } }', /must have a class .* as its default export/],
   ['a bad identifier', SOUND.replace("'sound'", "'not sound'"), /identifier\(\)/],
   ['a broken constructor', SOUND.replace('count = 0;', 'count = nope();'), /nope/],
 ];

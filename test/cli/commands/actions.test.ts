@@ -91,7 +91,7 @@ test('an action that cannot be loaded stops those commands with its file name, a
     writeAction(place, 'broken.mjs', 'export default 7;');
     const { code, stderr } = await place.run(['actionconfig:create', '--action', 'broken']);
     assert.equal(code, 2);
-    assert.match(stderr, /^hookshelf: [^\n]*broken\.mjs: must export[^\n]*\n$/m);
+    assert.match(stderr, /^hookshelf: [^\n]*broken\.mjs: must have[^\n]*\n$/m);
     assert.equal((await place.run(['book:list'])).code, 0);
     assert.equal((await place.run(['actionconfig:list'])).code, 0);
   }));

@@ -70,6 +70,10 @@ for (const way of WAYS) {
     assert.match(made.stdout, /^created incoming webhook \S+: http:\S+\/webhook\/in\/deploy\n/);
     const [, secret = ''] = /^secret \(shown this once\): (\S+)$/m.exec(made.stdout) ?? [];
     assert.match(secret, /^[0-9a-f]{64}$/);
+    assert.doesNotMatch(made.stderr, /has no secret/);
+    const open = await place.run([...create, 'open']);
+    assert.match(open.stderr, /^hookshelf: it has no secret: whoever .* can call it; .* open /m);
+    await place.run(['incomingwebhook:delete', 'open']);
     const shown = await place.run(['incomingwebhook:show', '--identifier', 'deploy']);
     assert.match(shown.stdout, /^curl:$[^]*X-Signature: sha256=[^]*^PHP:$[^]*curl_init/m);
     const note = /^hookshelf: URLs begin with http:\S+, which .* reach: see server\.baseUri$/m;

@@ -98,7 +98,8 @@ type DelimitedLayout = Pick<TableLayout<never>, 'title' | 'syntax'> & {
   readonly isEmpty?: (column: string, text: string) => boolean;
 };
 
-const AS_EXPORTED = '; import the file as it was exported, or name its format (csv for a table of your own)';
+const AS_EXPORTED = '; import the file as it was exported, or name its format '
+  + '(csv for a table of your own)';
 
 export function createDelimitedTextSplitter(
   { requiredColumns, keyColumns, isEmpty = () => false, ...layout }: DelimitedLayout,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
   fetchListed, fetchNamed, fetchObject, formatValue, noteLocalUrl, recordPath, requestObject,
-  resolvePath, toTableColumns,
+  resolvePath, toTableColumns, webhookLabel,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
@@ -25,7 +25,17 @@ export const INCOMING: WebhookKind = {
     withPreset({ ...clearOtherTarget(changes), ...changes }, current),
   resolveAddress: async (context, webhook) =>
     formatValue((await fetchExamples(context, webhook))['url']),
+  noteChange: async ({ output }, before, after) => {
+    if (after === null || !isOpen(after) || (before !== null && isOpen(before))) return;
+    output.note('it has no secret: whoever knows its address can call it; '
+      + `incomingwebhook:update ${webhookLabel(after)} --generate-secret gives it one`);
+  },
 };
+
+/** Whether no request to the webhook is verified. */
+function isOpen({ hasSecret, verification = null }: JsonObject): boolean {
+  return hasSecret !== true && verification === null;
+}
 
 /** Prints the list, and on stderr the webhooks that reject all requests as they lack a secret. */
 export async function listIncoming(context: CommandContext): Promise<void> {

@@ -12,7 +12,8 @@
 import { AppError } from '../../../base/errors.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
 import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
-import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
+import { FORMATS } from '../format-list.ts';
+import type { BrokenRecord, FieldRecord, FormatTable } from '../mapping/format-table.ts';
 
 /** How the rows behind a header are read. */
 type TableLayout<Item> = {
@@ -89,11 +90,9 @@ export class TableSplitter<Item extends { readonly line: number; readonly key?: 
   }
 }
 
-type DelimitedLayout = Pick<TableLayout<never>, 'title' | 'syntax'> & {
+type DelimitedLayout = Pick<TableLayout<never>, 'syntax'> & {
   /** The columns that a file cannot do without, each with its older names. */
   readonly requiredColumns: readonly (readonly string[])[];
-  /** The column of the own id, with its older names. */
-  readonly keyColumns: readonly string[];
   /** Whether a text that is not blank stands for none; absent: none does. */
   readonly isEmpty?: (column: string, text: string) => boolean;
 };
@@ -101,11 +100,14 @@ type DelimitedLayout = Pick<TableLayout<never>, 'title' | 'syntax'> & {
 const AS_EXPORTED = '; import the file as it was exported, or name its format '
   + '(csv for a table of your own)';
 
+/** The rows of a file of the format: its own ids are the keys. */
 export function createDelimitedTextSplitter(
-  { requiredColumns, keyColumns, isEmpty = () => false, ...layout }: DelimitedLayout,
+  { name: format, ownIdFields }: FormatTable,
+  { requiredColumns, isEmpty = () => false, ...layout }: DelimitedLayout,
 ): TableSplitter<FieldRecord> {
   return new TableSplitter({
     ...layout,
+    title: FORMATS.find(({ name }) => name === format)?.title ?? format,
     missingHeader: AS_EXPORTED,
     hasLineEnds: true,
     isBlank: ({ text }) => text.trim() === '',
@@ -118,7 +120,7 @@ export function createDelimitedTextSplitter(
     },
     readRow(columns, cells, line) {
       const fields = readFields(columns, cells, isEmpty);
-      const keyColumn = keyColumns.find((name) => fields.has(name)) ?? '';
+      const keyColumn = ownIdFields.find((name) => fields.has(name)) ?? '';
       return { line, key: fields.get(keyColumn)?.trim() ?? null, type: '', fields };
     },
   });

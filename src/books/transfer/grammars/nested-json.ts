@@ -13,20 +13,13 @@ import { parseJsonRecord } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JsonSplitter } from '../json-splitter.ts';
 import type { SplitElement } from '../json-splitter.ts';
+import { mapSplitter } from '../mapping/format-table.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 
 /** One object, each member a record: its name is the key, the members of its value the fields. */
-export class KeyedObjectSplitter implements FieldSplitter {
-  readonly #splitter = new JsonSplitter({ splitsObjects: true });
-
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.push(chunk).flatMap(readElement);
-  }
-
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.end().flatMap(readElement);
-  }
+export function createKeyedObjectSplitter(): FieldSplitter {
+  return mapSplitter(new JsonSplitter({ splitsObjects: true }), readElement);
 }
 
 function readElement(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {

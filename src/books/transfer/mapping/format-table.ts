@@ -37,6 +37,17 @@ export interface FieldSplitter {
   end(): Iterable<FieldRecord | BrokenRecord | null>;
 }
 
+/** The field records that are read from the items of another splitter. */
+export function mapSplitter<Item>(
+  splitter: { push(chunk: Buffer): readonly Item[]; end(): readonly Item[] },
+  read: (item: Item) => readonly (FieldRecord | BrokenRecord)[],
+): FieldSplitter {
+  return {
+    push: (chunk) => splitter.push(chunk).flatMap((item) => read(item)),
+    end: () => splitter.end().flatMap((item) => read(item)),
+  };
+}
+
 /** A member of a book by its path: of `reading` each member has rows of its own. */
 export type BookMember =
   | Exclude<keyof Book,

@@ -13,12 +13,11 @@ import { MONTHS } from '../mapping/date-text.ts';
 import { readPages } from '../mapping/field-text.ts';
 import type { FormatTable, WrittenFields } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createSeriesRow } from '../mapping/series-row.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
+import { createTableCodec, createTableWriter } from '../mapping/table-codec.ts';
 import {
   encodeField, listDecodedTexts, readDateFields, readFirstLatex, readKeywords,
 } from './bibtex-fields.ts';
@@ -76,7 +75,7 @@ const NAMES_READ: ReadonlySet<string> =
 /** All keys that it writes differ; those that books brought along are kept for them. */
 function createBibtexWriter(): BookWriter {
   const keys = new CitationKeys();
-  const writer = createMappedWriter(bibtexTable, ({ key, fields }, book) => {
+  const writer = createTableWriter(bibtexTable, ({ key, fields }, book) => {
     const type = fields.get(TYPE_FIELD);
     return encodeBibtexEntry({
       key: keys.add(book, key), type: typeof type === 'string' ? type : 'book',

@@ -12,12 +12,12 @@ import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { splitNames } from '../mapping/person-name.ts';
 import { findStatus, readRating } from '../mapping/reading-text.ts';
 import type { StatusWords } from '../mapping/reading-text.ts';
 import { readSeriesOfTitle, readTitleBeforeSeries } from '../mapping/series-title.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 const STATUSES: StatusWords = new Map([
   ['read', 'read'], ['to-read', 'to-read'], ['reading', 'reading'],
@@ -47,10 +47,8 @@ const bookwyrmTable: FormatTable = {
 };
 
 export const bookwyrmCodec: FormatCodec =
-  createTableCodec(bookwyrmTable, () => createDelimitedTextSplitter({
-    title: 'a BookWyrm export',
+  createTableCodec(bookwyrmTable, () => createDelimitedTextSplitter(bookwyrmTable, {
     requiredColumns: [['title'], ['author_text'], ['remote_id']],
-    keyColumns: ['remote_id'],
   }));
 
 function readAuthors(text: string): RowValue | undefined {

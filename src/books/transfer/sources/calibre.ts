@@ -17,10 +17,10 @@ import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
 import { NOTHING, readRating } from '../mapping/reading-text.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
@@ -44,10 +44,8 @@ const calibreTable: FormatTable = {
 };
 
 export const calibreCodec: FormatCodec =
-  createTableCodec(calibreTable, () => createDelimitedTextSplitter({
-    title: 'a Calibre catalog',
+  createTableCodec(calibreTable, () => createDelimitedTextSplitter(calibreTable, {
     requiredColumns: [['title']],
-    keyColumns: ['uuid'],
     isEmpty: (column, cell) => column === 'pubdate' && NO_DATE.test(cell),
   }));
 

@@ -17,20 +17,19 @@ import { createDate, readDate } from '../mapping/date-text.ts';
 import {
   TEXT_LENGTH_MAX, listItems, listTexts, readKeywords, readPages, readWords,
 } from '../mapping/field-text.ts';
-import { part, whole } from '../mapping/format-table.ts';
+import { mapSplitter, part, whole } from '../mapping/format-table.ts';
 import type {
-  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, RowValue, WrittenFields,
+  BrokenRecord, FieldRecord, FormatTable, RowValue, WrittenFields,
 } from '../mapping/format-table.ts';
 import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { parseRest } from '../mapping/map-record.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { findSource } from '../mapping/metadata-source.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
 import { createSeriesRow } from '../mapping/series-row.ts';
+import { createTableCodec, createTableWriter } from '../mapping/table-codec.ts';
 import type { WrittenRecord } from '../mapping/write-record.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
 
@@ -77,24 +76,11 @@ const cslTable: FormatTable = {
 };
 
 export const cslCodec: FormatCodec = {
-  ...createTableCodec(cslTable, () => new CslSplitter()),
-  createWriter: () => createMappedWriter(cslTable,
+  ...createTableCodec(cslTable, () => mapSplitter(new JsonSplitter(), readItems)),
+  createWriter: () => createTableWriter(cslTable,
     (record, book) => ({ text: `\n${encodeJson(createItem(record, book))}` }),
     { begin: '[', separator: ',', end: '\n]\n' }),
 };
-
-/** The items of a file, one at a time. */
-class CslSplitter implements FieldSplitter {
-  readonly #splitter = new JsonSplitter();
-
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.push(chunk).flatMap(readItems);
-  }
-
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.end().flatMap(readItems);
-  }
-}
 
 function readItems(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
   const { line, json } = element;

@@ -14,7 +14,6 @@ import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, splitNames } from '../mapping/person-name.ts';
 import {
@@ -23,6 +22,7 @@ import {
 } from '../mapping/reading-text.ts';
 import type { StatusWords } from '../mapping/reading-text.ts';
 import { readSeriesOfTitle, readTitleBeforeSeries } from '../mapping/series-title.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
@@ -59,10 +59,8 @@ const goodreadsTable: FormatTable = {
 };
 
 export const goodreadsCodec: FormatCodec =
-  createTableCodec(goodreadsTable, () => createDelimitedTextSplitter({
-    title: 'a Goodreads export',
+  createTableCodec(goodreadsTable, () => createDelimitedTextSplitter(goodreadsTable, {
     requiredColumns: [['Book Id'], ['Title'], ['Author']],
-    keyColumns: ['Book Id'],
     isEmpty: (_column, cell) => cell === EMPTY_FORMULA,
   }));
 

@@ -7,15 +7,14 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { explainIsbn, parseIsbn } from '../../isbn.ts';
 import { CsvRowSplitter } from '../csv-rows.ts';
-import type { CsvRow } from '../csv-rows.ts';
 import { listTrimmedTexts } from '../mapping/field-text.ts';
-import { whole } from '../mapping/format-table.ts';
+import { mapSplitter, whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable,
 } from '../mapping/format-table.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 const { textRows } = createRowMaker(listTrimmedTexts);
 
@@ -29,31 +28,22 @@ const isbnTable: FormatTable = {
 };
 
 export const isbnCodec: FormatCodec = {
-  ...createTableCodec(isbnTable, () => new IsbnSplitter()), defaultMatch: 'isbn',
+  ...createTableCodec(isbnTable, createLineSplitter), defaultMatch: 'isbn',
 };
 
 /** A line is a row of delimited text without quotes, and a tab is white space in it. */
-class IsbnSplitter implements FieldSplitter {
-  readonly #lines = new CsvRowSplitter({ separator: '\t', hasPlainTabs: true });
-  /** Whether a line has come that says something. */
-  #hasText = false;
-
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#lines.push(chunk).flatMap((row) => this.#readRow(row));
-  }
-
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#lines.end().flatMap((row) => this.#readRow(row));
-  }
-
-  #readRow({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
+function createLineSplitter(): FieldSplitter {
+  // Whether a line has come that says something.
+  let hasText = false;
+  const rows = new CsvRowSplitter({ separator: '\t', hasPlainTabs: true });
+  return mapSplitter(rows, ({ line, cells, problem }) => {
     const content = cells.map((cell) => cell.text).join(' ').trim();
     if (problem === undefined && (content === '' || content.startsWith('#'))) return [];
-    const isHeading = !this.#hasText && HEADING.test(content);
-    this.#hasText = true;
+    const isHeading = !hasText && HEADING.test(content);
+    hasText = true;
     if (problem !== undefined) return [{ line, key: null, problem }];
     return isHeading ? [] : [readLine(line, content)];
-  }
+  });
 }
 
 /** The name of a column in a spreadsheet, or in a scanner's table. */

@@ -9,7 +9,7 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { BookWriter, WriterOptions } from '../format-codec.ts';
 import type { FormatTable } from '../mapping/format-table.ts';
-import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import { createTableWriter } from '../mapping/table-codec.ts';
 import type { WrittenRecord } from '../mapping/write-record.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { findTexts } from './jsonld-values.ts';
@@ -22,7 +22,7 @@ const CONTEXT = 'https://schema.org';
 export function createNodeWriter(
   table: FormatTable, { isOneBook = false }: WriterOptions,
 ): BookWriter {
-  return createMappedWriter(table, (record) => {
+  return createTableWriter(table, (record) => {
     const { node, leavesOut } = createNode(record);
     const text = isOneBook
       ? `${encodeJson({ '@context': CONTEXT, ...node })}\n` : `\n${encodeJson(node)}`;

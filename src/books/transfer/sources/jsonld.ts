@@ -12,8 +12,8 @@ import { whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 import { JsonldSplitter } from './jsonld-node.ts';
 import {
   TEXT, findTexts, readKeywordList, readName, readPeople, writePerson,

@@ -14,7 +14,7 @@ import { skipSpace } from '../../../base/json/parse.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
-import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
+import { createKeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import { readDate } from '../mapping/date-text.ts';
 import {
@@ -27,11 +27,11 @@ import type {
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createNamedAuthor, isAuthorRole } from '../mapping/person-name.ts';
 import { findStatus, readRating, splitShelves } from '../mapping/reading-text.ts';
 import type { StatusWords } from '../mapping/reading-text.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 const { textRows, listRow, recordRow } = createRowMaker(listTrimmedTexts);
 
@@ -100,13 +100,11 @@ const JSON_START: ReadonlySet<number> = new Set([...'{['].map((sign) => sign.cha
 
 /** Reads whichever of the exports the first sign of a file shows it to be. */
 class LibrarythingSplitter implements FieldSplitter {
-  readonly #json: FieldSplitter = new KeyedObjectSplitter();
-  readonly #text: FieldSplitter = createDelimitedTextSplitter({
-    title: 'a LibraryThing export',
+  readonly #json: FieldSplitter = createKeyedObjectSplitter();
+  readonly #text: FieldSplitter = createDelimitedTextSplitter(librarythingTable, {
     // A file without tabs has been saved by a spreadsheet, which writes quotes.
     syntax: { separator: null, hasPlainTabs: true },
     requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],
-    keyColumns: ['Book Id'],
     isEmpty: (_column, cell) => cell === '[]',
   });
   /** Null: nothing but blanks has come, of which both count the lines. */

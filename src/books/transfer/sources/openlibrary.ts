@@ -8,9 +8,9 @@ import { createDelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readYear } from '../mapping/date-text.ts';
 import { listTrimmedTexts, toAuthors } from '../mapping/field-text.ts';
 import type { FormatTable, RowValue } from '../mapping/format-table.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createStatusReader, readRating } from '../mapping/reading-text.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 const OWN_ID_COLUMNS = ['Work ID', 'Work Id'] as const;
 
@@ -33,10 +33,8 @@ const openlibraryTable: FormatTable = {
 };
 
 export const openlibraryCodec: FormatCodec =
-  createTableCodec(openlibraryTable, () => createDelimitedTextSplitter({
-    title: 'an Open Library reading log',
+  createTableCodec(openlibraryTable, () => createDelimitedTextSplitter(openlibraryTable, {
     requiredColumns: [OWN_ID_COLUMNS, ['Bookshelf']],
-    keyColumns: OWN_ID_COLUMNS,
   }));
 
 function readAuthors(text: string): RowValue | undefined {

@@ -18,11 +18,10 @@ import type { FieldRecord, FormatTable, RowValue, WrittenFields } from '../mappi
 import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { createSeriesRow } from '../mapping/series-row.ts';
 import { isNameList, readAuthorNames, splitAuthor } from '../mapping/person-name.ts';
+import { createTableCodec, createTableWriter } from '../mapping/table-codec.ts';
 
 /** Whole books; `CLSWK` is a classical work. A record without a kind is taken for one. */
 const BOOK_KINDS: ReadonlySet<string> = new Set(['', DEFAULT_KIND, 'EBOOK', 'EDBOOK', 'CLSWK']);
@@ -67,7 +66,7 @@ const risTable: FormatTable = {
 export const risCodec: FormatCodec = {
   ...createTableCodec(risTable, () => new RisSplitter()),
   // A record is written under its own id: that of its source, else the catalog's.
-  createWriter: () => createMappedWriter(risTable,
+  createWriter: () => createTableWriter(risTable,
     ({ ownId, fields }) => ({ text: encodeRisRecord(ownId, fields) })),
   canBeEmpty: true,
 };

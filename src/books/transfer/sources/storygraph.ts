@@ -15,12 +15,12 @@ import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
-import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createRowMaker } from '../mapping/member-rows.ts';
 import { isAuthorRole, splitNames } from '../mapping/person-name.ts';
 import {
   NOTHING, createStatusReader, readRating, readReadCount,
 } from '../mapping/reading-text.ts';
+import { createTableCodec } from '../mapping/table-codec.ts';
 
 /** An ISBN, an ASIN or a UUID; older files have an ISBN alone. */
 const OWN_ID_COLUMNS = ['ISBN/UID', 'ISBN'] as const;
@@ -55,10 +55,8 @@ const storygraphTable: FormatTable = {
 };
 
 export const storygraphCodec: FormatCodec =
-  createTableCodec(storygraphTable, () => createDelimitedTextSplitter({
-    title: 'a StoryGraph export',
+  createTableCodec(storygraphTable, () => createDelimitedTextSplitter(storygraphTable, {
     requiredColumns: [['Title'], ['Authors', 'Author'], OWN_ID_COLUMNS],
-    keyColumns: OWN_ID_COLUMNS,
   }));
 
 /** Contributors who are authors are authors; the field of all of them is kept. */

@@ -72,9 +72,8 @@ test('a header without the columns that tell of a record is refused', () => {
 });
 
 function read(file: string): readonly (FieldRecord | BrokenRecord)[] {
-  const splitter = createDelimitedTextSplitter({
-    title: 'a test', requiredColumns: [['Name']],
-    keyColumns: ['Id'], isEmpty: (_column, text) => text === '-',
+  const splitter = createDelimitedTextSplitter({ name: 'a test', ownIdFields: ['Id'], rows: [] }, {
+    requiredColumns: [['Name']], isEmpty: (_column, text) => text === '-',
   });
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];
 }

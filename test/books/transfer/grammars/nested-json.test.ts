@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  JsonNodeSplitter, KeyedObjectSplitter,
+  JsonNodeSplitter, createKeyedObjectSplitter,
 } from '../../../../src/books/transfer/grammars/nested-json.ts';
 import type { JsonScope } from '../../../../src/books/transfer/grammars/nested-json.ts';
 import { longTest } from '../../../support/long.ts';
 
-type Splitter<Item> = { push(chunk: Buffer): readonly Item[]; end(): readonly Item[] };
+type Splitter<Item> = { push(chunk: Buffer): readonly Item[]; end(): Iterable<Item | null> };
 
-function readAll<Item>(splitter: Splitter<Item>, file: Buffer, chunk: number): Item[] {
+function readAll<Item extends object>(
+  splitter: Splitter<Item>, file: Buffer, chunk: number,
+): Item[] {
   const items: Item[] = [];
   for (let offset = 0; offset < file.length; offset += chunk) {
     // A splitter may overwrite what it is given.
     items.push(...splitter.push(Buffer.from(file.subarray(offset, offset + chunk))));
   }
-  return [...items, ...splitter.end()];
+  return [...items, ...splitter.end()].filter((item) => item !== null);
 }
 
 /** The nodes as `line: JSON`, each context before it, or as `line! problem`. */
@@ -115,7 +117,7 @@ longTest('a node that is too long is left out, and the next is read', () => {
 test('the members of one object come with their names', () => {
   const file = '{\n"123": {"title": "a"},\n"12\\u0034": {"title":\n"b", "isbn": ["1"]}, "x": 1\n}';
   for (const chunk of [1, 5, 1000]) {
-    const records = readAll(new KeyedObjectSplitter(), Buffer.from(file), chunk);
+    const records = readAll(createKeyedObjectSplitter(), Buffer.from(file), chunk);
     assert.deepEqual(records, [
       { line: 2, key: '123', type: '', fields: new Map([['title', 'a']]) },
       { line: 3, key: '124', type: '', fields: new Map<string, unknown>([
@@ -127,7 +129,7 @@ test('the members of one object come with their names', () => {
 });
 
 test('within one object a mistake ends the reading, and this is said', () => {
-  const records = readAll(new KeyedObjectSplitter(),
+  const records = readAll(createKeyedObjectSplitter(),
     Buffer.from('{"1":{"title":"a"},\n"2":{"title":"b"],\n{"title":"c"}}'), 7);
   assert.deepEqual(records.map(({ line }) => line), [1, 2]);
   assert.match(JSON.stringify(records[1]), /the rest of the file is not read/);

@@ -84,7 +84,6 @@ const METHODS: Readonly<Record<string, ProtocolMethod>> = {
   'prompts/get': { answer: getPrompt },
 };
 
-/** The result of a request, as its era has it. */
 export async function answerRequest(
   { method: name, params }: RpcRequest, era: Era, call: Omit<MethodCall, 'era' | 'params'>,
 ): Promise<JsonObject | RpcError> {

@@ -17,7 +17,6 @@ const VERBS: Readonly<Record<string, string>> = {
   POST: 'create', PATCH: 'update', PUT: 'replace', DELETE: 'delete',
 };
 
-/** The routes that a tool may reach. */
 export function selectRoutes(routes: readonly HttpRoute[]): readonly HttpRoute[] {
   return routes.filter(({ path, access, tool }) =>
     path.startsWith(PREFIX) && !CLOSED.includes(access) && tool !== 'none');

@@ -36,7 +36,6 @@ export type ToolArgument = {
   readonly access?: HttpRoute['access'] | undefined;
 };
 
-/** The caller of a tool, and what he may call. */
 export interface ToolCaller {
   mayCall(rule: AccessRule): boolean;
   /** Names the right that he lacks: `the scope write`. */

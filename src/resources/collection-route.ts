@@ -13,7 +13,7 @@ import {
 } from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './json-array-stream.ts';
 import type { Repository } from './repository.ts';
-import { pagedListResponse } from './route-specs.ts';
+import { JSON_TYPE, pagedListResponse } from './route-specs.ts';
 import type { Resource } from './resource.ts';
 
 type ListRepository = Pick<Repository, 'size' | 'ids' | 'findListed'>;
@@ -117,7 +117,7 @@ async function sendCollection(
   const { count, places } = await listPlaces(
     repository, view, listedView, values, decodeIdCursor(cursor, pageParameters));
   const next = (): ListedRecord | null => readNext(repository, listedView, places);
-  const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
+  const headers = ['Content-Type', JSON_TYPE, 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
   }

@@ -6,7 +6,6 @@ import type { Precondition } from './repository.ts';
 
 type ComparedVersion = {
   readonly etag: string;
-  /** When the record was last written. */
   readonly updatedAtMs: number;
   /** When the representation changed last: members that are not stored may change later. */
   readonly changedAtMs: number;

@@ -21,7 +21,6 @@ type ObservedContent = {
 export class Representation implements PublicRecord {
   readonly id: string;
   readonly bytes: Buffer;
-  /** When the record was last written. */
   readonly updatedAtMs: number;
   /** When the representation changed last. */
   readonly changedAtMs: number;

@@ -20,7 +20,7 @@ import { notFoundError } from './not-found.ts';
 import type { Repository, WriteOptions } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
-import { pathParameter } from './route-specs.ts';
+import { JSON_TYPE, pathParameter } from './route-specs.ts';
 import {
   ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation, type EncodedRecord,
 } from './send-representation.ts';
@@ -66,10 +66,9 @@ type RecordEncoder = (bytes: Buffer) => EncodedRecord;
 type ItemRepository =
   Pick<Repository, 'find' | 'add' | 'replace' | 'patch' | 'remove' | 'restore'>;
 
-const JSON_MEDIA_TYPE = 'application/json';
-const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;
+const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE] as const;
 
-const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
+const BODY_MEDIA_TYPES = [JSON_TYPE] as const;
 const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
 
 /**
@@ -294,7 +293,7 @@ export function recordResponse(
   { schema }: RoutedResource, status: number, description: string,
 ): ResponseSpec {
   return {
-    status, description, mediaType: JSON_MEDIA_TYPE, schema, headers: VERSION_HEADERS,
+    status, description, mediaType: JSON_TYPE, schema, headers: VERSION_HEADERS,
   };
 }
 

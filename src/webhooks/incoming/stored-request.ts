@@ -5,7 +5,6 @@ import type { Delivery, DeliveryStatus } from '../deliveries/delivery.ts';
 import { nextVersionTime } from '../work/retry-time.ts';
 
 export const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'] as const;
-/** The status of a request that is on disk. */
 export type StoredStatus = typeof STORED_STATUSES[number];
 
 /** Rejected requests are in memory alone. */

@@ -186,7 +186,6 @@ export function createFieldTest<Item, Filter>(
   return (item) => criteria.every(([, field, criterion]) => field.isMet(criterion, item));
 }
 
-/** Lists the criteria that a filter has, each with its field. */
 export function listCriteria<Item, Filter>(
   fields: RecordFields<Item, Filter>, filter: Filter,
 ): readonly (readonly [keyof Filter, RecordField<Item, unknown>, unknown])[] {

@@ -110,7 +110,6 @@ export const whereMember: MemberSchema = {
   option: whereOption,
 };
 
-/** Finds the problems of the `where` of such a body. */
 export function findWhereProblems(
   body: JsonObject, sources: readonly FactSource[],
 ): readonly FieldError[] {

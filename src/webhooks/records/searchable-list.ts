@@ -11,7 +11,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
 import { decodeIdCursor, encodeIdCursor, type PageParameters } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
-import { TEXT, pagedListResponse } from '../../resources/route-specs.ts';
+import { JSON_TYPE, TEXT, pagedListResponse } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, parseQuery, readParameters } from '../../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec, Pull } from '../../server/http-route.ts';
@@ -159,7 +159,7 @@ async function sendList<Item, Filter>(
   const read: ReadChunk<Item> = (start, count) =>
     list.service.list(filter, start, count, order === 'newest');
   const totalCount = await list.service.count(filter);
-  const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(totalCount)];
+  const headers = ['Content-Type', JSON_TYPE, 'X-Total-Count', String(totalCount)];
   if (limit === null) return exchange.sendStream(200, headers, pullAll(list, read, from));
   // Looking for the first page of nothing takes as long as counting.
   const items = totalCount === 0 ? [] : await read(from, limit + 1);
@@ -187,7 +187,7 @@ async function sendSearch<Item, Filter>(
   if (page === null) throw new AppError('timeout', 'the client left before the page was found');
   const { items, stoppedAt } = page;
   const headers = [
-    'Content-Type', 'application/json', 'X-Search-Complete', String(stoppedAt === null),
+    'Content-Type', JSON_TYPE, 'X-Search-Complete', String(stoppedAt === null),
   ];
   if (stoppedAt !== null) {
     headers.push('X-Search-Until', stoppedAt.at, 'Link', formatNextLink(

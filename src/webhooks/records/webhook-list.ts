@@ -27,7 +27,6 @@ type WebhookRows<Webhook> = {
 /** The states in the order of the sort: webhooks that somebody must look after come first. */
 const STATE_RANKS: readonly (PublicState | 'off unseen')[] =
   ['failing', 'rejecting', 'off unseen', 'off', 'healthy'];
-/** A text that sorts after every name. */
 const AFTER_EVERY_NAME = '\uffff';
 
 const SORTS = ['state', 'since', 'name'] as const;

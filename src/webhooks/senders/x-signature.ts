@@ -11,7 +11,6 @@ const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
 
 const HASH_BYTES = 32;
 
-/** The key of the secret's UTF-8 bytes. */
 export function createSignatureKey(secret: string): HmacKey {
   return createHmacKey('sha256', Buffer.from(secret, 'utf8'));
 }

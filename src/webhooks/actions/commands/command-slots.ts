@@ -36,7 +36,6 @@ type SlotOutcome = ReleaseSlot | typeof COALESCED | AppError;
 
 type ConfigurationRuns = {
   runningCount: number;
-  /** The turn of the waiting run that coalesces. */
   coalescingTurn: Turn | null;
   /** The order of the newest coalescing run that has begun; '': none has. */
   newestOrder: string;

@@ -13,7 +13,7 @@ import { createTaggedLogger, formatMessage } from '../../../base/log.ts';
 import type { HttpSender } from '../../members/http-sender.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import type { ActionCall } from '../action-registry.ts';
-import { ActionResult, type ActionContext } from '../action.ts';
+import { ActionResult } from '../action.ts';
 import { ChainedHttpSender } from '../chained-http-sender.ts';
 import {
   copyBytes, createWorkerProgram, describeThrown, rebuildOutcome, rebuildThrown,
@@ -25,7 +25,6 @@ import {
   type WorkerMarks, type WorkerOrder, type WorkerReport, type WorkerSetup,
 } from './worker-messages.ts';
 
-/** How a worker ended, and the evidence of the module that caused it. */
 export type WorkerEnd = {
   readonly reason: 'blocked' | 'failed' | 'exited' | 'memory' | 'closed';
   /** Lines of a stack trace, or URLs of scripts, top down. */
@@ -214,7 +213,7 @@ export class ActionWorkerThread {
     if (json !== null && json !== body) this.#addRunBytes(json);
     return {
       callId, moduleId, options, hops, trace, logTags,
-      context: withoutBody(context), bodyLength: body.length,
+      context: { ...context, body: undefined }, bodyLength: body.length,
       payload: json === body ? 'body' : json?.length ?? null,
     };
   }
@@ -279,7 +278,6 @@ export class ActionWorkerThread {
     this.#pings.delete(pingId);
   }
 
-  /** Ends the worker, after its stack is taken if possible. */
   async endWithStack(reason: WorkerEnd['reason']): Promise<void> {
     if (!this.isUsable) return;
     this.#isEnding = true;
@@ -457,17 +455,6 @@ export class ActionWorkerThread {
     if (!await this.#answersIn(COLLECTION_MS_MAX)) return true;
     return await inspector.readHeapBytes() + this.#bufferBytes > bytesMax;
   }
-}
-
-/** A spread would take a microsecond of each run. */
-function withoutBody({
-  headers, query, contentType, method, path, receivedAt, event, eventId, verified, request, attempt,
-  replay,
-}: ActionContext): ModuleRun['context'] {
-  return {
-    headers, query, contentType, method, path, receivedAt, event, eventId, verified, request,
-    attempt, replay,
-  };
 }
 
 /** The error that the action threw, as it was in this thread. */

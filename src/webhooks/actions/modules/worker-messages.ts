@@ -43,7 +43,7 @@ export type ModuleRun = {
   readonly callId: number;
   readonly moduleId: number;
   /** Without its body, which is the first of the bytes of the run. */
-  readonly context: Omit<ActionContext, 'body'>;
+  readonly context: Omit<ActionContext, 'body'> & { readonly body?: undefined };
   readonly bodyLength: number;
   /** The length of the payload's JSON, which follows; 'body': it is the body; null: none is. */
   readonly payload: number | 'body' | null;

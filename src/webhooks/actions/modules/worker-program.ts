@@ -204,7 +204,7 @@ async function runModule(
   state: WorkerState, run: ModuleRun, body: Buffer, json: Buffer | null,
 ): Promise<void> {
   const { callId, moduleId, options } = run;
-  const context = Object.assign(run.context, { body });
+  const context = { ...run.context, body };
   let outcome = 'null';
   let thrown: ThrownMessage | null = null;
   try {

@@ -175,7 +175,6 @@ function toRawIndex(raw: string, contentIndex: number): number {
   return index;
 }
 
-/** The error for a problem, a clause, at an index of the template's text. */
 function createTemplateError(text: string, index: number, problem: string): AppError {
   const lines = text.slice(0, index).split('\n');
   // Columns count characters, not code units.

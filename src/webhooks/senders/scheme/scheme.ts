@@ -106,7 +106,6 @@ export type Scheme = {
   readonly dedupeSigned?: boolean;
   /** Seconds for which the sender may send the same event again. It informs readers alone. */
   readonly retryWindow?: number;
-  /** The sender's name of the event. */
   readonly event?: ValueSources;
   /** `formField`: the field of a form that holds the payload as JSON. */
   readonly payload?: 'json' | 'form' | { readonly formField: string };

@@ -133,10 +133,12 @@ async function rotateSecret(
 
 /** Says what becomes of the old secret of an incoming webhook, or of one that signs. */
 function describeOldSecret(
-  { previousSecret, signing }: JsonObject, overlapHours: JsonValue | undefined,
+  { previousSecret, signing, targetUrl }: JsonObject, overlapHours: JsonValue | undefined,
 ): string {
   if (isJsonObject(previousSecret)) {
-    return `; the old one counts until ${formatValue(previousSecret['validUntil'])}`;
+    const header = targetUrl === undefined || signing !== undefined ? ''
+      : ' in webhook-signature, X-Signature is of the new one alone';
+    return `; the old one counts until ${formatValue(previousSecret['validUntil'])}${header}`;
   }
   return signing === undefined || overlapHours === 0 ? ''
     : '; the old one signs no more, as its requests hold one signature';

@@ -117,7 +117,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
   })),
   {
     name: 'outgoingwebhook:rotate-secret',
-    summary: 'Give it a new secret; requests are signed with both for a while',
+    summary: 'Give it a new secret; webhook-signature has both signatures for a while',
     options: { ...outgoing, ...rotationOptions },
     examples: ['hookshelf outgoingwebhook:rotate-secret <id> --secret-file key.txt'],
     load: lazyChangeCommand(outgoingKind, 'rotateSecret'),

@@ -319,7 +319,7 @@ before(async () => {
     },
   }));
   const variables = conversion.lines.flatMap((line) =>
-    /^export (\w+)='…'/.exec(line)?.[1] ?? []);
+    /^export (\w+)='' #/.exec(line)?.[1] ?? []);
   server = await startServer([
     '--data', join(folder, 'data'), '--config', join(folder, 'settings.json'),
     '--apply', join(folder, 'shelf.json'),

@@ -27,7 +27,11 @@ const changeSchema = objectSchema('PlannedChange', {
 export const planSchema = objectSchema('ConfigurationPlan', {
   changes: arraySchema(changeSchema),
   unchanged: [COUNT, 'How many records of the document are stored as it says them'],
-});
+  off: [
+    arraySchema(TEXT), 'Which webhooks stay off, as the document does not say `enabled`, each with '
+      + 'the command that switches it on',
+  ],
+}, { optional: ['off'] });
 
 export type PlannedChange = AnswerOf<typeof changeSchema>;
 export type ConfigurationPlan = AnswerOf<typeof planSchema>;

@@ -114,6 +114,7 @@ export function stageApply(
         }),
       ],
       unchanged: writes.length - changedWrites.length,
+      ...describeOff(writes),
     },
     removedRecords: prunedRecords.map(({ kind, record: { id } }) => ({ kind, id })),
   };
@@ -214,6 +215,14 @@ function freeNames(
     const { id, bytes, members: { name: _, ...rest } } = before;
     putNextVersion(transaction, kind.collection, id, bytes, rest, inputs.nowMs);
   }
+}
+
+function describeOff(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, 'off'> {
+  const off = writes.filter(({ record: { body }, before }) =>
+    before?.members['enabled'] === false && (body['enabled'] ?? null) === null)
+    .map(({ record: { kind: { noun }, name } }) =>
+      `${noun} ${name} stays off: hookshelf ${noun.replace(' ', '')}:enable ${name}`);
+  return off.length === 0 ? {} : { off };
 }
 
 type StagedChange = { readonly kind: RecordKind; readonly change: Change };

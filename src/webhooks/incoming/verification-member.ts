@@ -9,7 +9,9 @@ import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import type { SecretShape, SecretShapeChoice } from '../members/secret-members.ts';
+import {
+  secretText, type SecretShape, type SecretShapeChoice,
+} from '../members/secret-members.ts';
 import { isTargetUrl } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
@@ -63,7 +65,7 @@ export const verificationSchema = describeObject({
       schema: textSchema, description: `For presets that need it: ${NEED_DESCRIPTIONS.webhookId}`,
     },
     verifyToken: {
-      schema: textSchema, isSecret: true,
+      schema: { ...textSchema, ...secretText }, isSecret: true,
       description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as \`***\`, `
         + 'and stays while `***` is sent back',
     },

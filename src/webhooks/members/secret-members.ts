@@ -7,9 +7,12 @@ import type { MemberSchemas, StringSchema } from '../../base/schema.ts';
 
 /** Long enough for a certificate or a private key in PEM. */
 export const SECRET_BYTES_MAX = 8192;
-export const secretSchema: StringSchema = {
-  kind: 'string', minLength: 1, bytesMax: SECRET_BYTES_MAX,
-};
+/** Refuses `…`, which examples have for a secret: pasted as it is, it would be one all know. */
+export const secretText = {
+  kind: 'string', minLength: 1, mustBe: 'the secret itself',
+  canonical: (value: string) => value === '…' ? null : value,
+} as const satisfies StringSchema;
+export const secretSchema: StringSchema = { ...secretText, bytesMax: SECRET_BYTES_MAX };
 
 /** How a secret is changed, after what it is for. */
 export const SECRET_RULE = 'It is never shown. A change without it leaves it; null removes it';

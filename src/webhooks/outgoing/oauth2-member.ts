@@ -8,6 +8,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { explainNewOrigin } from '../members/mask-secrets.ts';
+import { secretText } from '../members/secret-members.ts';
 import {
   findAuthorizationProblems, hasCredentials, targetUrlSchema,
 } from '../members/target-rules.ts';
@@ -32,8 +33,7 @@ export const oauth2Schema = describeObject({
       description: 'By which the token server knows who asks',
     },
     clientSecret: {
-      schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
-      isSecret: true,
+      schema: { ...secretText, maxLength: 4096 }, isWriteOnly: true, isSecret: true,
       description: 'It is needed, and never shown. A change without it leaves it, unless the '
         + 'token URL or the target gets another scheme, host or port',
     },

@@ -166,16 +166,19 @@ test('`enabled` keeps what is stored with when and why, unless the document says
     await applied(relay, DOCUMENT);
     await relay.ask('PATCH', `${IN}/gh`, { enabled: false });
     await relay.ask('PATCH', `${OUT}/crm`, { enabled: false });
-    const off = await read(relay, `${IN}/gh`);
-    assert.equal(off['disabledReason'], 'manual');
-    assert.deepEqual(await applied(relay, DOCUMENT), { changes: [], unchanged: 3 });
+    const switchedOff = await read(relay, `${IN}/gh`);
+    assert.equal(switchedOff['disabledReason'], 'manual');
+    const off = ['incoming webhook gh stays off: hookshelf incomingwebhook:enable gh',
+      'outgoing webhook crm stays off: hookshelf outgoingwebhook:enable crm'];
+    assert.deepEqual(await applied(relay, DOCUMENT), { changes: [], unchanged: 3, off });
     const document = { ...DOCUMENT, incomingWebhooks: [{ ...WEBHOOK, description: 'new' }] };
     await applied(relay, document);
     const { enabled, disabledReason, disabledAt } = await read(relay, `${IN}/gh`);
     assert.deepEqual([enabled, disabledReason, disabledAt],
-      [false, 'manual', off['disabledAt']]);
+      [false, 'manual', switchedOff['disabledAt']]);
     const said = { ...DOCUMENT, outgoingWebhooks: [{ ...TARGET, enabled: true }] };
-    const { changes } = await applied(relay, { ...said, incomingWebhooks: [] });
+    const { changes, off: none } = await applied(relay, { ...said, incomingWebhooks: [] });
+    assert.equal(none, undefined);
     assert.deepEqual(changes,
       [{
         sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['enabled'],

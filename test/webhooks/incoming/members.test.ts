@@ -30,6 +30,11 @@ const nested = (levels: number): object =>
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ['neither action nor routes', {}, '/actionConfiguration', /^is required, unless/],
+  ['the ellipsis of an example for a secret', { actionConfiguration: 'log', secret: '…' },
+    '/secret', /must be the secret itself/],
+  ['the ellipsis of an example for a token', {
+    actionConfiguration: 'log', secret: 's', verification: { preset: 'meta', verifyToken: '…' },
+  }, '/verification/verifyToken', /must be the secret itself/],
   ['both', { actionConfiguration: 'log', routes: [route()] }, '/routes', /one of the two to null/],
   ['no route', { routes: [] }, '/routes', /must hold a route/],
   ['21 routes', { routes: Array.from({ length: 21 }, (_, at) => route({ name: `r${at}` })) },

@@ -102,6 +102,8 @@ test('credentials go with null, and with a replacement that has none', async () 
 const REFUSALS: readonly [string, object, readonly string[]][] = [
   ['no secret', { oauth2: { ...OAUTH2, clientSecret: undefined } }, ['/oauth2/clientSecret']],
   ['null for the secret', { oauth2: { ...OAUTH2, clientSecret: null } }, ['/oauth2/clientSecret']],
+  ['the ellipsis of an example for the secret', { oauth2: { ...OAUTH2, clientSecret: '…' } },
+    ['/oauth2/clientSecret']],
   ['a secret that is a mask', { oauth2: { ...OAUTH2, clientSecret: '***' } },
     ['/oauth2/clientSecret']],
   ['a token URL of another kind', { oauth2: { ...OAUTH2, tokenUrl: 'ftp://x/' } },

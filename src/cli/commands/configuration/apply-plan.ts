@@ -135,12 +135,12 @@ export async function printPlan(
   }
 }
 
-/** A line for each change, one for each member of it, and one for what stays. */
+/** A line for each change, one for each member of it, and those for what stays. */
 function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
   return [
     ...changes.flatMap((change) =>
       [formatHead(change), ...change.details.map((detail) => `    ${detail}`)]),
-    `= ${formatValue(body['unchanged'])} unchanged`,
+    ...parseTexts(body['off']), `= ${formatValue(body['unchanged'])} unchanged`,
   ];
 }
 

@@ -50,12 +50,16 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     ],
     operand: {
       name: 'hooks.json', meaning: 'the hooks, JSON or YAML, - for standard input',
-      isRequired: true, completes: 'file',
+      isRequired: true, isRepeatable: true, completes: 'file',
     },
     options: {
       from: {
         ...required(text('<program>', 'whose hooks they are: adnanh, for adnanh/webhook')),
         values: ['adnanh'],
+      },
+      secrets: {
+        ...text('<file>', 'write the secrets that the hooks hold into it, for a shell to read'),
+        completes: 'file',
       },
     },
     examples: [

@@ -79,8 +79,10 @@ export function nameFile(error: AppError, path: string): AppError {
 function parseDocument(bytes: Buffer): JsonObject {
   const document = parseJsonStrictly(bytes);
   if (!isJsonObject(document)) {
+    const hint = Array.isArray(document)
+      ? '; hooks of adnanh/webhook become one by hookshelf config:convert --from adnanh' : '';
     throw new AppError('invalid',
-      'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }');
+      `must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }${hint}`);
   }
   for (const [member, option] of OPTION_OF_MEMBER) {
     if (!Object.hasOwn(document, member)) continue;

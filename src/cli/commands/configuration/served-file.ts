@@ -118,14 +118,15 @@ export class ServedFile {
 
 function logPlan(plan: PrintedPlan, file: string, logger: Logger): void {
   const changes = summarizePlan(plan);
-  const { unchanged } = plan.body;
+  const { unchanged, off } = plan.body;
+  const stays = { unchanged, ...off === undefined ? {} : { off } };
   if (changes.length === 0) {
-    logger.info('the configuration is as the file says', { file, unchanged });
+    logger.info('the configuration is as the file says', { file, ...stays });
     return;
   }
   const leftOut = Math.max(0, changes.length - CHANGES_LOGGED_MAX);
   logger.info('the configuration was made what the file says', {
     file, changes: changes.slice(0, CHANGES_LOGGED_MAX), ...leftOut === 0 ? {} : { leftOut },
-    unchanged,
+    ...stays,
   });
 }

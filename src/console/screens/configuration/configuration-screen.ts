@@ -243,9 +243,10 @@ function formatCommand({ prune, set }: PastedApply): string {
 }
 
 /** The changes of a plan as a list, and the number of records that stay as they are. */
-function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement {
+function planList({ changes, unchanged, off = [] }: ConfigurationPlan): HTMLElement {
   return h('div', changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
     : h('ul.log', {}, ...changes.map(renderChange)),
+  ...off.map((text) => h('p.hint', text)),
   unchanged === 0 ? null : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`));
 }
 

@@ -17,6 +17,9 @@ type Outcome = { readonly isTrue: boolean; readonly isMissing: boolean };
 class HardError extends Error {}
 
 const VALUES = ['a', '42', 'true', 'null', '<nil>'];
+const EXPRESSIONS = [
+  '.*', '', '^x', '^x.*', '^x.*$', '^.*$', 'xy|z', 'yz$', '.*z$', '^(x|xy)z$', 'a',
+];
 const NAMES = ['x', 'o.x', 'o.p.x'];
 
 /** The rules for `and`, `or`, `not` and `match` as its documentation and behaviour have them. */
@@ -44,7 +47,8 @@ function evaluateOr(rules: readonly JsonObject[], payload: JsonValue): Outcome {
 }
 
 function evaluateMatch(match: JsonObject, payload: JsonValue): Outcome {
-  const { value, parameter } = match as { value: string; parameter: { name: string } };
+  const { type, value, regex, parameter } =
+    match as { type: string; value: string; regex: string; parameter: { name: string } };
   let current: unknown = payload;
   for (const step of parameter.name.split('.')) {
     if (current === null) throw new HardError();
@@ -55,7 +59,8 @@ function evaluateMatch(match: JsonObject, payload: JsonValue): Outcome {
   }
   const text = current === null ? '<nil>'
     : typeof current === 'object' ? JSON.stringify(current) : String(current);
-  return { isTrue: text === value, isMissing: false };
+  const isTrue = type === 'regex' ? new RegExp(regex).test(text) : text === value;
+  return { isTrue, isMissing: false };
 }
 
 function makeRule(random: Random, depth: number): JsonObject {
@@ -65,15 +70,20 @@ function makeRule(random: Random, depth: number): JsonObject {
   if (kind === 0) return { and: makeList() };
   if (kind === 1) return { or: makeList() };
   if (kind === 2) return { not: makeRule(random, depth - 1) };
+  const parameter = { source: 'payload', name: NAMES[below(random, NAMES.length)] ?? '' };
+  const regex = EXPRESSIONS[below(random, EXPRESSIONS.length)] ?? '';
+  if (below(random, 2) === 0) return { match: { type: 'regex', regex, parameter } };
   return {
     match: {
       type: 'value', value: VALUES[below(random, VALUES.length)] ?? '',
-      parameter: { source: 'payload', name: NAMES[below(random, NAMES.length)] ?? '' },
+      parameter,
     },
   };
 }
 
-const SCALARS: readonly JsonValue[] = ['a', 42, '42', true, 'true', null, 'null', false, 'b'];
+const SCALARS: readonly JsonValue[] = [
+  'a', 42, '42', true, 'true', null, 'null', false, 'b', 'xyz', 'xy', 'x\nz', 'z', 'x\n', '',
+];
 
 function makePayload(random: Random): JsonValue {
   const scalar = (): JsonValue => SCALARS[below(random, SCALARS.length)] ?? null;

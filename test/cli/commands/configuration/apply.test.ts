@@ -41,6 +41,16 @@ function apply(
 
 // Without a server it makes no data directory either.
 for (const way of ALL_WAYS) {
+  test(`says which webhook stays off, and how to switch it on, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const [webhook] = SHELF.incomingWebhooks;
+      await apply(place, { ...SHELF, incomingWebhooks: [{ ...webhook, enabled: false }] });
+      assert.deepEqual(await apply(place, SHELF), {
+        code: 0, stderr: '', stdout: 'incoming webhook gh stays off: hookshelf '
+          + 'incomingwebhook:enable gh\n= 3 unchanged\n',
+      });
+    }));
+
   test(`a dry run says by 0 and 3 whether something would change, and does nothing, ${way}`, () =>
     inPlace(way, async (place) => {
       assert.deepEqual(await apply(place, SHELF, ['--dry-run']),

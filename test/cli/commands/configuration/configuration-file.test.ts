@@ -88,7 +88,9 @@ const BROKEN = [
   ['', 'not valid JSON at line 1, column 1: expected a value, found the end of the text'],
   ['{"incomingWebhooks":[],\n "incomingWebhooks":[]}',
     'line 2, column 2: the member "incomingWebhooks" stands twice'],
-  ['[]', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }'],
+  ['3', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }'],
+  ['[]', 'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }; hooks '
+    + 'of adnanh/webhook become one by hookshelf config:convert --from adnanh'],
   ['{"set":"mine"}', '/set: is not said by the file, but by --set <name>'],
   ['{"dryRun":true}', '/dryRun: is not said by the file, but by hookshelf apply --dry-run'],
   ['{"a":{"$env":"X","b":1}}', '/a: must be { "$env": "GITHUB_SECRET" }, with nothing beside it'],

@@ -1,7 +1,7 @@
 /** What `config:convert --from adnanh` prints, lists and refuses; adnanh-examples runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseNumber } from '../../../../src/base/exact-number.ts';
@@ -12,6 +12,9 @@ import {
 import {
   parseHooksFile,
 } from '../../../../src/cli/commands/configuration/adnanh/hooks-file.ts';
+import type { Condition } from '../../../../src/webhooks/members/filters/condition.ts';
+import { Facts } from '../../../../src/webhooks/members/filters/facts.ts';
+import { prepareCondition } from '../../../../src/webhooks/members/filters/prepare-condition.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { runCommand } from '../../io.ts';
 
@@ -25,6 +28,9 @@ const optionsOf = ({ document }: Conversion): readonly JsonObject[] =>
   (document['actionConfigurations'] as JsonObject[]).map(({ options }) => options as JsonObject);
 const gapsOf = ({ gaps }: Conversion): readonly string[] =>
   gaps.map(({ pointer, isDisabling }) => `${pointer}${isDisabling ? ' disabled' : ''}`);
+/** Whether the document or the report tells a secret. */
+const showsSecret = ({ document, gaps }: Conversion): boolean =>
+  JSON.stringify({ document, gaps }).includes('planted');
 type Members = Readonly<Record<string, unknown>>;
 const value = (parameter: object, text: unknown): Members =>
   ({ 'trigger-rule': { match: { type: 'value', value: text, parameter } } });
@@ -136,6 +142,8 @@ const BROKEN: readonly (readonly [name: string, text: string, message: RegExp])[
   ['a long header of a block', 'id: |22\n  a', /line 1, column 5: of \| and > only/],
   ['nesting without an end', `- ${'['.repeat(70)}`, /over 64 levels/],
   ['sequences without an end', '- '.repeat(70), /over 64 levels/],
+  ['a template around hooks in YAML', '{{ if x }}\n- id: a\n{{ end }}', /line 1: of templates/],
+  ['a template between hooks in YAML', '- id: a\n{{ if x }}\n- id: b', /line 2: of templates/],
   ['a template around hooks', '[{{ if x }}{"id":"a"}{{ end }}]', /of templates only those within/],
   ['a text', '"a"', /must be an array of hooks/],
   ['a list of texts', '["a"]', /must be an array of hooks/],
@@ -156,8 +164,8 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
     pathSegment);
   assert.deepEqual(names, ['a', 'b']);
   assert.match(stderr,
-    /^hookshelf: b: \/1\/pre-hook-command: .*: set "enabled" to true.*\(disabled\)$/m);
-  assert.match(stderr, /^ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/$/m);
+    /^hookshelf: b: \/1\/pre-hook-command: .*: let the command itself do.*\(disabled\)$/m);
+  assert.match(stderr, /^ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/'a'$/m);
   assert.match(stderr, /^curl .* http:\/\/127.0.0.1:8000\/webhook\/in\/a$/m);
   assert.doesNotMatch(stderr, /^curl .*\/b$/m);
 });
@@ -184,6 +192,8 @@ test('writes a script in place of an interpreter, and prints the commands', asyn
   const open = await run({ 'pass-arguments-to-command': [fixed('-c'), payload('ref')] });
   assert.equal(open.code, 3);
   assert.match(open.stderr, /request would say what .* \(disabled\)$/m);
+  assert.match(open.stderr, /^printf .* 'exit 1 # yet to be written' > /m);
+  assert.doesNotMatch(open.stderr, /exec '/);
 });
 
 test('says which variables to allow, and gives the line', async () => {
@@ -205,7 +215,85 @@ test('what is pasted into a shell has the name of a hook in quotes, in a comment
   const hook = { ...HOOK, id: "a'$(touch owned)", ...signed('s') };
   const { stderr } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
     { input: JSON.stringify([hook]) });
-  assert.match(stderr, /^export \w+='…' # what stands at '\/0\/.* of a'\\''\$\(touch owned\)'$/m);
+  assert.match(stderr, /^export \w+='' # what stands at '\/0\/.* of a'\\''\$\(touch owned\)'$/m);
+});
+
+const runConvert = (
+  hooks: readonly object[], words: readonly string[] = [], environment = {},
+): ReturnType<typeof runCommand> => runCommand(
+  ['config:convert', '--from', 'adnanh', '-', ...words],
+  { input: JSON.stringify(hooks), environment });
+
+test('prints no value for a secret, and nothing for a variable that is set', async () => {
+  const hooks = [
+    { ...HOOK, ...signed('planted') },
+    ...['b', 'c'].map((id) => ({ ...HOOK, id, ...signed("{{ getenv 'KEY' }}") })),
+    // No secret of it is in the document.
+    { ...HOOK, id: 'd', 'trigger-rule': { not: signed('planted')['trigger-rule'] } },
+  ];
+  const { stderr } = await runConvert(hooks);
+  assert.deepEqual(stderr.match(/(?<=^export )(?:A_SECRET|KEY|D_SECRET)=\S*/gm),
+    ["A_SECRET=''", "KEY=''"]);
+  assert.match(stderr, /--secrets <file>/);
+  const { stderr: none } = await runConvert(hooks, [], { KEY: 'k', A_SECRET: 's' });
+  assert.doesNotMatch(none, /SECRET=|KEY=/);
+});
+
+test('writes the secrets that the file holds for their owner alone, as a shell reads them',
+  async () => {
+    const file = join(createTemporaryFolder(), "it's.env");
+    const { code, stdout, stderr } = await runConvert([
+      { ...HOOK, ...signed("planted 'one'\n") },
+      { ...HOOK, id: 'b', ...signed("{{ getenv 'KEY' }}") },
+    ], ['--secrets', file], { A_SECRET: 'another' });
+    assert.equal(code, 0);
+    assert.ok(!(stdout + stderr).includes('planted'));
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(stderr.match(/^export .*SECRET|^export KEY=|^set -a.*$/gm),
+      ['export KEY=', `set -a; . '${file.replace("'", "'\\''")}'; set +a`]);
+    const lines = stderr.split('\n').find((line) => line.startsWith('set -a')) ?? '';
+    assert.equal(execFileSync('/bin/sh', ['-c', `${lines}; printenv A_SECRET`]).toString(),
+      "planted 'one'\n\n");
+  });
+
+test('converts several files as one, with the name of each at its places', async () => {
+  const folder = createTemporaryFolder();
+  const files = ['a', 'b'].map((id) => {
+    const file = join(folder, `${id}.json`);
+    const variable = { ...payload('x'), envname: id.toUpperCase() };
+    writeFileSync(file, JSON.stringify(
+      [{ ...HOOK, id, ...regex('^a+'), 'pass-environment-to-command': [variable] }]));
+    return file;
+  });
+  const { code, stdout, stderr } =
+    await runCommand(['config:convert', '--from', 'adnanh', ...files]);
+  assert.equal(code, 3);
+  assert.equal(JSON.parse(stdout).incomingWebhooks.length, 2);
+  assert.match(stderr, /^hookshelf: b: b.json\/0\/trigger-rule\/match: /m);
+  assert.match(stderr, /^export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,A,B'$/m);
+  assert.equal(stderr.match(/^ln -s/gm)?.length, 1);
+});
+
+test('links a program of PATH and no builtin, and nothing where a template names the path',
+  async () => {
+    const folder = createTemporaryFolder();
+    writeFileSync(join(folder, 'echo'), '', { mode: 0o755 });
+    const { stderr } = await runConvert([
+      { ...HOOK, 'execute-command': 'echo' },
+      { ...HOOK, id: 'b', 'execute-command': "{{ getenv 'SCRIPTS' }}/b.sh" },
+    ], [], { PATH: `/nowhere:${folder}` });
+    assert.deepEqual(stderr.match(/^ln .*$/gm),
+      [`ln -s '${folder}/echo' "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/'echo'`]);
+  });
+
+test('reads the names of members whatever their case, and refuses two that differ in it', () => {
+  const hook = parse(JSON.stringify([{
+    ID: 'a', 'Execute-Command': '/bin/a', 'Trigger-Rule': { AND: [{ Match: { TYPE: 'Value' } }] },
+  }]));
+  assert.deepEqual(hook, [{
+    id: 'a', 'execute-command': '/bin/a', 'trigger-rule': { and: [{ match: { type: 'Value' } }] },
+  }]);
+  assert.throws(() => parse('[{"id": "a", "Id": "b"}]'), /the member id stands twice/);
 });
 
 test('exits with 0 when all has a counterpart, and reads standard input', async () => {
@@ -258,7 +346,7 @@ test('names the variables of secrets apart, never as our own, and shows no secre
     { $env: 'HOOK_1_SECRET' }, { $env: 'KEY' }, { $file: '/run/secrets/gh' },
     { $env: 'HOOK_SECRET' },
   ]);
-  assert.ok(!JSON.stringify(conversion).includes('planted'));
+  assert.ok(!showsSecret(conversion));
 });
 
 const regex = (expression: string, parameter: object = payload('ref')): Members =>
@@ -301,6 +389,18 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
   }],
   ['a number as an expression', regex('^42$'),
     { path: 'payload.ref', op: 'in', value: ['42', 42] }],
+  ['whatever is there', regex('.*'), { path: 'payload.ref', op: 'exists' }],
+  ['an empty expression', regex(''), { path: 'payload.ref', op: 'exists' }],
+  ['an expression that only begins', regex('^'), { path: 'payload.ref', op: 'exists' }],
+  ['an end', regex('/main$'), { path: 'payload.ref', op: 'suffix', value: '/main' }],
+  ['a line', regex('^refs/heads/.*$'), {
+    all: [{ path: 'payload.ref', op: 'prefix', value: 'refs/heads/' },
+      { not: { path: 'payload.ref', op: 'contains', value: '\n' } }],
+  }],
+  ['a part of a header', regex('main|master', { source: 'header', name: 'X-A' }), {
+    any: [{ path: 'headers.x-a', op: 'contains', value: 'main' },
+      { path: 'headers.x-a', op: 'contains', value: 'master' }],
+  }],
   ['a prefix of digits in a header', regex('^4', { source: 'header', name: 'X-N' }),
     { path: 'headers.x-n', op: 'prefix', value: '4' }],
   ['a negation', { 'trigger-rule': { not: value(payload('ref'), 'a')['trigger-rule'] } },
@@ -326,11 +426,11 @@ const addresses = (range: string): Members =>
 const RULE = '/0/trigger-rule';
 
 for (const expression of [
-  'main', 'main$', '^a.c$', '^a+', '^v\\d', '^(a|b', '^a.*$', '^(?i)a$', '^', '^.*', '^a$|b',
-  '^a|^b$',
+  '^a.c$', '^a+', '^v\\d', '^(a|b', '^(?i)a$', '^a$|b', '^a|^b$', '4', '.5', '}$', 'rue', 'a.*$',
+  '^.*a', '^a\nb.*$', 'a|',
   '^a$|', '^[ab]$', '^4', '^-', '^tr', '^[[]', '^\\[', '^a{2}$', '^(a(b|c))$', '^é\\é', '^a$b',
 ]) {
-  test(`leaves ${expression} disabled`, () => {
+  test(`leaves ${JSON.stringify(expression)} disabled`, () => {
     assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);
   });
 }
@@ -358,6 +458,7 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
       match: { type: 'regex', regex: 'planted', parameter: { source: 'header', name: 'X-Token' } },
     },
   }, [`${RULE}/match disabled`]],
+  ['a part of a text', regex('main'), [`${RULE}/match`]],
   ['a number in another form', value(payload('n'), '1.50'), [`${RULE}/match/value`]],
   ['a whole array', value(payload('n'), '[1]'), [`${RULE}/match/value disabled`]],
   ['an address in a rule', value({ source: 'request', name: 'remote-addr' }, 'a'),
@@ -421,8 +522,8 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     'pass-arguments-to-command': [payload('auth.token'), payload('auth'), payload('other')],
     'pass-file-to-command': [{ source: 'entire-payload', envname: 'ALL' }],
   }, [
-    '/0/pass-arguments-to-command/0 disabled', '/0/pass-arguments-to-command/1',
-    '/0/pass-file-to-command/0',
+    '/0/pass-file-to-command/0', '/0/pass-arguments-to-command/0 disabled',
+    '/0/pass-arguments-to-command/1',
   ]],
   ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
     ['/0/pass-environment-to-command/0 disabled']],
@@ -447,9 +548,60 @@ for (const [name, members, gaps] of GAPS) {
     const isDisabled = gaps.some((gap) => gap.endsWith(' disabled'));
     assert.equal(webhook?.['enabled'], isDisabled ? false : undefined);
     assert.ok(conversion.gaps.every(({ reason, remedy }) => reason !== '' && remedy !== ''));
-    assert.ok(!JSON.stringify(conversion).includes('planted'));
+    assert.ok(!showsSecret(conversion));
   });
 }
+
+const lost = { not: signed('planted')['trigger-rule'] };
+const LOCKED: readonly (readonly [name: string, members: object, remark: RegExp])[] = [
+  ['a signature as one of several', or(signed('k'), value(payload('a'), 'b')), /a signature is/],
+  ['a signature that is denied', { 'trigger-rule': lost }, /a signature is/],
+  ['an expression', regex('^a+'), /the regular expression/],
+  ['an expression beside a value', and(regex('^a+'), value(payload('a'), 'b')), /expression/],
+  ['a rule of an unknown type', { 'trigger-rule': { match: { type: 'Value' } } },
+    /did you mean value\?/],
+  ['a digest that is not known', { 'trigger-rule': { match: { type: 'payload-hmac-md5' } } },
+    /payload-hmac-sha256/],
+  ['a rule that is mistyped', { 'trigger-rule': { ands: [] } }, /did you mean and\?/],
+  ['a member that is mistyped', { 'trigger-rules': lost }, /did you mean trigger-rule\?/],
+  ['a signature without a secret', signed(''), /without a secret/],
+  ['a rule that is never true', { 'trigger-rule': {} }, /never true/],
+  ['a template in a rule',
+    { 'trigger-rule': { not: value(payload('a'), '{{ x }}')['trigger-rule'] } }, /a template/],
+  ['more comparisons than a condition has',
+    or(...Array.from({ length: 60 }, (_, index) => value(payload(`a${index}`), 'b'))),
+    /at most/],
+  ['a command before the command', { 'pre-hook-command': '/bin/b' }, /a command before/],
+];
+
+for (const [name, members, remark] of LOCKED) {
+  test(`runs nothing, also once it is switched on, in place of ${name}`, () => {
+    const [webhook = {}] = webhooksOf(convert(members));
+    const [route] = webhook['routes'] as JsonObject[];
+    const matches = prepareCondition(route?.['when'] as Condition);
+    for (const method of ['GET', 'POST']) {
+      const facts = { payload: () => ({ a: 'b', ref: 'aa' }), event: () => null, method };
+      assert.equal(matches(new Facts(facts)), false);
+    }
+    assert.equal(webhook['actionConfiguration'], undefined);
+    assert.match(String(webhook['description']), remark);
+  });
+}
+
+test('asks for the right name of a member that a hook needs', () => {
+  const [gap] = convertHooks([{ id: 'a', 'execute-comand': '/bin/a' }]).gaps;
+  assert.match(gap?.remedy ?? '', /is it execute-comand that is meant/);
+});
+
+test('suggests a condition of what an expression begins with', () => {
+  const [gap] = convert(regex('^refs/tags/v[0-9]+$')).gaps;
+  assert.match(gap?.remedy ?? '', /{"path":"payload.ref","op":"prefix","value":"refs\/tags\/v"}/);
+});
+
+test('names a webhook by its path where that may be a name', () => {
+  const [first, second] = webhooksOf(convert({ id: 'deploy' }, { id: 'Tags' }));
+  assert.deepEqual([first?.['name'], second?.['name']], ['deploy', undefined]);
+});
 
 const TEXT = { 'Content-Type': 'text/plain', 'X-A': 'b' };
 const ANSWERS: readonly (readonly [name: string, members: object, response: unknown])[] = [
@@ -580,9 +732,10 @@ test('lists commands of one name, hooks of one id, and hooks without a command',
     { id: 'd' }, { 'execute-command': '/bin/a' },
   ]);
   assert.deepEqual(gapsOf(conversion),
-    ['/1/execute-command disabled', '/3 disabled', '/4 disabled', '/5 disabled']);
+    ['/1/execute-command', '/3 disabled', '/4 disabled', '/5 disabled']);
   assert.deepEqual(webhooksOf(conversion).map(({ pathSegment, enabled }) => [pathSegment, enabled]),
-    [['a', undefined], ['b', false], ['c', undefined]]);
+    [['a', undefined], ['b', undefined], ['c', undefined]]);
+  assert.deepEqual(optionsOf(conversion).map(({ command }) => command), ['a', 'a-2', 'a']);
 });
 
 test('passes arguments, variables and files as templates, and literal braces as they are', () => {

@@ -2,7 +2,8 @@
  * `config:convert --from adnanh`: prints the configuration document for a hooks file, and on
  * standard error what has no counterpart and what people have to provide.
  */
-import { isAbsolute } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
@@ -10,33 +11,68 @@ import { DOCUMENT_BYTES_MAX } from '../../../../base/files/bounded-read.ts';
 import { escapeControls } from '../../../../base/text/printable.ts';
 import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
+import type { JsonObject } from '../../../../base/schema.ts';
 import type { CommandContext } from '../../command-context.ts';
+import { OutputFile } from '../../../terminal/output-file.ts';
 import { readStandardInput } from '../../option-input.ts';
 import { STANDARD_INPUT, nameFile, readDocumentFile } from '../configuration-file.ts';
 import { convertHooks, type Conversion } from './convert-hooks.ts';
+import { at } from './hook-report.ts';
 import { parseHooksFile } from './hooks-file.ts';
 
 /** Exit code 3 when anything has no counterpart. */
 export async function convertConfiguration(context: CommandContext): Promise<number> {
-  const { output } = context;
+  const { args, io: { environment, stderr }, output } = context;
   const conversion = await readHooks(context);
+  const secretsPath = args.find('secrets');
+  if (secretsPath !== undefined) await writeSecrets(secretsPath, conversion.variables);
+  // A variable that is set may have the right value.
+  const variables = conversion.variables.filter(({ name }) => (environment[name] ?? '') === '');
   await output.json(conversion.document);
   for (const line of formatGaps(conversion)) output.note(line);
-  output.note('what the file needs, to paste into a shell:');
-  for (const line of [...formatNeeds(conversion), ...formatCalls(conversion)]) {
-    context.io.stderr.write(`${escapeControls(line)}\n`);
+  if (secretsPath === undefined && variables.some(({ value }) => value !== null)) {
+    output.note('secrets of the file are not shown: --secrets <file> writes them into a file');
   }
+  output.note('what the file needs, to paste into a shell:');
+  for (const line of [
+    ...formatVariables(variables, secretsPath),
+    ...formatNeeds(conversion, environment['PATH'] ?? ''), ...formatCalls(conversion),
+  ]) stderr.write(`${escapeControls(line)}\n`);
   return conversion.gaps.length === 0 ? 0 : EXIT_PENDING;
 }
 
-async function readHooks({ args, io }: CommandContext): Promise<Conversion> {
-  const path = args.operand ?? STANDARD_INPUT;
-  const bytes = path === STANDARD_INPUT ? await readStandardInput(io, DOCUMENT_BYTES_MAX)
-    : readDocumentFile(path, false);
+/** The hooks of all files as those of one, but for their places. */
+async function readHooks({ args: { operands }, io }: CommandContext): Promise<Conversion> {
+  const hooks: JsonObject[] = [];
+  const pointers: string[] = [];
+  for (const path of operands) {
+    const bytes = path === STANDARD_INPUT ? await readStandardInput(io, DOCUMENT_BYTES_MAX)
+      : readDocumentFile(path, false);
+    const place = operands.length === 1 ? '' : basename(path);
+    try {
+      for (const [index, hook] of parseHooksFile(bytes).entries()) {
+        hooks.push(hook);
+        pointers.push(at(place, index));
+      }
+    } catch (thrown) {
+      throw thrown instanceof AppError ? nameFile(thrown, path) : thrown;
+    }
+  }
+  return convertHooks(hooks, io.environment, pointers);
+}
+
+/** Writes the secrets that the hooks file itself holds, as a script that sets variables. */
+async function writeSecrets(path: string, variables: Conversion['variables']): Promise<void> {
+  const lines = variables.flatMap(({ name, value }) =>
+    value === null ? [] : [`${name}=${shellQuote(value)}\n`]);
+  const file = new OutputFile(path);
   try {
-    return convertHooks(parseHooksFile(bytes), io.environment);
+    await file.open();
+    await file.write(lines.join(''));
+    await file.commit();
   } catch (thrown) {
-    throw thrown instanceof AppError ? nameFile(thrown, path) : thrown;
+    await file.discard();
+    throw thrown;
   }
 }
 
@@ -46,21 +82,35 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
       + (isDisabling ? ' (disabled)' : ''));
 }
 
-/** A command for each thing that people have to provide: the document names it, and holds none. */
+/** Sets each variable, to nothing where its value is not known: apply refuses that. */
+function formatVariables(
+  variables: Conversion['variables'], secretsPath: string | undefined,
+): readonly string[] {
+  const isWritten = (value: string | null): boolean => secretsPath !== undefined && value !== null;
+  const assignments = variables.filter(({ value }) => !isWritten(value))
+    .map(({ name, hook, pointer }) =>
+      // In zsh, where a person types, `#` begins no comment.
+      `export ${name}='' # what stands at ${shellQuote(`${pointer} of ${hook}`)}`);
+  return secretsPath === undefined ? assignments
+    : [...assignments, `set -a; . ${shellQuote(resolve(secretsPath))}; set +a`];
+}
+
+/** A command for each thing that people have to provide beside the variables. */
 function formatNeeds(
-  { variables, forbiddenVariables, scripts, commandPaths, workingDirectories }: Conversion,
+  { forbiddenVariables, commands, workingDirectories }: Conversion, searchPath: string,
 ): string[] {
   const names = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
   return [
-    // In zsh, where a person types, `#` begins no comment.
-    ...variables.map(({ name, hook, pointer }) =>
-      `export ${name}='…' # what stands at ${shellQuote(`${pointer} of ${hook}`)}`),
     `export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"`,
     'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
-    ...commandPaths.map((path) => `ln -s ${formatPath(path)} ${FOLDER}/`),
-    // No hook may run an interpreter.
-    ...[...scripts].map(([name, lines]) => `printf '%s\\n' ${lines.map(shellQuote).join(' ')}`
-      + ` > ${FOLDER}/${name} && chmod 755 ${FOLDER}/${name}`),
+    ...[...commands].flatMap(([name, { path, script }]) => {
+      const file = `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${shellQuote(name)}`;
+      // What a template makes of the path is not known.
+      if (path.includes('{{')) return [];
+      // No hook may run an interpreter.
+      return script === null ? [`ln -s ${formatPath(path, searchPath)} ${file}`]
+        : [`printf '%s\\n' ${script.map(shellQuote).join(' ')} > ${file} && chmod 755 ${file}`];
+    }),
     ...forbiddenVariables.length === 0 ? []
       : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
     ...workingDirectories.length === 0 ? [] : ['export HOOKSHELF_ACTIONS_WORKING_DIRECTORIES='
@@ -68,12 +118,13 @@ function formatNeeds(
   ];
 }
 
-const FOLDER = '"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"';
-
-/** A path as a word of a shell. One without a slash is found by PATH there. */
-function formatPath(path: string): string {
+/** A path as a word of a shell. A name alone is one of a program, not one of a builtin. */
+function formatPath(path: string, searchPath: string): string {
   if (isAbsolute(path)) return shellQuote(path);
-  return path.includes('/') ? `"$PWD"/${shellQuote(path)}` : `"$(command -v ${shellQuote(path)})"`;
+  if (path.includes('/')) return `"$PWD"/${shellQuote(path)}`;
+  const program = searchPath.split(':').filter(isAbsolute).map((folder) => join(folder, path))
+    .find((file) => existsSync(file));
+  return program === undefined ? `"$(command -v ${shellQuote(path)})"` : shellQuote(program);
 }
 
 /** A line to try each webhook that is enabled, once the document is applied. */

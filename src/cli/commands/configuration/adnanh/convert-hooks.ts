@@ -2,15 +2,18 @@
  * Converts the hooks of adnanh/webhook into a configuration document: of each hook an incoming
  * webhook, and an action configuration that runs its command. Nothing is left out in silence. Pure.
  */
+import { basename } from 'node:path';
 import { isJsonObject, mapInner, mapMembers, parseObject } from '../../../../base/fields.ts';
 import { messageOf } from '../../../../base/errors.ts';
+import { encodeJson } from '../../../../base/json/encode.ts';
 import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { findNearest } from '../../../../base/text/nearest.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts';
 import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
-import { convertCommand, reportHiddenToken, type ConvertedCommand } from './hook-command.ts';
+import { convertCommand, type ConvertedCommand } from './hook-command.ts';
 import {
   HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
@@ -24,20 +27,12 @@ export type Conversion = {
   readonly variables: readonly HookSecret[];
   /** The names of variables that no command may get without the setting `actions.environment`. */
   readonly forbiddenVariables: readonly string[];
-  /** By name the lines of the scripts to run in place of interpreters. */
-  readonly scripts: ReadonlyMap<string, readonly string[]>;
-  /** The other commands as the hooks name them. */
-  readonly commandPaths: readonly string[];
+  /** By their names in the folder of commands. */
+  readonly commands: ReadonlyMap<string, ConvertedCommand>;
   readonly workingDirectories: readonly string[];
 };
 
-/** The advice about a member that is lost. */
-const ENABLE = 'set "enabled" to true, where the sender can do without it';
-/** Members without a counterpart, and what is lost with each. */
-const LOST_MEMBERS: Readonly<Record<string, string>> = {
-  'pre-hook-command': 'a command before the command',
-};
-const CONVERTED_MEMBERS = [
+const MEMBERS = [
   'id', 'execute-command', 'command-working-directory', 'pass-arguments-to-command',
   'pass-environment-to-command', 'pass-file-to-command', 'trigger-rule', 'http-methods',
   'incoming-payload-content-type', 'parse-parameters-as-json', ...ANSWER_MEMBERS,
@@ -46,29 +41,38 @@ const CONVERTED_MEMBERS = [
 ];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const ROUTE_NAME = 'main';
+const DESCRIPTION_LENGTH_MAX = 500;
+/** Names of webhooks that may be their paths as well. */
+const NAME = /^(?!.{8}-.{4}-.{4}-.{4}-.{12}$)[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Templates that name a variable become its value, where `environment` has it; secrets do not. */
+/**
+ * Templates that name a variable become its value, where `environment` has it; secrets do not.
+ * `pointers` are the places of the hooks.
+ */
 export function convertHooks(
   hooks: readonly JsonObject[], environment: Readonly<Record<string, string | undefined>> = {},
+  pointers = hooks.map((_, index) => at('', index)),
 ): Conversion {
   const names = new HookNames();
   const results = hooks.map((hook, index) =>
-    convertHook(fillTemplates(hook, environment), at('', index), names));
+    convertHook(fillTemplates(hook, environment), pointers[index] ?? '', names));
   const records = results.flatMap(({ record }) => record === null ? [] : [record]);
-  const scripts = new Map(records.flatMap(({ command: { path, script } }) =>
-    script === null ? [] : [[path, script] as const]));
+  const document = {
+    actionConfigurations: records.map(({ configuration }) => configuration),
+    incomingWebhooks: records.flatMap(({ webhooks }) => webhooks),
+  };
+  const text = encodeJson(document);
+  const variables = new Map(results.flatMap(({ report }) => report.variables)
+    .filter(({ name }) => text.includes(encodeJson({ $env: name })))
+    .map((variable) => [variable.name, variable]));
   return {
-    document: {
-      actionConfigurations: records.map(({ configuration }) => configuration),
-      incomingWebhooks: records.flatMap(({ webhooks }) => webhooks),
-    },
+    document,
     gaps: results.flatMap(({ report }) => report.gaps),
-    variables: results.flatMap(({ report }) => report.variables),
+    variables: [...variables.values()],
     forbiddenVariables: [...new Set(records.flatMap(({ command: { options } }) =>
       [options['environment'], options['files']].flatMap((member) => Object.keys(member ?? {}))))]
       .filter((name) => !isAllowedVariable(name, ALLOWED_VARIABLES_DEFAULT)),
-    commandPaths: [...names.commandPaths.values()].filter((path) => !scripts.has(path)),
-    scripts,
+    commands: names.commands,
     workingDirectories: [...new Set(records.flatMap(({ command: { workingDirectory } }) =>
       workingDirectory === null ? [] : [workingDirectory]))],
   };
@@ -80,8 +84,8 @@ class HookNames {
   readonly variables = new Set<string>();
   readonly segments = new Set<string>();
   readonly configurations = new Set<string>();
-  /** The path of each command by its name. */
-  readonly commandPaths = new Map<string, string>();
+  /** By their names in the folder of commands. */
+  readonly commands = new Map<string, ConvertedCommand>();
 }
 
 type ConvertedHook = {
@@ -100,24 +104,26 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   if (missingMember !== undefined || names.ids.has(id)) {
     const reason = missingMember === undefined ? `another hook has the id ${id}`
       : `a hook needs ${missingMember}`;
-    report.lose(pointer, reason, 'mend it there; it is not in the document');
+    const near = missingMember === undefined ? null
+      : findNearest(missingMember, Object.keys(hook).filter((name) => !MEMBERS.includes(name)));
+    const remedy = near === null ? 'mend it there' : `is it ${near} that is meant?`;
+    report.lose(pointer, reason, `${remedy}; it is not in the document`);
     return { report, record: null };
   }
   names.ids.add(id);
   reportMembers(hook, report);
   reportTemplates(hook, pointer, report);
   const identifier = chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
-  const command = convertCommand(hook, identifier, report);
-  reportNameClash(command, names, report);
   const rule = convertTriggerRule(hook['trigger-rule'], report);
-  if (rule.tokenPath !== null) reportHiddenToken(hook, rule.tokenPath, report);
+  const command = convertCommand({ hook, tokenPath: rule.tokenPath, report }, identifier);
+  const commandName = nameCommand(command, names, report);
   const members = {
     pathSegment: choosePathSegment(id, names, report),
     ...createMembers(hook, rule, report),
     ...rule.when === null ? { actionConfiguration: identifier }
       : { routes: [{ name: ROUTE_NAME, when: rule.when, actionConfiguration: identifier }] },
   };
-  const options = referToVariables(command.options, report);
+  const options = { command: commandName, ...referToVariables(command.options, report) };
   const webhooks = [members, ...copyForOthers(members, rule, names, report)];
   checkRecord(members, report);
   return {
@@ -125,10 +131,21 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
       command,
       configuration: { identifier, actionType: 'run-command', options },
       webhooks: webhooks.map(({ pathSegment, ...others }) => ({
-        pathSegment: pathSegment ?? null, ...report.isDisabled ? { enabled: false } : {}, ...others,
+        pathSegment: pathSegment ?? null,
+        ...NAME.test(textOf(pathSegment)) ? { name: textOf(pathSegment) } : {},
+        ...report.isDisabled ? { enabled: false, description: describeGaps(report) } : {},
+        ...others,
       })),
     },
   };
+}
+
+/** Why the webhook is off, for those who may switch it on. */
+function describeGaps({ gaps }: HookReport): string {
+  const text = gaps.filter(({ isDisabling }) => isDisabling)
+    .map(({ reason, remedy }) => `${reason}: ${remedy}`).join('; ');
+  return [...`Off, as it would not do what its hook did: ${text}`]
+    .slice(0, DESCRIPTION_LENGTH_MAX).join('');
 }
 
 /** A webhook for each further signature of which one is enough: a webhook has one secret. */
@@ -257,10 +274,16 @@ function reportMembers(hook: JsonObject, report: HookReport): void {
   for (const [member, value] of Object.entries(hook)) {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
-    if (isEmpty || CONVERTED_MEMBERS.includes(member)) continue;
-    const what = LOST_MEMBERS[member];
-    report.lose(at(report.pointer, member), what === undefined ? 'there is nothing of that name'
-      : `${what} cannot be had`, ENABLE);
+    if (isEmpty || MEMBERS.includes(member)) continue;
+    const place = at(report.pointer, member);
+    if (member === 'pre-hook-command') {
+      report.lock(place, 'a command before the command cannot be had',
+        'let the command itself do first what it did');
+      continue;
+    }
+    const near = findNearest(member, MEMBERS);
+    report.lock(place, 'there is nothing of that name',
+      near === null ? 'remove it' : `did you mean ${near}?`);
   }
 }
 
@@ -276,8 +299,11 @@ function reportTemplates(value: JsonValue, pointer: string, report: HookReport):
     const isReference = template !== null && isSecretPlace(pointer)
       || template?.source === 'getenv' && isVariablePlace(pointer);
     if (!isReference) {
-      report.lose(pointer, 'a template is not run', 'write what it makes in its place; a variable '
-        + 'that it names counts where it is set for the converter');
+      const reason = 'a template is not run';
+      const remedy = 'write what it makes in its place; a variable that it names counts where it '
+        + 'is set for the converter';
+      if (pointer.includes('/trigger-rule/')) report.lock(pointer, reason, remedy);
+      else report.lose(pointer, reason, remedy);
     }
   }
   if (typeof value !== 'object' || value === null) return;
@@ -288,18 +314,22 @@ function reportTemplates(value: JsonValue, pointer: string, report: HookReport):
   }
 }
 
-/** A folder has one file of each name. */
-function reportNameClash(
-  { path, options }: ConvertedCommand, names: HookNames, report: HookReport,
-): void {
-  const name = textOf(options['command']);
-  const otherPath = names.commandPaths.get(name);
-  if (otherPath === undefined) names.commandPaths.set(name, path);
-  else if (otherPath !== path) {
-    report.lose(at(report.pointer, 'execute-command'),
-      `${path} and ${otherPath} have one name, ${name}`,
-      'give one of the two files another name, and name it in "command"');
+/** The name of the command in the folder of commands, where no two have the same. */
+function nameCommand(
+  command: ConvertedCommand, { commands }: HookNames, report: HookReport,
+): string {
+  const { path } = command;
+  const [knownName] = [...commands].find(([, other]) => other.path === path) ?? [];
+  if (knownName !== undefined) return knownName;
+  const base = basename(path);
+  const name = takeUniqueName(base, new Set(commands.keys()), { separator: '-' });
+  commands.set(name, command);
+  const other = commands.get(base);
+  if (other !== undefined && other !== command) {
+    report.note(at(report.pointer, 'execute-command'), `${path} and ${other.path} have one name`,
+      `it is ${name} in the folder of commands: see that the link is made so`);
   }
+  return name;
 }
 
 function choosePathSegment(id: string, names: HookNames, report: HookReport): string {

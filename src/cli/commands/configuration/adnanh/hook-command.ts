@@ -1,7 +1,6 @@
 /** Converts what a hook runs into the options of the action `run-command`. */
 import { basename, isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../../../base/fields.ts';
-import { VARIABLE_NAME_PATTERN } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { isInterpreterName } from '../../../../webhooks/actions/commands/interpreters.ts';
@@ -11,6 +10,7 @@ import { parseSecretTemplate } from './hook-template.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
 
 export type ConvertedCommand = {
+  /** Those of the action, but `command`. */
   readonly options: JsonObject;
   /** The command as the hook names it, in its working directory if that is relative. */
   readonly path: string;
@@ -23,9 +23,15 @@ export type ConvertedCommand = {
 /** A hook there may run forever. The document has a limit, so that people see what to change. */
 const TIMEOUT_S = 3600;
 
-export function convertCommand(
-  hook: JsonObject, identifier: string, report: HookReport,
-): ConvertedCommand {
+type HookContext = {
+  readonly hook: JsonObject;
+  /** The path of the token in the payload that verifies the sender; null: there is none. */
+  readonly tokenPath: string | null;
+  readonly report: HookReport;
+};
+
+export function convertCommand(context: HookContext, identifier: string): ConvertedCommand {
+  const { hook, report } = context;
   const execute = textOf(hook['execute-command']);
   const directory = textOf(hook['command-working-directory']);
   if (directory !== '' && !isAbsolute(directory)) {
@@ -38,8 +44,8 @@ export function convertCommand(
       'if a part of it is an argument, name that in "arguments"');
   }
   const workingDirectory = isAbsolute(directory) ? directory : null;
-  const files = convertFiles(hook, report);
-  const environment = convertEnvironment(hook, report);
+  const files = convertFiles(context);
+  const environment = convertEnvironment(context);
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
   const script = convertInterpreter(hook, report);
@@ -49,9 +55,8 @@ export function convertCommand(
     path: script === null ? path : scriptName, workingDirectory,
     script: script?.lines ?? null,
     options: {
-      command: script === null ? basename(execute) : scriptName,
       ...withoutEmpty({
-        arguments: convertArguments(hook, report).slice(script?.fixedCount ?? 0),
+        arguments: convertArguments(context).slice(script?.fixedCount ?? 0),
         environment: Object.fromEntries(variables), files,
       }),
       stdin: 'none',
@@ -79,7 +84,8 @@ function convertInterpreter(
   const first = values.findIndex(({ source }) => source !== 'string');
   const fixedWords = values.slice(0, first === -1 ? values.length : first)
     .map(({ name }) => textOf(name));
-  if (fixedWords.every((text) => text.startsWith('-') || /^\w+=/.test(text))) {
+  const isOpen = fixedWords.every((text) => text.startsWith('-') || /^\w+=/.test(text));
+  if (isOpen) {
     report.lose(at(report.pointer, 'execute-command'),
       `the request would say what ${execute} runs, as no argument does`,
       'write a script that does one thing, and name it in "command"');
@@ -89,32 +95,9 @@ function convertInterpreter(
       'set the variable for the converter');
   }
   const words = [execute, ...fixedWords].map(shellQuote).join(' ');
-  return { lines: ['#!/bin/sh', `exec ${words} "$@"`], fixedCount: fixedWords.length };
-}
-
-const VALUE_MEMBERS = [
-  'pass-arguments-to-command', 'pass-environment-to-command', 'pass-file-to-command',
-];
-
-/** Reports what the command gets without the token at `tokenPath`, which verifies the sender. */
-export function reportHiddenToken(
-  hook: JsonObject, tokenPath: string, report: HookReport,
-): void {
-  for (const member of VALUE_MEMBERS) {
-    const values = hook[member] ?? [];
-    for (const [index, value] of (Array.isArray(values) ? values : []).entries()) {
-      const template = isJsonObject(value) ? findValueTemplate(value) : '';
-      const path = typeof template === 'string' ? template.slice('{{ '.length, -' }}'.length) : '';
-      const place = at(report.pointer, member, index);
-      if (path === tokenPath) {
-        report.lose(place, 'the token that verifies the sender is not given to commands',
-          'let the command do without it');
-      } else if (path !== '' && tokenPath.startsWith(`${path}.`)) {
-        report.note(place, `${tokenPath}, which verifies the sender, is *** for the command`,
-          'let the command do without it');
-      }
-    }
-  }
+  // The document names the script, which has to be there to be applied.
+  const call = isOpen ? 'exit 1 # yet to be written' : `exec ${words} "$@"`;
+  return { lines: ['#!/bin/sh', call], fixedCount: fixedWords.length };
 }
 
 function withoutEmpty(members: JsonObject): JsonObject {
@@ -122,32 +105,35 @@ function withoutEmpty(members: JsonObject): JsonObject {
     Object.keys(member ?? {}).length > 0));
 }
 
-function convertArguments(hook: JsonObject, report: HookReport): string[] {
-  return listValues(hook, 'pass-arguments-to-command', report).map(({ template }) => template);
+function convertArguments(context: HookContext): string[] {
+  return listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
 }
 
-function convertEnvironment(hook: JsonObject, report: HookReport): JsonObject {
-  const values = listValues(hook, 'pass-environment-to-command', report);
-  return Object.fromEntries(values.flatMap(({ value, template, place }) => {
+function convertEnvironment(context: HookContext): JsonObject {
+  const values = listValues(context, 'pass-environment-to-command');
+  return Object.fromEntries(values.map(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name'])}`;
-    return isVariable(name, place, report) ? [[name, template]] : [];
+    return [fitVariable(name, place, context.report), template];
   }));
 }
 
-function convertFiles(hook: JsonObject, report: HookReport): JsonObject {
-  const values = listValues(hook, 'pass-file-to-command', report);
-  return Object.fromEntries(values.flatMap(({ value, template, place }) => {
+function convertFiles(context: HookContext): JsonObject {
+  const values = listValues(context, 'pass-file-to-command');
+  return Object.fromEntries(values.map(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name']).toUpperCase()}`;
     const content: JsonValue = value['base64decode'] === true ? { base64: template } : template;
-    return isVariable(name, place, report) ? [[name, content]] : [];
+    return [fitVariable(name, place, context.report), content];
   }));
 }
 
-function isVariable(name: string, place: string, report: HookReport): boolean {
-  if (VARIABLE_NAME_PATTERN.test(name) && !name.startsWith('HOOKSHELF_')) return true;
-  report.lose(place, `${name} cannot be the name of a variable here`,
-    'give it an envname of letters, digits and _');
-  return false;
+/** The name in the form that shells can read. Another name than the hook's is reported. */
+function fitVariable(name: string, place: string, report: HookReport): string {
+  const fitting = name.replace(/\W+/g, '_').replace(/^HOOKSHELF_|^(?=\d)/, 'HOOK_');
+  if (fitting !== name) {
+    report.lose(place, `${name} cannot be the name of a variable here`,
+      `let the command read ${fitting}`);
+  }
+  return fitting;
 }
 
 type CommandValue = {
@@ -156,14 +142,20 @@ type CommandValue = {
 
 /** The values of a list of the hook. One without a template is reported, and becomes empty. */
 function listValues(
-  hook: JsonObject, member: string, report: HookReport,
+  { hook, tokenPath, report }: HookContext, member: string,
 ): readonly CommandValue[] {
   return report.readList(hook, member).map((given, index) => {
     const value = isJsonObject(given) ? given : {};
     const place = at(report.pointer, member, index);
-    const template = findValueTemplate(value);
-    if (typeof template === 'string') return { value, template, place };
-    report.lose(place, template.reason, template.remedy);
-    return { value, template: '', place };
+    const template = findValueTemplate(value, tokenPath);
+    if (typeof template !== 'string') {
+      report.lose(place, template.reason, template.remedy);
+      return { value, template: '', place };
+    }
+    if (tokenPath?.startsWith(`${template.slice('{{ '.length, -' }}'.length)}.`) === true) {
+      report.note(place, `${tokenPath}, which verifies the sender, is *** for the command`,
+        'let the command do without it');
+    }
+    return { value, template, place };
   });
 }

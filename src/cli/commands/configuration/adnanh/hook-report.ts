@@ -24,6 +24,8 @@ export type HookText = { readonly value: string; readonly pointer: string };
 /** A variable that a document names in place of a secret. */
 export type HookSecret = {
   readonly name: string; readonly hook: string; readonly pointer: string;
+  /** null: the hooks file names the variable. */
+  readonly value: string | null;
 };
 
 const SECRETS_FOLDER = '/run/secrets';
@@ -35,6 +37,8 @@ export class HookReport {
   readonly pointer: string;
   readonly gaps: Gap[] = [];
   readonly variables: HookSecret[] = [];
+  /** Whether a part of what keeps strangers out is lost: then nothing may run. */
+  isLocked = false;
   readonly #takenNames: Set<string>;
 
   /** `takenNames` are the names of all variables of the document. */
@@ -61,6 +65,12 @@ export class HookReport {
     this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: true });
   }
 
+  /** Tells a gap in what keeps strangers out. */
+  lock(pointer: string, reason: string, remedy: string): void {
+    this.isLocked = true;
+    this.lose(pointer, reason, remedy);
+  }
+
   /** Tells a gap that matters in rare cases, or to people alone. */
   note(pointer: string, reason: string, remedy: string): void {
     this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: false });
@@ -70,9 +80,10 @@ export class HookReport {
   referToSecret({ value, pointer }: HookText): JsonObject {
     const template = parseSecretTemplate(value);
     if (template?.source === 'secret') return { $file: `${SECRETS_FOLDER}/${template.name}` };
-    const name = template?.name ?? this.#makeName();
-    this.variables.push({ name, hook: this.hook, pointer });
-    return { $env: name };
+    const variable = template === null ? { name: this.#makeName(), value }
+      : { name: template.name, value: null };
+    this.variables.push({ ...variable, hook: this.hook, pointer });
+    return { $env: variable.name };
   }
 
   #makeName(): string {

@@ -8,7 +8,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError, messageOf } from '../../../../base/errors.ts';
-import { isJsonObject } from '../../../../base/fields.ts';
+import { isJsonObject, mapInner } from '../../../../base/fields.ts';
 import { parseJsonStrictly } from '../../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { TEMPLATE } from './hook-template.ts';
@@ -24,14 +24,29 @@ export function parseHooksFile(bytes: Buffer): readonly JsonObject[] {
     throw new AppError('invalid', 'must be an array of hooks, such as '
       + '[{ "id": "deploy", "execute-command": "/srv/deploy.sh" }]');
   }
-  return list;
+  return list.map(lowerNames);
+}
+
+/** The members by their names in lower case, which are the names there: case does not count. */
+function lowerNames(members: JsonObject): JsonObject {
+  const lowerInner = (value: JsonValue): JsonValue =>
+    isJsonObject(value) ? lowerNames(value) : mapInner(value, lowerInner);
+  const lowered = new Map<string, JsonValue>();
+  for (const [name, value] of Object.entries(members)) {
+    const lowerName = name.toLowerCase();
+    if (lowered.has(lowerName)) {
+      throw new AppError('invalid', `the member ${lowerName} stands twice, in two spellings`);
+    }
+    lowered.set(lowerName, lowerInner(value));
+  }
+  return Object.fromEntries(lowered);
 }
 
 function parseJson(bytes: Buffer): JsonValue {
   // The parser refuses bytes that are no UTF-8, and says where they are.
   if (!isUtf8(bytes)) return parseJsonStrictly(bytes) as JsonValue;
   const text = bytes.toString('utf8');
-  if (!/^\s*["/[{]/.test(text)) return parseHooksYaml(text);
+  if (!/^\s*(?:["/[]|\{(?!\{))/.test(text)) return parseYaml(text);
   try {
     return parseJsonStrictly(Buffer.from(blankExtensions(text, false))) as JsonValue;
   } catch (thrown) {
@@ -41,13 +56,24 @@ function parseJson(bytes: Buffer): JsonValue {
   }
 }
 
+const TEMPLATE_HINT = 'of templates only those within a string can be read: write what the '
+  + 'others make in their place';
+
 function parseWithTemplates(text: string): JsonValue {
   try {
     return parseJsonStrictly(Buffer.from(text)) as JsonValue;
   } catch (thrown) {
-    const hint = '; of templates only those within a string can be read: write what the others '
-      + 'make in their place';
-    throw new AppError('malformed', messageOf(thrown) + hint, {}, thrown);
+    throw new AppError('malformed', `${messageOf(thrown)}; ${TEMPLATE_HINT}`, {}, thrown);
+  }
+}
+
+function parseYaml(text: string): JsonValue {
+  try {
+    return parseHooksYaml(text);
+  } catch (thrown) {
+    const line = text.split('\n').findIndex((each) => /^\s*\{\{.*\}\}\s*$/.test(each));
+    if (line === -1) throw thrown;
+    throw new AppError('malformed', `line ${line + 1}: ${TEMPLATE_HINT}`, {}, thrown);
   }
 }
 

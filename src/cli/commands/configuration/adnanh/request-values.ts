@@ -11,6 +11,7 @@ import type { JsonObject } from '../../../../base/schema.ts';
 type Obstacle = { readonly reason: string; readonly remedy: string };
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
+const SOURCES = ['payload', 'header', 'query', 'request', 'string', 'entire-payload'];
 const INDEX = /^\d+$/;
 const READ_BODY = 'let the command read the body from its standard input: "stdin": "body"';
 
@@ -29,13 +30,21 @@ export function findValuePath(parameter: JsonObject): string | Obstacle {
   }
 }
 
-/** The template of a value for the command. */
-export function findValueTemplate(parameter: JsonObject): string | Obstacle {
+/** The template of a value for the command, which does not get the token at `tokenPath`. */
+export function findValueTemplate(
+  parameter: JsonObject, tokenPath: string | null,
+): string | Obstacle {
   const source = textOf(parameter['source']);
   if (source === 'string') return escapeTemplate(textOf(parameter['name']));
   if (source === 'entire-payload') return '{{ payload }}';
   const path = findValuePath(parameter);
   if (typeof path !== 'string') return path;
+  if (path === tokenPath) {
+    return {
+      reason: 'the token that verifies the sender is not given to commands',
+      remedy: 'let the command do without it',
+    };
+  }
   if (path === 'method') {
     return {
       reason: 'the method of a request is not given to commands',
@@ -115,6 +124,9 @@ function findSourceObstacle(source: string): Obstacle {
     case 'string': case 'entire-payload': return {
       reason: 'this is compared with nothing that a request has', remedy: 'remove the rule',
     };
-    default: return { reason: `"${source}" is no source of values`, remedy: 'name a source' };
+    default: return {
+      reason: `"${source}" is no source of values`,
+      remedy: `write one of ${SOURCES.join(', ')}`,
+    };
   }
 }

@@ -9,6 +9,7 @@
 import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonValue } from '../../../../base/schema.ts';
 import type { Condition } from '../../../../webhooks/members/filters/condition.ts';
+import type { ExactExpression } from './rule-expression.ts';
 
 /** A rule that conditions can express. */
 export type Rule =
@@ -16,8 +17,7 @@ export type Rule =
   | { readonly kind: 'not'; readonly rule: Rule }
   | {
     readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[];
-    /** Whether the value is one of `values`, or a text that begins with one of them. */
-    readonly op: 'in' | 'prefix';
+    readonly op: ExactExpression['op'];
   }
   | { readonly kind: 'constant'; readonly value: boolean };
 
@@ -94,8 +94,11 @@ function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula):
 }
 
 function compareRule({ path, op, values }: Rule & { readonly kind: 'value' }): Formula {
-  return op === 'in' ? compareValues(path, values)
-    : joinAny(values.map((value): Condition => ({ path, op, value })));
+  if (op === 'in') return compareValues(path, values);
+  const beginning = joinAny(values.map((value): Condition => value === '' ? { path, op: 'exists' }
+    : { path, op: op === 'line' ? 'prefix' : op, value }));
+  return op !== 'line' ? beginning
+    : joinAll([beginning, { not: { path, op: 'contains', value: '\n' } }]);
 }
 
 function compareValues(path: string, values: readonly JsonValue[]): Condition {
@@ -120,7 +123,7 @@ function negate(formula: Formula): Formula {
   return formula.not ?? { not: formula };
 }
 
-function joinAll(formulas: readonly Formula[]): Formula {
+export function joinAll(formulas: readonly Formula[]): Formula {
   if (formulas.includes(false)) return false;
   const conditions = dropRepeated(formulas.flatMap((formula) =>
     typeof formula === 'boolean' ? [] : formula.all ?? [formula]));

@@ -46,7 +46,7 @@ export function convertSignature(
   { type, parameter, secret, pointer }: SignatureRule, report: HookReport,
 ): SenderVerification | null {
   if (secret === '') {
-    report.lose(pointer, 'a signature without a secret lets nothing through',
+    report.lock(pointer, 'a signature without a secret lets nothing through',
       'set the secret of the sender');
     return null;
   }
@@ -62,7 +62,7 @@ function createHmacVerification(
 ): JsonObject | null {
   const headers = parameter['headers-to-add-to-signature-payload'];
   if (Array.isArray(headers) && headers.length > 0) {
-    report.lose(at(pointer, 'parameter', 'headers-to-add-to-signature-payload'),
+    report.lock(at(pointer, 'parameter', 'headers-to-add-to-signature-payload'),
       'headers that are signed behind the body are not added by themselves',
       'describe the sender: manual custom-sender, with {body}{id} and the header as id');
     return null;
@@ -74,7 +74,7 @@ function createHmacVerification(
   const path = findValuePath(parameter);
   const source = typeof path === 'string' ? path.split('.', 1)[0] : undefined;
   if (source !== 'headers' && source !== 'query') {
-    report.lose(at(pointer, 'parameter'), 'a signature cannot stand in the body that it covers',
+    report.lock(at(pointer, 'parameter'), 'a signature cannot stand in the body that it covers',
       'have the sender send it in a header');
     return null;
   }

@@ -8,14 +8,17 @@ import { isJsonObject } from '../../../../base/fields.ts';
 import { isSecretName } from '../../../../base/log.ts';
 import { AddressSet } from '../../../../base/network/address-set.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
-import { findConditionProblems } from '../../../../webhooks/members/filters/condition.ts';
+import { findNearest } from '../../../../base/text/nearest.ts';
+import {
+  findConditionProblems, type Condition,
+} from '../../../../webhooks/members/filters/condition.ts';
 import {
   at, fillReferences, type HookReport, type HookText,
 } from './hook-report.ts';
 import { parseSecretTemplate } from './hook-template.ts';
-import { compilePassing, compileTrue, type Rule } from './rule-conditions.ts';
+import { compilePassing, compileTrue, joinAll, type Rule } from './rule-conditions.ts';
 import {
-  isBeginningOfOther, parseExpression, type ExactExpression,
+  isTrueOfOthers, parseExpression, type ExactExpression,
 } from './rule-expression.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
@@ -66,21 +69,29 @@ type ComparisonRule = {
   readonly parameter: JsonObject;
 };
 
+const KINDS = ['and', 'or', 'not', 'match'];
+const TYPES = [
+  'value', 'regex', 'ip-whitelist', 'payload-hmac-sha256', 'payload-hmac-sha1',
+  'payload-hmac-sha512', 'scalr-signature',
+];
 const ADDRESSES_MAX = 100;
+/** Takes the place of what is lost, so that a webhook that is switched on runs nothing. */
+const NEVER: Condition = {
+  path: 'method', op: 'eq', value: 'never: a part of the trigger-rule is missing',
+};
 const SET_IN_VERIFICATION = 'give each sender a webhook of its own, with its own verification';
 
 export function convertTriggerRule(
   trigger: JsonValue | undefined, report: HookReport,
 ): ConvertedRule {
-  if (trigger === undefined || trigger === null) {
-    return { verification: null, others: [], tokenPath: null, allowedAddresses: null, when: null };
-  }
   const pointer = at(report.pointer, 'trigger-rule');
-  const rule = parseRule(trigger, pointer, report);
+  const rule: ParsedRule = (trigger ?? null) === null ? { kind: 'constant', value: true, pointer }
+    : parseRule(trigger ?? null, pointer, report);
   const demands = listDemands(rule);
   const verification = chooseVerification(demands, report);
   const rest = demands.filter((demand) => demand !== verification?.rule
-    && demand.kind !== 'addresses' && demand.kind !== 'lost' && demand.kind !== 'signature');
+    && demand.kind !== 'addresses' && demand.kind !== 'lost'
+    && listSignatures(demand).length === 0);
   return {
     verification: verification?.verification ?? null,
     others: verification?.others ?? [],
@@ -92,15 +103,18 @@ export function convertTriggerRule(
 
 function parseRule(rule: JsonValue, pointer: string, report: HookReport): ParsedRule {
   if (!isJsonObject(rule)) {
-    report.lose(pointer, 'this is no rule', 'write and, or, not or match');
+    report.lock(pointer, 'this is no rule', 'write and, or, not or match');
     return { kind: 'lost', pointer };
   }
-  const kinds = ['and', 'or', 'not', 'match'].filter((kind) => (rule[kind] ?? null) !== null);
-  const ignoredNames = Object.keys(rule).filter((name) => name !== kinds[0]);
-  for (const name of ignoredNames) {
-    report.note(at(pointer, name), 'beside another rule this counts for nothing', 'remove it');
-  }
+  const kinds = KINDS.filter((kind) => (rule[kind] ?? null) !== null);
   const [kind] = kinds;
+  const ignoredNames = Object.keys(rule).filter((name) => name !== kind);
+  for (const name of ignoredNames) {
+    const near = findNearest(name, KINDS);
+    if (kind === undefined && near !== null && near !== name) {
+      report.lock(at(pointer, name), 'this is no rule', `did you mean ${near}?`);
+    } else report.note(at(pointer, name), 'this counts for nothing', 'remove it');
+  }
   const inner = kind === undefined ? undefined : rule[kind];
   switch (kind) {
     case undefined: return { kind: 'constant', value: false, pointer };
@@ -116,7 +130,7 @@ function parseList(
   kind: 'all' | 'any', list: JsonValue | undefined, pointer: string, report: HookReport,
 ): ParsedRule {
   if (!Array.isArray(list)) {
-    report.lose(pointer, 'this is no list of rules', 'write an array');
+    report.lock(pointer, 'this is no list of rules', 'write an array');
     return { kind: 'lost', pointer };
   }
   const rules = list.map((rule: JsonValue, index) => parseRule(rule, at(pointer, index), report));
@@ -138,59 +152,63 @@ function parseMatch(
       convertSignature({ type, parameter, secret: textOf(members['secret']), pointer }, report);
     return verification === null ? lost : { kind: 'signature', verification, pointer };
   }
-  if (type === 'regex') return parseRegex(members['regex'], parameter, pointer, report);
-  if (type !== 'value') {
-    report.lose(pointer, `"${textOf(type)}" is no type of a rule`, 'write value');
+  if (type !== 'value' && type !== 'regex') {
+    report.lock(pointer, `"${textOf(type)}" is no type of a rule`, suggestType(textOf(type)));
     return lost;
   }
   const path = findValuePath(parameter);
   if (typeof path !== 'string') {
-    report.lose(at(pointer, 'parameter'), path.reason, path.remedy);
+    report.lock(at(pointer, 'parameter'), path.reason, path.remedy);
     return lost;
+  }
+  if (type === 'regex') {
+    return parseRegex(
+      textOf(members['regex']), path, textOf(parameter['name']), pointer, report);
   }
   const text = { value: textOf(members['value']), pointer: at(pointer, 'value') };
   return { kind: 'value', pointer, path, text, parameter };
 }
 
+function suggestType(type: string): string {
+  if (/^payload-h/.test(type)) return 'have the sender sign with SHA-256: payload-hmac-sha256';
+  const near = findNearest(type, TYPES);
+  return near === null ? `write one of ${TYPES.join(', ')}` : `did you mean ${near}?`;
+}
+
 function parseRegex(
-  regex: JsonValue | undefined, parameter: JsonObject, pointer: string, report: HookReport,
+  expression: string, path: string, name: string, pointer: string, report: HookReport,
 ): ParsedRule {
-  const path = findValuePath(parameter);
-  const expression = parseExpression(textOf(regex));
-  const isExact = expression !== null && typeof path === 'string'
-    && !isSecretName(textOf(parameter['name']))
-    && !(expression.op === 'prefix' && path.startsWith('payload')
-      && expression.texts.some(isBeginningOfOther));
-  if (isExact) return { kind: 'expression', pointer, path, expression };
-  reportExpression(textOf(regex), parameter, pointer, report);
-  return { kind: 'lost', pointer };
-}
-
-function reportExpression(
-  expression: string, parameter: JsonObject, pointer: string, report: HookReport,
-): void {
+  const exact = parseExpression(expression);
+  const isInPayload = path.startsWith('payload');
   // The expression would tell of the secret.
-  if (isSecretName(textOf(parameter['name']))) {
-    return report.lose(pointer, 'a regular expression for a secret has no counterpart',
+  if (isSecretName(name)) {
+    report.lock(pointer, 'a regular expression for a secret has no counterpart',
       'set the secret itself: manual custom-sender, "algorithm": "token"');
+    return { kind: 'lost', pointer };
   }
-  report.lose(pointer, `the regular expression ${expression} has no counterpart`,
-    suggestOperator(expression, findValuePath(parameter)));
+  if (exact === null || isInPayload && isTrueOfOthers(exact)) {
+    report.lock(pointer, `the regular expression ${expression} has no counterpart`,
+      suggestCondition(expression, path));
+    return { kind: 'lost', pointer };
+  }
+  if (isInPayload && exact.op === 'contains' && !exact.texts.includes('')) {
+    report.note(pointer, 'what an array or an object has within counts there, and not here',
+      'leave it so, where the sender sends a text');
+  }
+  return { kind: 'expression', pointer, path, expression: exact };
 }
 
-/** The remedy for an expression: a condition that says the same, if the expression is simple. */
-function suggestOperator(expression: string, path: unknown): string {
-  const [, start = '', literal = '', end = ''] =
-    /^(\^?)(?:\.\*)?([\w/:@ -]+)(?:\.\*)?(\$?)$/.exec(expression) ?? [];
-  const shownPath = typeof path === 'string' ? path : 'payload.ref';
-  const isAfterAny = /^\^?\.\*/.test(expression);
-  const isBeforeAny = /\.\*\$?$/.test(expression);
-  let operator = 'contains';
-  if (start !== '' && !isAfterAny) operator = end !== '' && !isBeforeAny ? 'eq' : 'prefix';
-  else if (end !== '' && !isBeforeAny) operator = 'suffix';
-  const condition = { path: shownPath, op: operator, value: literal === '' ? '…' : literal };
-  return `add a condition to "when", such as ${JSON.stringify(condition)}`
-    + (literal === '' ? ', with prefix, suffix, contains or in' : '');
+/** The remedy for an expression: its beginning as a condition, where that is a text. */
+function suggestCondition(expression: string, path: string): string {
+  const [, start, text = ''] =
+    /^(\^?)((?:(?:[\w/:@ -]|\\[./-])(?![*+?{]))*)/.exec(expression) ?? [];
+  const isOneOfSeveral = expression.replace(/\([^)]*\)/g, '').includes('|');
+  const condition = {
+    path, op: start === '^' ? 'prefix' : 'contains', value: text.replaceAll('\\', ''),
+  };
+  return 'say in "when" what it lets through, '
+    + (text === '' || isOneOfSeveral ? 'with prefix, suffix, contains or in'
+      : `such as ${JSON.stringify(condition)}`);
 }
 
 function parseAddresses(
@@ -200,7 +218,7 @@ function parseAddresses(
   const addresses = textOf(ranges).split(/\s+/).filter((address) => address !== '');
   const invalidAddress = addresses.find((address) => !new AddressSet().add(address));
   if (invalidAddress !== undefined || addresses.length === 0) {
-    report.lose(place, `"${invalidAddress ?? ''}" is no address and no CIDR block`,
+    report.lock(place, `"${invalidAddress ?? ''}" is no address and no CIDR block`,
       'write the addresses into "allowedAddresses"');
     return { kind: 'lost', pointer };
   }
@@ -229,17 +247,13 @@ type ChosenVerification = {
 function chooseVerification(
   demands: readonly ParsedRule[], report: HookReport,
 ): ChosenVerification | null {
-  const [signature, ...others] = demands.filter((rule) => rule.kind === 'signature');
+  const [signed, ...others] = demands.filter((demand) => listSignatures(demand).length > 0);
   for (const { pointer } of others) {
-    report.lose(pointer, 'a second signature cannot be demanded', SET_IN_VERIFICATION);
+    report.lock(pointer, 'a second signature cannot be demanded', SET_IN_VERIFICATION);
   }
-  if (signature?.kind === 'signature') {
-    return { verification: signature.verification, rule: signature, others: [] };
-  }
-  const choice = demands.find((demand) => listSignatures(demand).length > 0);
-  const [first, ...alternatives] = choice === undefined ? [] : listSignatures(choice);
-  if (choice !== undefined && first !== undefined) {
-    return { verification: first, rule: choice, others: alternatives };
+  const [first, ...alternatives] = signed === undefined ? [] : listSignatures(signed);
+  if (signed !== undefined && first !== undefined) {
+    return { verification: first, rule: signed, others: alternatives };
   }
   const rule = demands.find((demand): demand is ComparisonRule => isToken(demand));
   if (rule === undefined) return null;
@@ -248,10 +262,9 @@ function chooseVerification(
 
 /** The signatures of which any is enough; empty: the rule is something else. */
 function listSignatures(rule: ParsedRule): readonly PlacedVerification[] {
-  if (rule.kind !== 'any') return [];
-  const signatures = rule.rules.flatMap((inner) => inner.kind !== 'signature' ? []
-    : [{ ...inner.verification, pointer: inner.pointer }]);
-  return signatures.length === rule.rules.length ? signatures : [];
+  if (rule.kind === 'signature') return [{ ...rule.verification, pointer: rule.pointer }];
+  const lists = rule.kind === 'any' ? rule.rules.map(listSignatures) : [];
+  return lists.every((list) => list.length > 0) ? lists.flat() : [];
 }
 
 function findTokenPath(rule: ParsedRule | undefined): string | null {
@@ -276,11 +289,11 @@ function chooseAddresses(
   const [first, ...others] = demands.filter((rule) => rule.kind === 'addresses');
   if (first?.kind !== 'addresses') return null;
   for (const { pointer } of others) {
-    report.lose(pointer, 'two lists of addresses, of which both must hold, cannot be set',
+    report.lock(pointer, 'two lists of addresses, of which both must hold, cannot be set',
       'write the addresses that are in both into "allowedAddresses"');
   }
   if (first.addresses.length <= ADDRESSES_MAX) return first.addresses;
-  report.lose(first.pointer, `more than ${ADDRESSES_MAX} addresses cannot be allowed`,
+  report.lock(first.pointer, `more than ${ADDRESSES_MAX} addresses cannot be allowed`,
     'write blocks such as 192.0.2.0/24 into "allowedAddresses"');
   return first.addresses.slice(0, ADDRESSES_MAX);
 }
@@ -295,10 +308,9 @@ type RestOptions = {
   readonly report: HookReport;
 };
 
-/** The condition for the demands that nothing else expresses; null: there is none. */
-function compileRest(
-  rest: readonly ParsedRule[], { isOnlyRule, pointer, report }: RestOptions,
-): JsonObject | null {
+/** The condition for the demands that nothing else expresses; null: it is always true. */
+function compileRest(rest: readonly ParsedRule[], options: RestOptions): JsonObject | null {
+  const { isOnlyRule, pointer, report } = options;
   const rules = rest.flatMap((rule) => {
     const expressibleRule = toExpressible(rule, report);
     return expressibleRule === null ? [] : [expressibleRule];
@@ -306,16 +318,18 @@ function compileRest(
   const [only] = rules;
   const formula = isOnlyRule && only !== undefined ? compilePassing(only)
     : compileTrue({ kind: 'all', rules });
-  if (typeof formula === 'boolean') {
-    if (!formula) report.lose(pointer, 'this rule is never true', 'delete the webhook');
-    return null;
+  if (formula === false) {
+    report.lock(pointer, 'this rule is never true', 'delete the webhook');
+    return compileRest([], options);
   }
-  const when = formula as unknown as JsonObject;
+  const condition = joinAll([formula, ...report.isLocked ? [NEVER] : []]);
+  if (typeof condition === 'boolean') return null;
+  const when = condition as unknown as JsonObject;
   const [problem] = findConditionProblems(fillReferences(when), '');
   if (problem === undefined) return when;
-  report.lose(pointer, `as a condition this rule ${problem.detail}`,
+  report.lock(pointer, `as a condition this rule ${problem.detail}`,
     'share it among several routes of the webhook');
-  return null;
+  return compileRest([], options);
 }
 
 /** The rule in terms of conditions; null: a part of it cannot be said so, which is reported. */
@@ -336,11 +350,11 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
         : { kind: rule.kind, rules: expressibleRules };
     }
     case 'signature':
-      report.lose(rule.pointer, 'a signature is demanded of every request, or of none',
+      report.lock(rule.pointer, 'a signature is demanded of every request, or of none',
         SET_IN_VERIFICATION);
       return null;
     case 'addresses':
-      report.lose(rule.pointer, 'addresses are demanded of every request, or of none',
+      report.lock(rule.pointer, 'addresses are demanded of every request, or of none',
         'give those who call from there a webhook of their own, with "allowedAddresses"');
       return null;
     case 'lost': return null;
@@ -361,7 +375,7 @@ function toExpressionRule(
   { path, pointer, expression: { op, texts } }: ParsedRule & { readonly kind: 'expression' },
   report: HookReport,
 ): Rule {
-  const values = op === 'prefix' ? texts : texts.flatMap((value) =>
+  const values = op !== 'in' ? texts : texts.flatMap((value) =>
     listValues(path, { value, pointer: at(pointer, 'regex') }, report));
   return { kind: 'value', op, path, values };
 }
@@ -387,7 +401,7 @@ function listLikeValues({ value, pointer }: HookText, report: HookReport): JsonV
     return [value, number];
   }
   if (/^(?:\[.*\]|\{.*\})$/s.test(value) && parseSecretTemplate(value) === null) {
-    report.lose(pointer, 'an array or an object cannot be compared as a whole',
+    report.lock(pointer, 'an array or an object cannot be compared as a whole',
       'compare the members that matter');
   }
   return [value];

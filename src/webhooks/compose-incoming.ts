@@ -13,7 +13,6 @@ import { RejectedRing } from './inbox/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
 import type { Reception } from './incoming/receiving/receive.ts';
-import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome-listeners.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
@@ -24,30 +23,18 @@ import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
 import { RequestService } from './inbox/request-service.ts';
 import { requestSpec } from './inbox/request-changes.ts';
-import type { LongLane } from './work/lanes.ts';
 import { RequestRunner, RUNS_MAX } from './inbox/runs/request-runner.ts';
-import { createRemovalListener, type RemovalListener } from './work/end-pending.ts';
+import { createRemovalListener } from './work/end-pending.ts';
 import { QueueRetention } from './work/queue-retention.ts';
 import { QueueWorker } from './work/queue-worker.ts';
 import { Scheduler } from './work/scheduler.ts';
-
-type Incoming = {
-  readonly reception: Reception;
-  readonly requests: RequestService;
-  readonly removal: RemovalListener;
-  /** See `Webhooks.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[];
-  readonly lookUpEvent: LookUpEvent;
-  start(): void;
-  close(graceMs: number): Promise<void>;
-};
 
 export function composeIncoming(
   context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
     readonly webhooks: IncomingWebhookIndex; readonly systemEvents: SystemEvents;
     readonly events: EventPublisher; readonly health: HealthMonitor;
   },
-): Incoming {
+) {
   const { store, clock, log } = context;
   const { incoming, inbox, onOutcome, memoryBudget = new MemoryBudget() } = options;
   const { webhooks, health } = shared;
@@ -85,9 +72,9 @@ export function composeIncoming(
   });
   const worker = new QueueWorker(context, scheduler, runner);
   return {
-    requests, removal: createRemovalListener(context, scheduler, runner.webhookQueues.ending),
-    listLongLanes: (max) => scheduler.listLongLanes(max),
-    lookUpEvent: (...event) => intake.lookUp(...event),
+    requests, scheduler,
+    lookUpEvent: (...event: Parameters<Intake['lookUp']>) => intake.lookUp(...event),
+    removal: createRemovalListener(context, scheduler, runner.webhookQueues.ending),
     reception: {
       ...context, webhooks, intake, limits: incoming, onOutcome, health, memoryBudget,
       addRejected: createRejectionRecorder(context, options, rejectedRequests),
@@ -98,7 +85,7 @@ export function composeIncoming(
       retention.start();
       eventIds.start();
     },
-    async close(graceMs) {
+    async close(graceMs: number) {
       await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
       runner.close();
       intake.close();

@@ -2,9 +2,7 @@
 import type { ConfiguredActions } from './actions/run-action.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import { stageHoldingJobCancel, findHoldProblems } from './bulk/stage-job.ts';
-import {
-  DELAYED_EVENT_LIMITS, DelayedEvents, type DelayedEvent,
-} from './deliveries/delayed-events.ts';
+import { DELAYED_EVENT_LIMITS, DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './events/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
@@ -18,56 +16,26 @@ import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
-import { toHostWait, type HostWait } from './health/public-health.ts';
 import type { WebhookDirectory } from './members/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
 import { EventService } from './events/event-service.ts';
 import { Scheduler } from './work/scheduler.ts';
 import { createBodyMaker } from './deliveries/sending/body-maker.ts';
 import { isBodyToMake } from './deliveries/sending/request-builder.ts';
-import { createWebhookSender, type WebhookSender } from './deliveries/sending/webhook-sender.ts';
+import { createWebhookSender } from './deliveries/sending/webhook-sender.ts';
 import { StoreFailureEvents } from './deliveries/sending/store-failure-events.ts';
 import { DeliveryAttempter } from './deliveries/sending/delivery-attempter.ts';
-import type { DeliveryStatistics } from './deliveries/sending/delivery-statistics.ts';
 import { createRemovalListener, type RemovalListener } from './work/end-pending.ts';
-import type { LongLane } from './work/lanes.ts';
 import { ALL_OWNED } from './work/ownership.ts';
 import { QueueRetention } from './work/queue-retention.ts';
 import { QueueWorker } from './work/queue-worker.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
-type EventParts = {
-  readonly fanOuts: FanOuts;
-  readonly delayedEvents: DelayedEvents;
-  readonly delayedEventWorker: QueueWorker<DelayedEvent, string>;
-  readonly eventUse: EventUse;
-  readonly capacity: QueueCapacity;
-  readonly events: EventPublisher;
-  readonly deliveries: DeliveryService;
-  readonly systemEvents: SystemEvents;
-};
-
-type Outgoing = {
-  readonly keptEvents: EventService;
-  readonly sender: WebhookSender;
-  readonly removal: RemovalListener;
-  statistics(): DeliveryStatistics;
-  /** See `Webhooks.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[];
-  /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
-  isAllHeld(webhookId: string): boolean;
-  /** null: it does not wait, or not for long. */
-  findHostWait(webhookId: string): HostWait | null;
-  listHostWaits(): readonly (HostWait & { readonly hook: string })[];
-  start(): void;
-  close(graceMs: number): Promise<void>;
-};
-
 export function composeEvents(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
   requests: RequestLookup,
-): EventParts {
+) {
   const { store, clock, log } = context;
   const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
@@ -94,10 +62,10 @@ export function composeEvents(
 
 export function composeOutgoing(
   context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
-    readonly webhooks: OutgoingWebhookIndex; readonly eventParts: EventParts;
+    readonly webhooks: OutgoingWebhookIndex; readonly eventParts: ReturnType<typeof composeEvents>;
     readonly health: HealthMonitor;
   },
-): Outgoing {
+) {
   const { store, clock } = context;
   const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, health } = shared;
@@ -121,31 +89,23 @@ export function composeOutgoing(
   const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
   const upkeep = [storeWatch, retention, eventRetention];
+  const removalListener: RemovalListener = {
+    ...removal,
+    stageEndOfPending(transaction, webhookId, nowMs) {
+      stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
+      removal.stageEndOfPending(transaction, webhookId, nowMs);
+    },
+    countPending: (webhookId) => scheduler.countTasks(webhookId),
+  };
   return {
-    sender, keptEvents,
-    removal: {
-      ...removal,
-      stageEndOfPending(transaction, webhookId, nowMs) {
-        stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
-        removal.stageEndOfPending(transaction, webhookId, nowMs);
-      },
-      countPending: (webhookId) => scheduler.countTasks(webhookId),
-    },
+    sender, keptEvents, scheduler, removal: removalListener,
     statistics: () => attempter.statistics(),
-    listLongLanes: (max) => scheduler.listLongLanes(max),
-    isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
-    findHostWait(webhookId) {
-      const wait = scheduler.findBlockedQueue(webhookId);
-      return wait === null ? null : toHostWait(wait);
-    },
-    listHostWaits: () => scheduler.listBlockedQueues()
-      .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
       for (const part of [worker, attempter, ...upkeep, delayedEvents, delayedEventWorker]) {
         part.start();
       }
     },
-    async close(graceMs) {
+    async close(graceMs: number) {
       await Promise.all([
         fanOuts.close(graceMs), worker.close(graceMs), delayedEventWorker.close(0),
         ...upkeep.map((part) => part.close()),

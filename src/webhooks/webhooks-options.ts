@@ -11,8 +11,7 @@ import type { OnOutcome } from './outcome-listeners.ts';
 export type WebhooksOptions = {
   readonly keys: IdempotencyKeys;
   readonly http: HttpSender;
-  /** Absent: a webhook may have any target. */
-  readonly isDeniedTarget?: (url: string) => boolean;
+  readonly isDeniedTarget: (url: string) => boolean;
   /** Absent: the relay has one of its own. */
   readonly memoryBudget?: MemoryBudget;
   /** Custom actions; `loadActionModules` loads those of files. */

@@ -35,7 +35,7 @@ import { fanOutCollection } from './deliveries/delivery-changes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { AttemptStatistics } from './health/webhook-statistics.ts';
-import type { HostWait } from './health/public-health.ts';
+import { toHostWait, type HostWait } from './health/public-health.ts';
 import { healthCollection } from './health/health-record.ts';
 import { webhookStatisticsCollection } from './health/webhook-statistics.ts';
 import { composeIncoming } from './compose-incoming.ts';
@@ -80,6 +80,7 @@ import type { LongLane } from './work/lanes.ts';
 import type { DeliveryStatistics } from './deliveries/sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
 import type { RemovalListener } from './work/end-pending.ts';
+import type { Scheduler } from './work/scheduler.ts';
 import { removalCollection } from './records/removals.ts';
 
 /**
@@ -152,7 +153,7 @@ export interface Webhooks {
 /** Throws `usage` for an unsound custom action. */
 export function createWebhooks(context: RelayContext, ownOptions: WebhooksOptions): Webhooks {
   const { store, log, makeId } = context;
-  const { keys, isDeniedTarget = () => false } = ownOptions;
+  const { keys, isDeniedTarget } = ownOptions;
   const attempts = new AttemptStatistics(context);
   const options = { ...ownOptions, onOutcome: attempts.countOutcomes(ownOptions.onOutcome) };
   const indexes = openIndexes(context, options);
@@ -170,7 +171,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   const incoming = composeIncoming(context, options, {
     ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
-  const { sender, findHostWait, listHostWaits, statistics } = outgoing;
+  const { sender, scheduler } = outgoing;
   const { requests } = incoming;
   const searches = new Searches(context);
   const findVisibility = createVisibilityFinder(indexes.outgoing);
@@ -180,12 +181,12 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources(context, {
-    actions, optionsChecks, health, removals, isDeniedTarget, findHostWait,
+    actions, optionsChecks, health, removals, isDeniedTarget,
+    findHostWait: (webhookId) => findHostWait(scheduler, webhookId),
   });
   const routes = [
-    ...createIncomingEndpoints(context, incoming.reception, resources.incoming, {
-      requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri,
-    }),
+    ...createIncomingEndpoints(context, incoming.reception, resources.incoming,
+      { requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri }),
     ...createActionEndpoints(actions, resources.configurations),
     ...createOutgoingEndpoints(context, outgoing, {
       deliveries, records: resources.outgoing, webhooks: indexes, health: health.outgoing, jobs,
@@ -197,8 +198,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   ];
   return {
     routes, resources, actions, deliveries, requests, events, findVisibility,
-    directories: { incoming: indexes.incoming, outgoing: indexes.outgoing },
-    findSeenRecords: createSeenRecordsFinder(store, findVisibility), listHostWaits,
+    directories: indexes, findSeenRecords: createSeenRecordsFinder(store, findVisibility),
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(indexes, identifier),
@@ -214,8 +214,9 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
       runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    health, closeHealth: () => closeMonitors(health), statistics,
-    listLongLanes: (max) => listLongLanes([outgoing, incoming], max),
+    health, closeHealth: () => closeMonitors(health), statistics: outgoing.statistics,
+    listLongLanes: (max) => listLongLanes([scheduler, incoming.scheduler], max),
+    listHostWaits: () => listHostWaits(scheduler),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
@@ -278,6 +279,16 @@ function listLongLanes(
 ): readonly LongLane[] {
   return queues.flatMap((queue) => queue.listLongLanes(max))
     .sort((left, right) => right.waiting - left.waiting).slice(0, max);
+}
+
+function findHostWait(scheduler: Scheduler, webhookId: string): HostWait | null {
+  const wait = scheduler.findBlockedQueue(webhookId);
+  return wait === null ? null : toHostWait(wait);
+}
+
+function listHostWaits(scheduler: Scheduler): ReturnType<Webhooks['listHostWaits']> {
+  return scheduler.listBlockedQueues()
+    .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) }));
 }
 
 /** Does what `Webhooks.send` promises. */

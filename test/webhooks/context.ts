@@ -63,7 +63,7 @@ export function createOptions({
 }: OptionChanges = {}): WebhooksOptions {
   return {
     http: { request: () => Promise.reject(new Error('nothing is sent here')) },
-    baseUri: () => '', onOutcome() {},
+    baseUri: () => '', onOutcome() {}, isDeniedTarget: () => false,
     keys: new IdempotencyKeys(createContext({ collections: [IDEMPOTENCY_KEYS] })),
     ...others,
     actions: actions.map((actionClass) => ({ actionClass, origin: 'a test' })),

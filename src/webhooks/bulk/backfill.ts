@@ -22,6 +22,7 @@ import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import { createFieldTest, parseFilterBody } from '../records/fields.ts';
+import type { Scheduler } from '../work/scheduler.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
 
@@ -29,8 +30,7 @@ export type BackfillWork = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly capacity: Pick<QueueCapacity, 'reserve'>;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
-  /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
-  readonly isAllHeld: (webhookId: string) => boolean;
+  readonly scheduler: Pick<Scheduler, 'isAllHeld'>;
 };
 
 type MissedEvent = { readonly id: string; readonly record: Buffer };
@@ -114,7 +114,7 @@ function findMissedEvents(
  * there for the webhook: neither would go on then, so the chunk may go beyond the limit.
  */
 function reserveUnlessHeld(
-  { capacity, isAllHeld }: BackfillWork, transaction: Transaction,
+  { capacity, scheduler }: BackfillWork, transaction: Transaction,
   missedEvents: readonly MissedEvent[],
   { webhookId, isBound }: { readonly webhookId: string; readonly isBound: boolean },
 ): void {
@@ -123,7 +123,7 @@ function reserveUnlessHeld(
     capacity.reserve(transaction, missedEvents.length, bytes, isBound);
   } catch (thrown) {
     const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
-    if (!isFull || !isAllHeld(webhookId)) throw thrown;
+    if (!isFull || !scheduler.isAllHeld(webhookId)) throw thrown;
   }
 }
 

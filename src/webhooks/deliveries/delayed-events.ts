@@ -53,7 +53,7 @@ export interface AudienceFinder {
   keepsUnheard(name: string, payloadJson: string): boolean;
 }
 
-export type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
+type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
 
 const QUEUE_KEY = 'delayed events';
 /** Not one, which means strict order: an event that cannot begin would hold back all later ones. */

@@ -266,6 +266,7 @@ export class Scheduler {
     this.#paces.set(key, startLimit, firstWaitMs);
   }
 
+  /** Whether the queue has tasks, and all of them are held. */
   isAllHeld(key: string): boolean {
     const place = this.#order.findHoldPlace(key);
     const queue = this.#queues.get(key);

@@ -87,7 +87,7 @@ export async function fetchAll(
  */
 export async function listRecords(
   context: CommandContext, resource: ListedResource,
-  parameters: Readonly<Record<string, string>> = {},
+  parameters: Readonly<Record<string, string | undefined>> = {},
 ): Promise<void> {
   const { output } = context;
   const rows = await fetchListed(context, resource, parameters);
@@ -97,12 +97,14 @@ export async function listRecords(
 /** The records that `listRecords` prints. */
 export async function fetchListed(
   context: CommandContext, resource: ListedResource,
-  parameters: Readonly<Record<string, string>> = {},
+  parameters: Readonly<Record<string, string | undefined>> = {},
 ): Promise<readonly JsonObject[]> {
   const { args, output, spec } = context;
   const query = new URLSearchParams();
   setQueryOptions(query, context, spec.options);
-  for (const [name, value] of Object.entries(parameters)) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, value);
+  }
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   // A list that is asked for no number comes whole; one with this option comes in pages.
   if ('limit' in spec.options) query.set('limit', String(Math.min(limit, PAGE_LIMIT_MAX)));

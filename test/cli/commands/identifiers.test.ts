@@ -112,8 +112,10 @@ test('no command takes a part of a name, and each says which name is near', () =
           `hookshelf: there is no ${noun} "${name}": did you mean \`${nearName}\`?\n`]);
       }
     }
-    const list = await place.run(['delivery:list', '--hook', 'acme']);
-    assert.match(list.stderr, /no outgoing webhook "acme": did you mean `acme-labs`\?/);
+    for (const command of ['delivery:list', 'event:list']) {
+      const list = await place.run([command, '--hook', 'acme']);
+      assert.match(list.stderr, /no outgoing webhook "acme": did you mean `acme-labs`\?/);
+    }
     const unlike = await place.run(['actionconfig:delete', 'zzz']);
     assert.equal(unlike.stderr,
       'hookshelf: there is no action configuration "zzz"; see hookshelf actionconfig:list\n');

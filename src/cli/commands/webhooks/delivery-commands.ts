@@ -38,8 +38,7 @@ export async function emitEvent(context: CommandContext): Promise<void> {
 export async function listDeliveries(context: CommandContext): Promise<void> {
   // The server finds the webhook by its name: of a route it is an incoming one.
   const hook = context.args.has('kind') ? undefined : await resolveHook(context, outgoingResource);
-  return listRecords(context, deliveryResource,
-    { order: 'newest', ...hook === undefined ? {} : { hook } });
+  return listRecords(context, deliveryResource, { order: 'newest', hook });
 }
 
 export async function showDelivery(context: CommandContext): Promise<void> {

@@ -1,11 +1,14 @@
-/** The command `event:show`. */
+/** The commands `event:list` and `event:show`. */
 import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
 import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
 import { firstText } from '../../../webhooks/members/members.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { expectObject, fetchObject, resolvePath, toTableColumns } from '../resource-commands.ts';
+import {
+  expectObject, fetchObject, listRecords, resolveHook, resolvePath, toTableColumns,
+} from '../resource-commands.ts';
 import { readBody } from './request-and-delivery.ts';
 
 const DELIVERY_COLUMNS: ListedResource['columns'] = [
@@ -17,6 +20,11 @@ const DELIVERY_COLUMNS: ListedResource['columns'] = [
   deliveryStatusColumn,
   { title: 'DELIVERY', member: 'identifier', form: 'identifier' },
 ];
+
+export async function listEvents(context: CommandContext): Promise<void> {
+  const hook = await resolveHook(context, outgoingResource);
+  return listRecords(context, eventResource, { hook });
+}
 
 export async function showEvent(context: CommandContext): Promise<void> {
   const { args, output } = context;

@@ -16,7 +16,7 @@ import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 
 export async function listRequests(context: CommandContext): Promise<void> {
   const hook = await resolveHook(context, incomingResource);
-  return listRecords(context, requestResource, hook === undefined ? {} : { hook });
+  return listRecords(context, requestResource, { hook });
 }
 
 export async function showRequest(context: CommandContext): Promise<void> {

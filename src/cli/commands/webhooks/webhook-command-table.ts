@@ -24,11 +24,10 @@ const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/outgoing-resource.ts')).outgoingResource;
 const jobResource = async () =>
   (await import('../../../webhooks/bulk/job-resource.ts')).jobResource;
-const eventResource = async () =>
-  (await import('../../../webhooks/events/event-resource.ts')).eventResource;
 const loadConfiguration = () => import('./action-config-commands.ts');
 const loadOutgoing = () => import('./outgoing-commands.ts');
 const outgoingKind = async () => (await loadOutgoing()).OUTGOING;
+const loadEvent = () => import('./event-commands.ts');
 const loadDelivery = () => import('./delivery-commands.ts');
 
 const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
@@ -187,7 +186,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf event:list --limit 20', 'hookshelf event:list --name "order.*" --heard false',
     ],
-    load: lazyList(eventResource),
+    load: async () => (await loadEvent()).listEvents,
   },
   {
     name: 'event:show', summary: 'Show an event with its deliveries, or its payload',
@@ -197,7 +196,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf event:show <id>', 'hookshelf event:show <id> --payload > payload.json',
     ],
-    load: async () => (await import('./event-commands.ts')).showEvent,
+    load: async () => (await loadEvent()).showEvent,
   },
   {
     name: 'event:watch', summary: 'Print events as they are made',

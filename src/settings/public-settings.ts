@@ -1,12 +1,10 @@
 /** The settings as a person may see them: each with its origin, secrets masked. */
 import { MASK } from '../base/log.ts';
+import { joinFirst } from '../base/text/error-message.ts';
 import { loadSettings, maskSettingValue } from './load-settings.ts';
 import type { LoadedSettings } from './load-settings.ts';
 import { SETTING_ROWS } from './setting-table.ts';
 import type { Settings } from './setting-table.ts';
-
-/** At most so many origins are named. */
-const ORIGINS_MAX = 5;
 
 export type PublicSetting = {
   readonly name: string; readonly value: unknown;
@@ -51,9 +49,7 @@ export function describeOrigins(rows: readonly { readonly origin?: unknown }[]):
   const labels = [...counts].map(([origin, count]) =>
     count === 1 ? origin : `${origin} (${count})`);
   if (labels.length === 0) return 'all by default';
-  const more = labels.length > ORIGINS_MAX ? ` and ${labels.length - ORIGINS_MAX} more` : '';
-  return `from ${labels.slice(0, ORIGINS_MAX).join(', ')}${more}`
-    + (hasDefaults ? '; the others by default' : '');
+  return `from ${joinFirst(labels)}${hasDefaults ? '; the others by default' : ''}`;
 }
 
 function readSetting(settings: object, name: string): unknown {

@@ -5,6 +5,7 @@ import { didYouMean } from './nearest.ts';
 
 const QUOTED_LENGTH_MAX = 80;
 const LISTED_NAMES_MAX = 20;
+const JOINED_MAX = 5;
 
 /** `value` as JSON, cut when it is long, credentials of URLs replaced. Not for secrets. */
 export function quote(value: unknown): string {
@@ -30,8 +31,14 @@ export function suggestName(name: string, knownNames: readonly string[]): string
   const near = didYouMean(name, knownNames);
   if (near !== '') return near;
   if (knownNames.length === 0) return ': none is known';
-  const more = knownNames.length > LISTED_NAMES_MAX
-    ? ` and ${knownNames.length - LISTED_NAMES_MAX} more` : '';
   const verb = knownNames.length === 1 ? 'is' : 'are';
-  return `: known ${verb} ${knownNames.slice(0, LISTED_NAMES_MAX).join(', ')}${more}`;
+  return `: known ${verb} ${joinFirst(knownNames, { countMax: LISTED_NAMES_MAX })}`;
+}
+
+/** Joins the first labels, by default five, and says how many more there are. */
+export function joinFirst(
+  labels: readonly string[], { countMax = JOINED_MAX, separator = ', ' } = {},
+): string {
+  const more = labels.length > countMax ? ` and ${labels.length - countMax} more` : '';
+  return `${labels.slice(0, countMax).join(separator)}${more}`;
 }

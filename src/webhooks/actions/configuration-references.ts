@@ -6,7 +6,7 @@
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isCount } from '../../base/fields.ts';
-import { suggestName, quote } from '../../base/text/error-message.ts';
+import { joinFirst, quote, suggestName } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
@@ -74,10 +74,8 @@ export function checkUnused(
 ): void {
   const { incoming, outgoing } = readUses(transaction, identifier);
   if (incoming + outgoing === 0) return;
-  const firstNames = webhookNames.slice(0, NAMES_MAX).join(', ');
-  const moreCount = webhookNames.length - NAMES_MAX;
-  const more = moreCount > 0 ? ` and ${moreCount} more` : '';
-  const list = firstNames === '' ? '' : `: ${firstNames}${more}`;
+  const list = webhookNames.length === 0 ? ''
+    : `: ${joinFirst(webhookNames, { countMax: NAMES_MAX })}`;
   throw new AppError('conflict', `${identifier} is in use by webhooks${list}`);
 }
 

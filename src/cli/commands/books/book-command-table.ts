@@ -1,6 +1,6 @@
 /** The rows of the commands `book:*`. */
 import { CHARSETS } from '../../../base/text/charset.ts';
-import { flag } from '../../arguments/option-spec.ts';
+import { flag, recordOption } from '../../arguments/option-spec.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec } from '../../arguments/option-spec.ts';
@@ -11,10 +11,7 @@ import {
   statisticsOptions,
 } from '../route-options.ts';
 
-const book: OptionSpec = {
-  type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
-  meaning: 'id of the book, or a beginning or end that no other has',
-};
+const book = recordOption('books');
 const bookInput: OptionSpec = {
   type: 'string', placeholder: '<json | @file | ->', isRequired: true,
   meaning: 'the book as JSON: in place, from a file, or from standard input',
@@ -72,7 +69,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadAggregates()).listDuplicates,
   },
   {
-    name: 'book:show', summary: 'Show one book', options: { identifier: book },
+    name: 'book:show', summary: 'Show one book', options: book,
     examples: [
       'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',
     ],
@@ -91,7 +88,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     name: 'book:update', summary: 'Change members of a book (JSON Merge Patch)',
     details: ['A member that is null is removed; members that are absent stay as they are.'],
     options: {
-      identifier: book,
+      ...book,
       input: { ...bookInput, meaning: 'the members to change, as JSON' },
     },
     examples: [
@@ -100,7 +97,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadBook()).updateBook,
   },
   {
-    name: 'book:delete', summary: 'Delete a book', options: { identifier: book },
+    name: 'book:delete', summary: 'Delete a book', options: book,
     examples: ['hookshelf book:delete <id>'],
     load: lazyCall({
       method: 'DELETE', path: '/api/books/{id}', done: 'deleted book {id}',
@@ -113,7 +110,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'All members of the book stay but those that are named. Records of imports that come with',
       'the id of the deleted book, or with those of its sources, are left alone from then on.',
     ],
-    options: { identifier: book, ...mergeOptions },
+    options: { ...book, ...mergeOptions },
     examples: [
       'hookshelf book:merge <id> --from <id>',
       'hookshelf book:merge <id> --from <id> --members title,reading.rating',

@@ -5,6 +5,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import type { ApiResponse } from '../../../server/local/api-call.ts';
 import { SECRET_REMOVED } from '../../../webhooks/configuration/configuration-plan.ts';
@@ -20,7 +21,7 @@ export const CONFIGURATION_PATH = '/api/configuration';
 /** Errors of the server that say what is wrong in the file. */
 const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
 /** Losses that a message names: the plan, which was printed before it, has all of them. */
-const LOSSES_NAMED_MAX = 10;
+const LOSSES = { countMax: 10 };
 const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
 
 /** A configuration document, and what is to become of the records that it does not have. */
@@ -165,16 +166,11 @@ export function checkLosses(plan: PrintedPlan): void {
   const confirm = plan.changes.flatMap((change) => change.confirm);
   if (losses.length + confirm.length === 0) return;
   const clauses = [
-    ...losses.length === 0 ? [] : [`remove ${joinFirst(losses)}`],
-    ...confirm.length === 0 ? [] : [joinFirst(confirm)],
+    ...losses.length === 0 ? [] : [`remove ${joinFirst(losses, LOSSES)}`],
+    ...confirm.length === 0 ? [] : [joinFirst(confirm, LOSSES)],
   ];
   throw new AppError('conflict',
     `nothing was changed: this would ${clauses.join(', and ')}; give --yes if that is meant`);
-}
-
-function joinFirst(texts: readonly string[]): string {
-  const rest = texts.length - LOSSES_NAMED_MAX;
-  return `${texts.slice(0, LOSSES_NAMED_MAX).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function formatHead(change: PrintedChange): string {

@@ -6,11 +6,11 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { isInForce, type Token } from '../../../access/token.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { webhookLabel } from '../resource-commands.ts';
-import { joinFirst } from './doctor-finding.ts';
 
 const INNER_GROUPS = ['loopback', 'private'];
 

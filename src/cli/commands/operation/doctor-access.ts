@@ -9,6 +9,7 @@ import type { AccessState } from '../../../access/access-state.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -19,7 +20,7 @@ import {
   READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, describeUnconditional, selectBound,
   selectBoundTokens,
 } from './bound-tokens.ts';
-import { hint, joinFirst, ok, warning } from './doctor-finding.ts';
+import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeEnding } from './token-commands.ts';
 

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import { explainFileError } from '../../../base/file-error.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
-import { failed, joinFirst, ok, warning } from './doctor-finding.ts';
+import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.

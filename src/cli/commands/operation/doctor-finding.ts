@@ -23,15 +23,6 @@ type DoctorFindings = DoctorFinding | readonly DoctorFinding[];
 
 export type DoctorCheck = (subject: DoctorSubject) => DoctorFindings | Promise<DoctorFindings>;
 
-/** At most so many things are named in a finding. */
-const NAMED_MAX = 5;
-
-/** Joins the first labels, and says how many more there are. */
-export function joinFirst(labels: readonly string[], separator = ', '): string {
-  const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
-  return `${labels.slice(0, NAMED_MAX).join(separator)}${more}`;
-}
-
 /** A check of what a server alone can tell. */
 export function checkOfServer(
   check: (server: RunningServer, context: CommandContext) => DoctorFinding | Promise<DoctorFinding>,

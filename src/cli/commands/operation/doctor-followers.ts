@@ -2,8 +2,9 @@
 import { isInForce } from '../../../access/token.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { formatValue } from '../resource-commands.ts';
-import { joinFirst, ok, warning } from './doctor-finding.ts';
+import { ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** A copy that follows is a second or less behind. */

@@ -11,6 +11,7 @@ import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { describeFileError, explainFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
@@ -36,7 +37,7 @@ import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
-import { checkOfServer, failed, hint, joinFirst, ok, warning } from './doctor-finding.ts';
+import { checkOfServer, failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 import { describeSource, findRunningServer } from './running-server.ts';
 import type { RunningServer } from './running-server.ts';
@@ -354,7 +355,7 @@ function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
   if (labels.length === 0) {
     return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
   }
-  return warning(joinFirst(labels, '; '),
+  return warning(joinFirst(labels, { separator: '; ' }),
     webhooks.some(({ state }) => state === 'off')
       ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
         + 'outgoingwebhook:acknowledge'
@@ -392,7 +393,8 @@ function checkHosts({ status }: RunningServer): DoctorFinding {
   const labels = waits.map(({ hook, target, since, behind }) =>
     `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `
     + (Array.isArray(behind) ? behind.map(formatValue).join(', ') : ''));
-  return warning(`webhooks wait for a place at their host: ${joinFirst(labels, '; ')}`,
+  return warning('webhooks wait for a place at their host: '
+    + joinFirst(labels, { separator: '; ' }),
     'see why those before them are slow, disable them, or raise http.maxSocketsPerHost');
 }
 

@@ -1,6 +1,7 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
@@ -21,7 +22,6 @@ import { TOKENS_MAX } from '../../../access/tokens.ts';
 import {
   READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, selectBound,
 } from './bound-tokens.ts';
-import { joinFirst } from './doctor-finding.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
 const NAME_PLACE = '{name}';

@@ -2,6 +2,7 @@
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
+import { joinFirst } from '../../../../base/text/error-message.ts';
 import { formatPrintableJson } from '../../../terminal/output.ts';
 import { incomingResource } from '../../../../webhooks/incoming/incoming-resource.ts';
 import { requestResource } from '../../../../webhooks/inbox/request-resource.ts';
@@ -14,7 +15,6 @@ import { forwardRequest, parseForwardTarget } from './forward-request.ts';
 import { parseHeaderPairs, readBody } from '../request-and-delivery.ts';
 
 const STREAM = '/api/stream?topics=requests';
-const NAMES_SHOWN_MAX = 5;
 const PSEUDONYM_BYTES = 6;
 /** No action got these requests, so the program under development does not get them either. */
 const NOT_FORWARDED_STATUSES = ['rejected', 'duplicate'];
@@ -60,11 +60,9 @@ function describeInboxes(webhooks: readonly JsonObject[]): string[] {
     const names = webhooks.filter((webhook) => webhook['inbox'] === inbox)
       .map(webhookLabel);
     if (names.length === 0) return [];
-    const labels = names.slice(0, NAMES_SHOWN_MAX).join(', ');
-    const hiddenCount = names.length - NAMES_SHOWN_MAX;
-    const more = hiddenCount > 0 ? ` and ${hiddenCount} more` : '';
     const what = inbox === 'failed' ? 'only requests whose action fails' : 'no requests';
-    return [`${labels}${more} ${names.length === 1 ? 'keeps' : 'keep'} ${what}, so the others are `
+    const verb = names.length === 1 ? 'keeps' : 'keep';
+    return [`${joinFirst(names)} ${verb} ${what}, so the others are `
       + `not shown: hookshelf incomingwebhook:update ${names[0]} --inbox all keeps every one`];
   });
 }

@@ -93,7 +93,8 @@ export function findEra(request: RpcRequest, transport: Transport): Era | RpcErr
   if (isInitialized && (isKnown || requested === '')) return 'old';
   if (requested === '' || isKnown) {
     return header === null ? rpcError(INVALID_PARAMS, LACKS_VERSION)
-      : rpcError(HEADER_MISMATCH, `${LACKS_VERSION}, with the header MCP-Protocol-Version`, 400);
+      : rpcError(HEADER_MISMATCH, `${LACKS_VERSION} and in the header MCP-Protocol-Version, or `
+        + `${OLD_VERSIONS[0]} in that header alone`, 400);
   }
   return {
     ...rpcError(UNKNOWN_VERSION, 'this version is not spoken here', 400),

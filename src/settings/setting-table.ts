@@ -195,7 +195,7 @@ const outgoing = {
   retentionBytes: count(67_108_864,
     'of delivered and cancelled deliveries, with what they sent. At most a sixteenth of '
     + '--max-memory', 0, BYTES_MAX, 'bytes'),
-  failedRetentionDays: days(30, 'failed deliveries are kept for inspection'),
+  failedRetentionDays: days(30, 'failed deliveries are kept, unless others need their room'),
   maxPending: count(100_000, 'pending deliveries; what would queue one more gets 503', 1),
   maxPendingBytes: count(268_435_456,
     'of deliveries that wait or have failed; what would queue more gets 503. At most an eighth of '

@@ -86,6 +86,7 @@ export function composeOutgoing(
   const storeWatch = new StoreFailureEvents(context, systemEvents);
   const retention = new QueueRetention(
     context, deliverySpec, deliveryRetention(outgoing, store, eventUse));
+  capacity.onFull((missingBytes) => retention.displaceFailed(missingBytes));
   const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
   const upkeep = [storeWatch, retention, eventRetention];

@@ -110,7 +110,7 @@ export const deliveryRows: readonly RouteRow<DeliveryRouteServices>[] = [
     },
   },
   {
-    ...describeChange('cancel'), summary: 'Cancel one pending delivery',
+    ...describeChange('cancel'), summary: 'Cancel one pending or failed delivery',
     commands: [{ name: 'delivery:cancel', done: 'cancelled delivery {id}' }],
     // It sends nothing, so a webhook may ask for it.
     handle: async (exchange, { service }) =>

@@ -23,7 +23,7 @@ import {
   type DeliveryFilter, type RequestLookup,
 } from './delivery-fields.ts';
 import {
-  OUTGOING_STATUSES, deliveryCollection, endIfPending, resetForRetry,
+  OUTGOING_STATUSES, cancelIfQueued, deliveryCollection, resetForRetry,
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
@@ -168,18 +168,18 @@ export class DeliveryService {
     return stageResend(transaction, identifier, mode, inputs, capacity);
   }
 
-  /** Throws `not_found`, and `conflict` for a delivered or failed delivery. */
+  /** A failed one gives its room up so. Throws `not_found`, and `conflict` for a delivered one. */
   cancel(identifier: string): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
     return store.transact((transaction) => {
       const storedDelivery = getDelivery(transaction, identifier);
       const { status } = storedDelivery.item;
-      if (status === 'delivered' || status === 'failed') {
-        throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
+      if (status === 'delivered') {
+        throw new AppError('conflict', `delivery ${identifier} is delivered already`);
       }
       return changeItem(deliverySpec, transaction, identifier,
-        (before) => endIfPending(before, 'cancelled', nowMs), storedDelivery)?.after
+        (before) => cancelIfQueued(before, nowMs), storedDelivery)?.after
         ?? storedDelivery.item;
     });
   }

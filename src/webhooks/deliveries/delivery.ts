@@ -286,7 +286,15 @@ function askLater(delivery: Delivery, nowMs: number, random: number, updatedAt: 
 export function endIfPending(
   before: Delivery, status: 'cancelled' | 'failed', nowMs: number,
 ): Delivery | null {
-  if (before.status !== 'pending') return null;
+  return before.status === 'pending' ? end(before, status, nowMs) : null;
+}
+
+/** Returns null if the delivery is neither pending nor failed. */
+export function cancelIfQueued(before: Delivery, nowMs: number): Delivery | null {
+  return countsAsQueued(before.status) ? end(before, 'cancelled', nowMs) : null;
+}
+
+function end(before: Delivery, status: 'cancelled' | 'failed', nowMs: number): Delivery {
   const updatedAt = nextVersionTime(before.updatedAt, nowMs);
   return change(before, { updatedAt, status, nextAttemptAt: null });
 }

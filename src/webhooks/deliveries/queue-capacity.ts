@@ -7,6 +7,8 @@
  * The transaction that stages deliveries reserves their number and their bytes, so that
  * transactions do not all count on the same room. Bodies are made outside of transactions:
  * `reserveBodyWhile`.
+ *
+ * Failed deliveries give way to what finds no room: `onFull` tells how many bytes are missing.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
@@ -22,6 +24,8 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies of accepted payloads may pass the limit by this factor: else none could be sent. */
 const BODIES_FACTOR = 1.5;
+/** So much more room is asked for than is missing: else each next call would be refused, too. */
+const ROOM_AHEAD_SHARE = 1 / 8;
 /** Transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
@@ -51,6 +55,7 @@ export class QueueCapacity {
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
+  #fullListener: (missingBytes: number) => void = () => {};
   #recordBytes = 0;
   #bodyBytes = 0;
 
@@ -82,6 +87,11 @@ export class QueueCapacity {
 
   get bytes(): number {
     return this.#recordBytes + this.#eventUse.queuedBytes;
+  }
+
+  /** Calls `listener` when something finds no room, with the bytes that are to be freed. */
+  onFull(listener: (missingBytes: number) => void): void {
+    this.#fullListener = listener;
   }
 
   isEventQueued(eventId: string): boolean {
@@ -129,7 +139,10 @@ export class QueueCapacity {
     this.assertFits(count, bytes);
     const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
     const bytesMax = this.#bytesMax * share;
-    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= bytesMax) return;
+    const missingBytes = usedBytes + bytes + count * RECORD_BYTES - bytesMax;
+    if (bytes === 0 || missingBytes <= 0) return;
+    // A customer must not remove the failed deliveries of others.
+    if (!isBound) this.#askForRoom(missingBytes);
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
@@ -166,7 +179,14 @@ export class QueueCapacity {
   }
 
   #isFree(bytes: number): boolean {
-    return this.bytes + this.#bodyBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
+    const missingBytes =
+      this.bytes + this.#bodyBytes + bytes - this.#bytesMax * BODIES_FACTOR;
+    if (missingBytes > 0) this.#askForRoom(missingBytes);
+    return missingBytes <= 0;
+  }
+
+  #askForRoom(missingBytes: number): void {
+    this.#fullListener(missingBytes + this.#bytesMax * ROOM_AHEAD_SHARE);
   }
 }
 

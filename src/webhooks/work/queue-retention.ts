@@ -1,4 +1,7 @@
-/** Removes ended items that are too old or too many; it finds them by following the store. */
+/**
+ * Removes ended items that are too old or too many, and failed ones whose room others need; it
+ * finds them by following the store.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
@@ -64,6 +67,9 @@ export class QueueRetention {
   };
   #finishedCount = 0;
   #finishedBytes = 0;
+  /** The bytes of failed items that are to be removed, and how many were removed for that. */
+  #missingBytes = 0;
+  #displacedCount = 0;
 
   constructor(context: RelayContext, spec: RemovalSpec, rules: RetentionRules) {
     this.#context = context;
@@ -76,6 +82,12 @@ export class QueueRetention {
 
   start(): void {
     this.#sweeper.start();
+  }
+
+  /** Removes failed items, those first that failed first, until `missingBytes` are free. */
+  displaceFailed(missingBytes: number): void {
+    this.#missingBytes = Math.max(this.#missingBytes, missingBytes);
+    this.#sweeper.sweep();
   }
 
   async close(): Promise<void> {
@@ -117,10 +129,12 @@ export class QueueRetention {
   }
 
   async #sweepAll(): Promise<void> {
-    if (!this.#context.ownership.isMaintainer()) return this.#dropOutdated();
+    // Any node may need room: the maintainer may not be asked for any.
+    const isIdle = this.#missingBytes === 0 && !this.#context.ownership.isMaintainer();
+    if (isIdle) return this.#dropOutdated();
     for (;;) {
       let removable = this.#takeRemovable();
-      if (removable.length === 0) return;
+      if (removable.length === 0) return this.#endDisplacement();
       try {
         while (removable.length > 0) {
           const chunk = takeChunk(removable, ({ id }) => this.#rules.bytesOf(id));
@@ -133,6 +147,14 @@ export class QueueRetention {
       }
       if (!this.#sweeper.isStarted) return;
     }
+  }
+
+  #endDisplacement(): void {
+    this.#missingBytes = 0;
+    if (this.#displacedCount === 0) return;
+    this.#context.log.warning(`the oldest failed ${this.#spec.noun} were removed, as others needed `
+      + 'their room', { count: this.#displacedCount });
+    this.#displacedCount = 0;
   }
 
   /** Drops items that the maintainer, another node, has removed, and items changed since. */
@@ -184,8 +206,18 @@ export class QueueRetention {
     take('finished', ({ endedAtMs }) =>
       excessCount > 0 || excessBytes > 0 || endedAtMs < nowMs - retentionMs.finished);
     take('failed', ({ endedAtMs }) => endedAtMs < nowMs - retentionMs.failed);
+    take('failed', (item) => this.#displaces(item));
     this.#takeExcess(removable);
     return removable;
+  }
+
+  /** Counts what the removal of the item frees, if its room is needed. */
+  #displaces(item: EndedItem): boolean {
+    if (this.#missingBytes <= 0) return false;
+    if (!this.#isStillEnded(item, findCommitted(this.#context.store))) return true;
+    this.#missingBytes -= this.#rules.bytesOf(item.id);
+    this.#displacedCount += 1;
+    return true;
   }
 
   #takeExcess(removable: EndedItem[]): void {

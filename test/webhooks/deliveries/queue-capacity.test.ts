@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
+import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
+const FAILED = { ...ALL_OUTGOING, status: 'failed' } as const;
 const PAYLOAD = 'x'.repeat(10_000);
 const FORWARD = { url: 'http://there/', method: 'POST', headers: {}, body: Buffer.from(PAYLOAD) };
 
@@ -161,14 +163,60 @@ test('what failed and is kept counts, after a restart too; the delivered does no
     await simulation.emit(PAYLOAD);
     await simulation.clock.advance(1000);
   }
+  await simulation.crash();
   assert.equal(simulation.webhooks.deliveries.totals().failed, 3);
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
-  await simulation.crash();
+});
+
+/** A simulation with failed deliveries of large payloads, and their ids. */
+async function withFailed(
+  count: number, members: object = {}, maxPendingBytes = 35_000,
+): Promise<{ readonly simulation: Simulation; readonly ids: readonly string[] }> {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes, retrySchedule: [] } });
+  await simulation.addHook('there', members, DOWN);
+  const ids: string[] = [];
+  for (let emitted = 0; emitted < count; emitted += 1) {
+    ids.push(...await simulation.emit(PAYLOAD));
+    await simulation.clock.advance(1000);
+  }
+  assert.equal(simulation.webhooks.deliveries.totals().failed, count);
+  return { simulation, ids };
+}
+
+test('failed deliveries give way, the oldest first, to one that found no room', async () => {
+  const { simulation, ids } = await withFailed(3, {}, 38_000);
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
-  simulation.targets.set('there', UP);
-  assert.equal(await simulation.run(simulation.webhooks.deliveries.retryFailed()), 3);
-  await simulation.clock.advance(HOUR_MS);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(ids.map((id) => simulation.delivery(id)?.status),
+    [undefined, 'failed', 'failed']);
   assert.equal((await simulation.emit(PAYLOAD)).length, 1);
+  assert.equal(simulation.logLines.filter((line) => /needed their room/.test(line)).length, 1);
+  assert.equal(simulation.webhooks.deliveries.totals().accepted, 4);
+});
+
+test('failed deliveries give way to a body that waits for room', async () => {
+  const { simulation, ids } = await withFailed(4, {}, 45_000);
+  await simulation.addHook('elsewhere', {
+    triggerEvent: 'other', payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(3000) }),
+  }, UP);
+  await simulation.emit('0123456789', 'other');
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(simulation.requests.at(-1)?.host, 'elsewhere');
+  assert.equal(simulation.delivery(ids[0] ?? ''), undefined);
+});
+
+test('a failed delivery that is cancelled takes no room, and can be resent', async () => {
+  const { simulation, ids: [id = ''] } = await withFailed(3);
+  const { webhooks: { deliveries } } = simulation;
+  assert.equal((await simulation.run(deliveries.cancel(id))).status, 'cancelled');
+  assert.equal((await simulation.emit(PAYLOAD)).length, 1);
+  await simulation.clock.advance(1000);
+  assert.equal(deliveries.totals().failed, 3);
+  simulation.targets.set('there', UP);
+  for (const { identifier } of await deliveries.list(FAILED, null, 3)) {
+    await simulation.run(deliveries.cancel(identifier));
+  }
+  assert.equal((await simulation.run(deliveries.resend(id, 'retry'))).status, 'pending');
 });
 
 test('a payload that many hooks share counts once', async () => {

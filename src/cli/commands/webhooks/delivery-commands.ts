@@ -5,7 +5,7 @@
  *   The attempts that follow are those of its retry schedule, from the beginning.
  * - `delivery:resend` does so for one in any state, also one that was delivered or cancelled; with
  *   `--as new` it makes a new delivery of the same event instead. For many, a job does it.
- * - `delivery:cancel` ends one that is pending: no further attempt is made.
+ * - `delivery:cancel` ends one that is pending, and gives up one that has failed.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';

@@ -107,13 +107,12 @@ function actions(
       if (result.identifier === identifier) refresh();
       else goIfStillHere(container, ['deliveries', result.identifier]);
     });
-  if (status !== 'pending') {
-    return [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
+  const sendButtons = status === 'pending' ? [button('Try now', 'retry', {}, 'It is tried now.')]
+    : [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
       button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.')];
-  }
-  return [button('Try now', 'retry', {}, 'It is tried now.'),
-    ...callerSession.may('write', 'write')
-      ? [asyncButton('Cancel it', () => cancel(identifier, refresh), 'danger')] : []];
+  if (status !== 'pending' && status !== 'failed') return sendButtons;
+  return [...sendButtons, ...callerSession.may('write', 'write')
+    ? [asyncButton('Cancel it', () => cancel(identifier, refresh), 'danger')] : []];
 }
 
 async function cancel(identifier: string, refresh: () => void): Promise<void> {

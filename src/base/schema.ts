@@ -133,6 +133,8 @@ export type MemberSchema = {
 export type MemberForm = {
   /** `more`: folded, as few need it. `action`: in the form of what is done. `none`: never. */
   readonly group?: 'more' | 'action' | 'none';
+  /** Stands in place of the description, where that speaks of the API. */
+  readonly hint?: string;
   /** The word for one item of a list. */
   readonly item?: string;
   /** Whether an empty text is an item, too. */

@@ -203,11 +203,11 @@ test('an action is made beside a form, and a condition written as JSON', { skip 
   const when = { path: 'payload.action', op: 'eq', value: 'opened' };
   const shown = "return JSON.parse(document.querySelector('textarea')?.value ?? 'null');";
   await person.gives(shown, when);
-  await person.fill('textbox', 'As JSON', '{');
+  await person.fill('textbox', 'The condition as JSON', '{');
   await person.click('button', 'As rows');
-  await person.sees('The condition is not JSON');
+  await person.sees('The condition as JSON is not JSON');
   const both = { all: [when, { path: 'payload.size', op: 'gt', value: 3 }] };
-  await person.fill('textbox', 'As JSON', JSON.stringify(both));
+  await person.fill('textbox', 'The condition as JSON', JSON.stringify(both));
   await person.click('button', 'As rows');
   await person.find('button', 'Remove condition 2');
   await person.click('button', 'As JSON');

@@ -7,7 +7,7 @@ import type { CollectionSpec } from '../../store/store-port.ts';
 import { enabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
-import { SECRET_RULE, secretMembers } from '../members/secret-members.ts';
+import { SECRET_HINT, SECRET_RULE, secretMembers } from '../members/secret-members.ts';
 import { configurationMember, createNameMember, descriptionMember } from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -34,6 +34,9 @@ const TIMEOUT_S_MIN = 0.001;
 const JSON_FIELDS_MAX = 20;
 const FIELD_NAME_LENGTH_MAX = 128;
 const FORMATS_WITH_FIELDS: readonly BodyFormat[] = ['form', 'multipart', 'auto'];
+
+const SECRET_PURPOSE =
+  'Requests are checked against it: a key, a token, a public key or a certificate.';
 
 /** Limits of one webhook. Each stands in place of the setting that its description names. */
 const limitMembers = {
@@ -89,8 +92,8 @@ export const incomingSchema = describeObject({
     ...secretMembers,
     secret: {
       ...secretMembers.secret,
-      description: 'Requests are checked against it: a key, a token, a public key or a '
-        + `certificate. ${SECRET_RULE}`,
+      description: `${SECRET_PURPOSE} ${SECRET_RULE}`,
+      form: { hint: `${SECRET_PURPOSE} ${SECRET_HINT}` },
     },
     verification: {
       schema: verificationSchema,

@@ -16,11 +16,14 @@ export const secretSchema: StringSchema = { ...secretText, bytesMax: SECRET_BYTE
 
 /** How a secret is changed, after what it is for. */
 export const SECRET_RULE = 'It is never shown. A change without it leaves it; null removes it';
+/** The same in forms. */
+export const SECRET_HINT = 'It is never shown. Left empty, it stays as it is';
+const PURPOSE = 'Requests are signed with it.';
 
 export const secretMembers = {
   secret: {
     schema: secretSchema, isWriteOnly: true, isSecret: true,
-    description: `Requests are signed with it. ${SECRET_RULE}`,
+    description: `${PURPOSE} ${SECRET_RULE}`, form: { hint: `${PURPOSE} ${SECRET_HINT}` },
     option: [
       {}, { name: 'generate-secret', isFlag: true, help: 'make a secret, and print it this once' },
     ],

@@ -2,11 +2,9 @@
  * Edits a condition in rows: a path, an operator, an operand. A group says how many of its rows
  * must hold, and may stand within another group. The condition can be edited as JSON, too.
  */
-import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h, createSelect } from '../../base/dom.ts';
 import {
-  InputError, codeArea, errorLine, findLabel, hintLine, inputField, type Field,
-  type FieldOptions,
+  createJsonField, errorLine, findLabel, hintLine, type Field, type FieldOptions,
 } from './input-field.ts';
 import {
   OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
@@ -23,7 +21,7 @@ const KINDS = [
 ] as const;
 
 export function conditionField(options: FieldOptions): Field {
-  const { schema } = options;
+  const { name, schema } = options;
   const container = h('div.items');
   let editor: Field = createGroup(options.value as Condition | undefined);
   let isJson = false;
@@ -35,7 +33,8 @@ export function conditionField(options: FieldOptions): Field {
     try {
       const value = editor.read() as Condition | undefined;
       isJson = !isJson;
-      editor = isJson ? createJsonEditor({ ...options, value }) : createGroup(value);
+      editor = isJson ? createJsonField({ name, label: 'The condition as JSON', value })
+        : createGroup(value);
       show();
     } catch (thrown) {
       editor.showError([], String(thrown));
@@ -48,17 +47,6 @@ export function conditionField(options: FieldOptions): Field {
     showError: (steps, detail) => editor.showError(steps, detail),
     clearError: () => editor.clearError(),
   };
-}
-
-function createJsonEditor({ name, value }: FieldOptions): Field {
-  const area = codeArea(6, value === undefined ? '' : encodeJson(value, 2));
-  return inputField({ name, label: 'As JSON' }, area, () => {
-    try {
-      return area.value.trim() === '' ? undefined : parseJson(area.value);
-    } catch (thrown) {
-      throw new InputError(`The condition is not JSON: ${String(thrown)}`);
-    }
-  });
 }
 
 function createGroup(condition: Condition | undefined): ConditionEditor {

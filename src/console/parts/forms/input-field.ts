@@ -3,6 +3,7 @@ import { h, uniqueId, type Child } from '../../base/dom.ts';
 import { formatFieldProblem, formatLabel } from '../../base/field-problem.ts';
 import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { parsePointer } from '../../base/json-places.ts';
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 
 export interface Field {
@@ -65,7 +66,7 @@ export function inputField(
   options: InputOptions, input: InputElement, read: () => unknown, ...afterHint: readonly Child[]
 ): Field {
   const { name, schema = {}, isRequired = false } = options;
-  const label = findLabel({ ...options, schema });
+  const label = findLabel(options);
   const id = uniqueId('field');
   const problemId = `${id}-problem`;
   const hintId = `${id}-hint`;
@@ -113,24 +114,39 @@ export function codeArea(rows: number, text = ''): HTMLTextAreaElement {
   return area;
 }
 
+/** Edits an object without a model, or a value of any type, as JSON text. */
+export function createJsonField(options: InputOptions & { readonly value: unknown }): Field {
+  const { value } = options;
+  const area = codeArea(4, value === undefined ? '' : encodeJson(value, 2));
+  return inputField(options, area, () => {
+    if (area.value.trim() === '') return undefined;
+    try {
+      return parseJson(area.value);
+    } catch (thrown) {
+      throw new InputError(`${findLabel(options)} is not JSON: ${String(thrown)}`);
+    }
+  });
+}
+
 /** The empty line in which a field shows its error; `id` is the id of that line. */
 export function errorLine(id: string | null = null): HTMLElement {
   return h('p.problem', { id });
 }
 
 /**
- * The schema's description as a line with this `id`; null without a description. Text between
- * backticks is shown as code.
+ * The schema's hint, else its description, as a line with this `id`; null without either. Text
+ * between backticks is shown as code.
  */
 export function hintLine(
-  { description = '' }: ModelSchema, id: string | null = null,
+  { description = '', 'x-form': form }: ModelSchema, id: string | null = null,
 ): HTMLElement | null {
-  return description === '' ? null : h('p.hint', { id }, ...description.split(/\x60/)
+  const hint = form?.hint ?? description;
+  return hint === '' ? null : h('p.hint', { id }, ...hint.split(/\x60/)
     .map((part, index) => index % 2 === 1 ? h('code', part) : part));
 }
 
 export function findLabel(
-  { name, schema, label }: Pick<FieldOptions, 'name' | 'schema' | 'label'>,
+  { name, schema = {}, label }: InputOptions,
 ): string {
   return label ?? schema.title ?? formatLabel(name);
 }

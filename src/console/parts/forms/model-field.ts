@@ -1,5 +1,5 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
-import { encodeJson, parseJson } from '../../base/json-text.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { fill, h, createSelect } from '../../base/dom.ts';
 import {
   findModelName, hasField, resolveSchema, findType, type ModelSchema,
@@ -8,8 +8,8 @@ import { messageOf } from '../../base/api-calls.ts';
 import { conditionField } from './condition-field.ts';
 import { hasLineBreak } from './condition-text.ts';
 import {
-  InputError, codeArea, errorLine, findLabel, hintLine, inputField, type Field,
-  type FieldFactories, type FieldOptions,
+  createJsonField, errorLine, findLabel, hintLine, inputField, type Field, type FieldFactories,
+  type FieldOptions,
 } from './input-field.ts';
 
 /** Texts that may be longer get several lines: paths and ids have one. */
@@ -77,20 +77,6 @@ function createSelectField(options: FieldOptions): Field {
 function createBooleanField(options: FieldOptions): Field {
   const box = h('input', { type: 'checkbox', checked: options.value === true });
   return inputField(options, box, () => box.checked);
-}
-
-/** Edits an object without a model, or a value of any type, as JSON text. */
-export function createJsonField(options: FieldOptions): Field {
-  const { value } = options;
-  const area = codeArea(4, value === undefined ? '' : encodeJson(value, 2));
-  return inputField(options, area, () => {
-    if (area.value.trim() === '') return undefined;
-    try {
-      return parseJson(area.value);
-    } catch (thrown) {
-      throw new InputError(`${findLabel(options)} is not JSON: ${String(thrown)}`);
-    }
-  });
 }
 
 function createObjectField(options: FieldOptions): Field {

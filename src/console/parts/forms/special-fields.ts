@@ -5,10 +5,10 @@
 import { createSelect, h } from '../../base/dom.ts';
 import { hasLineBreak } from './condition-text.ts';
 import {
-  InputError, codeArea, errorLine, findLabel, hintLine, inputField, type Field, type FieldFactories,
-  type FieldOptions,
+  InputError, codeArea, createJsonField, errorLine, findLabel, hintLine, inputField, type Field,
+  type FieldFactories, type FieldOptions,
 } from './input-field.ts';
-import { createJsonField, modelField } from './model-field.ts';
+import { modelField } from './model-field.ts';
 
 /** Typed for `[]`; an empty input is an absent member. */
 const NONE = 'none';

@@ -13,14 +13,18 @@ import { JobWatch } from './job-watch.ts';
 import { PagedList } from './paged-list.ts';
 import type { RowColumn } from './virtual-rows.ts';
 
-/** The members that the filters of requests and deliveries use. */
-type WorkItem = {
-  readonly hook: string | null; readonly event: string | null; readonly status: string;
-  readonly eventId?: string | null;
-  readonly receivedAt?: string; readonly createdAt?: string;
+/** The members that the filters of several lists use. */
+type LiveItem = {
+  readonly hook?: string | null; readonly receivedAt?: string; readonly createdAt?: string;
 };
 
-type LiveListOptions<Item> = {
+/**
+ * Whether an item meets a filter, by the filter's name; the value is '' where it is not set. The
+ * rules are the server's.
+ */
+type FilterRules<Item> = Readonly<Record<string, (item: Item, value: string) => boolean>>;
+
+type LiveListOptions<Item extends LiveItem> = {
   readonly title: string;
   /** The name of the screen, of the list in the API, and of the topic of the change stream. */
   readonly name: string;
@@ -33,8 +37,8 @@ type LiveListOptions<Item> = {
   readonly filters: () => readonly FilterSpec[];
   /** Shown when there are no records at all: a text, and a command to copy. */
   readonly empty: readonly [text: string, command: string | null];
-  /** Whether an item that came matches filters without a search; the rules are the server's. */
-  readonly matches: (item: Item, query: Readonly<Record<string, string>>) => boolean;
+  /** Of filters that ask for more than that the item's member of their name has their value. */
+  readonly rules?: FilterRules<Item>;
   /** null: many are not sent again. */
   readonly bulk: ListBulk | null;
   /** What is to be said above the rows, by the filters that are set. */
@@ -53,7 +57,7 @@ type ListBulk = Omit<BulkOptions, 'filter' | 'criteria' | 'nouns'> & {
 /** After more changes during a pause, the list is read again instead. */
 const PENDING_CHANGES_MAX = 5000;
 
-export function openLiveList<Item>(
+export function openLiveList<Item extends LiveItem>(
   container: HTMLElement, query: URLSearchParams, options: LiveListOptions<Item>,
 ): () => void {
   const actions = h('div.actions');
@@ -66,14 +70,14 @@ export function openLiveList<Item>(
   });
 }
 
-function openWithLabels<Item>(
+function openWithLabels<Item extends LiveItem>(
   container: HTMLElement, actions: HTMLElement, query: URLSearchParams,
   options: LiveListOptions<Item>,
 ): () => void {
-  const { name, nouns, getKey, bulk } = options;
+  const { name, nouns, getKey, bulk, rules = {} } = options;
   // The server alone can search an item that came, so of a search only what was found matches.
   const matches = (item: Item): boolean =>
-    (!filters.isSearch || list.has(getKey(item))) && options.matches(item, filters.readQuery());
+    (!filters.isSearch || list.has(getKey(item))) && meetsFilters(item, filters.readQuery(), rules);
   const list = createPagedList(options, () => filters);
   const read = (): void => {
     isStale = false;
@@ -137,7 +141,7 @@ function openWithLabels<Item>(
   };
 }
 
-function createPagedList<Item>(
+function createPagedList<Item extends LiveItem>(
   options: LiveListOptions<Item>, getFilters: () => FilterForm,
 ): PagedList<Item> {
   return new PagedList<Item>({
@@ -169,15 +173,23 @@ function createResend(
   return { button, job, update };
 }
 
-/** The `matches` of requests and deliveries. */
-export function matchesWorkFilters(
-  item: WorkItem, query: Readonly<Record<string, string>>,
+/** The rules of filters that several lists have. */
+const COMMON_RULES: FilterRules<LiveItem> = {
+  hook: ({ hook = null }, name) => name === '' || isWebhookCalled(hook, name),
+  since: (item, since) => findTime(item) >= since,
+  until: (item, until) => until === '' || findTime(item) < until,
+};
+
+function findTime({ receivedAt, createdAt = '' }: LiveItem): string {
+  return receivedAt ?? createdAt;
+}
+
+/** Whether an item that came meets the filters, none of which is a search. */
+function meetsFilters<Item extends LiveItem>(
+  item: Item, query: Readonly<Record<string, string>>, ownRules: FilterRules<Item>,
 ): boolean {
-  const { hook, status, event, since, until, eventId } = query;
-  const at = item.receivedAt ?? item.createdAt ?? '';
-  return (hook === undefined || isWebhookCalled(item.hook, hook))
-    && (status === undefined || item.status === status)
-    && (event === undefined || item.event === event)
-    && (eventId === undefined || item.eventId === eventId)
-    && (since === undefined || at >= since) && (until === undefined || at < until);
+  const rules = { ...COMMON_RULES, ...ownRules };
+  return Object.entries(rules).every(([name, rule]) => rule(item, query[name] ?? ''))
+    && Object.entries(query).every(([name, value]) =>
+      name in rules || String(Reflect.get(item, name) ?? '') === value);
 }

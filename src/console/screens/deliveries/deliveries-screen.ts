@@ -7,7 +7,7 @@ import { href } from '../../base/screen-address.ts';
 import { listWebhookIds, formatCalledName } from '../../base/webhook-labels.ts';
 import { webhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
-import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
+import { openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import {
   createTargetLabel, deliveryBadge, formatAttempt, formatEvent, formatWait,
@@ -65,7 +65,11 @@ export const deliveriesScreen: Screen = {
         ? ['Nothing was sent to you yet. An event that a webhook hears makes a delivery.', null]
         : ['Nothing was sent yet. An event that a webhook hears makes a delivery:',
           'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
-      matches: matchesDeliveryFilters, readNote: noteFailing,
+      rules: {
+        kind: (delivery, kind) => kind === 'all'
+          || (kind === '' ? delivery.kind !== 'route' : delivery.kind === kind),
+      },
+      readNote: noteFailing,
       bulk: {
         path: '/api/deliveries/resend', command: 'delivery:resend', job: 'delivery-resend',
         // A job takes those of webhooks and of forwards.
@@ -84,13 +88,4 @@ async function noteFailing(query: Readonly<Record<string, string>>): Promise<Chi
     h('a', { href: href(['deliveries'], pendingQuery) },
       `${formatQuantity(count, 'delivery', 'deliveries')} pending or failing`),
     count === 1 ? ' is still tried.' : ' are still tried.');
-}
-
-function matchesDeliveryFilters(
-  delivery: Delivery, query: Readonly<Record<string, string>>,
-): boolean {
-  const { kind } = query;
-  const isOfKind = kind === undefined ? delivery.kind !== 'route'
-    : kind === 'all' || kind === delivery.kind;
-  return isOfKind && matchesWorkFilters(delivery, query);
 }

@@ -42,7 +42,7 @@ export const eventsScreen: Screen = {
       empty: ['No event is kept. Events that no webhook hears are kept where the setting '
         + 'events.keep is all. This makes one:',
       'hookshelf event:emit --name order.created --payload \'{"id":1}\''],
-      matches: matchesEventFilters,
+      rules: { name: (event, name) => name === '' || isCalled(event.name, name) },
       bulk: null,
       actions: (refresh) =>
         callerSession.may('write') ? [createEmitButton(container, refresh)] : [],
@@ -62,17 +62,6 @@ function formatHeard({ heard, deliverAt }: KeptEvent): string | HTMLElement {
   if (heard) return 'heard by a webhook';
   return deliverAt !== null && Date.parse(deliverAt) > Date.now()
     ? h('span', 'due ', timeElement(deliverAt)) : 'heard by nobody';
-}
-
-function matchesEventFilters(
-  event: KeptEvent, { name, source, heard, key, since, until }: Readonly<Record<string, string>>,
-): boolean {
-  return (name === undefined || isCalled(event.name, name))
-    && (source === undefined || event.source === source)
-    && (heard === undefined || String(event.heard) === heard)
-    && (key === undefined || event.key === key)
-    && (since === undefined || event.createdAt >= since)
-    && (until === undefined || event.createdAt < until);
 }
 
 /** A name may be a prefix, as in a trigger: `order.*`, or `*`. */

@@ -87,7 +87,8 @@ function createSecretField(options: FieldOptions): SecretField {
     input.hidden = select.value !== 'own';
   });
   const isGenerated = (): boolean => select.value === 'made';
-  const field = inputField(options, select, () => {
+  const schema = { description: 'Requests are signed with it.' };
+  const field = inputField({ ...options, schema }, select, () => {
     if (isGenerated()) return generateSecret();
     return select.value === 'own' ? input.value : undefined;
   }, input);

@@ -13,7 +13,7 @@ import { badge } from '../../parts/badge.ts';
 import { sum } from '../../parts/chart.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-cells.ts';
 import { SEARCH_FILTERS, TIME_FILTERS } from '../../parts/lists/filter-form.ts';
-import { matchesWorkFilters, openLiveList } from '../../parts/lists/live-list.ts';
+import { openLiveList } from '../../parts/lists/live-list.ts';
 import { openOnDemand, type Screen } from '../../parts/screen.ts';
 import { loadScript } from '../script-loader.ts';
 import { describeRequest } from './request-text.ts';
@@ -59,7 +59,7 @@ export const requestsScreen: Screen = {
       ],
       empty: ['Nothing came in yet that is kept. A webhook keeps what failed; to keep every '
         + 'request of one:', 'hookshelf incomingwebhook:update --identifier <webhook> --inbox all'],
-      matches: matchesWorkFilters, readNote: noteUnlisted,
+      readNote: noteUnlisted,
       bulk: {
         path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
         isOffered: () => true,

@@ -106,7 +106,9 @@ function createUnknownCommandError(name: string, commands: readonly CommandSpec[
   if (group.length > 0) {
     return new AppError('usage', `${name} is a group; its commands are ${group.join(', ')}`);
   }
-  const near = findNearest(name, names);
+  // `webhook:list` is the end of two names.
+  const ends = names.filter((other) => other.endsWith(name));
+  const near = ends.length > 0 ? ends.join(' or ') : findNearest(name, names);
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   return new AppError('usage', `unknown command "${name}"; ${hint}`);
 }

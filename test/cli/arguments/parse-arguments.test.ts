@@ -9,6 +9,8 @@ const ID = '01980000-0000-7000-8000-000000000001';
 
 const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:lst'], /unknown command "book:lst"; did you mean book:list\?/],
+  [['webhook:list'],
+    /"webhook:list"; did you mean incomingwebhook:list or outgoingwebhook:list\?/],
   [['frobnicate'], /unknown command "frobnicate"; see hookshelf help/],
   [['--prt', '9000'], /unknown option --prt of serve; did you mean --port\?/],
   [['--json', 'frobnicate'], /unknown command "frobnicate"/],

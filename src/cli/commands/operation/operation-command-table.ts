@@ -38,7 +38,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       'hookshelf token:create --name ci --scope write --expires 90d',
       "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",
       "hookshelf token:create --name acme --scope resend --webhook acme --webhook 'acme.*'",
-      'hookshelf token:create --name acme --scope read --webhook acme --expires 30d --url',
+      'hookshelf token:create --name acme --scope read --webhook acme --expires 90d --url',
       "hookshelf token:create --name acme --name bolt --scope resend --webhook '{name}.*' --url",
     ],
     load: async () => (await loadToken()).createToken,

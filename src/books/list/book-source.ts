@@ -1,4 +1,7 @@
-/** The sources of the books of a response, and the bodies that are made of them. */
+/**
+ * The sources of the books of a response, the bodies that are made of them, and the cache of the
+ * one that has all books.
+ */
 import { frameArray } from '../../resources/json-array-stream.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
@@ -129,4 +132,51 @@ export function createBody(pieces: Iterable<Buffer>): ListBody {
       return piece.done === true ? null : [piece.value];
     },
   };
+}
+
+const CACHED_BYTES_MAX = 8 * 2 ** 20;
+// The separator after a book.
+const BYTES_PER_BOOK = 2;
+
+/**
+ * Caches the whole collection as one buffer while it is read repeatedly and nobody writes. To
+ * gather the same bytes from the store takes a sixth more CPU time (10 000 books: 0.92 instead of
+ * 0.78 ms, bench `get-all`). Only small collections are cached, because slow readers keep older
+ * versions in memory too.
+ */
+export class WholeCatalogCache {
+  readonly #collection: Collection;
+  #buffer: Buffer | null = null;
+  /** Set while nothing has been written since the last request. */
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(collection: Collection) {
+    this.#collection = collection;
+  }
+
+  /**
+   * The collection as a JSON array: the cached one, or one that is built now. Null when the
+   * collection is to be streamed, as it is large or was written a moment ago.
+   */
+  findOrBuild(): Buffer | null {
+    if (this.#buffer !== null) return this.#buffer;
+    const { bytesTotal, size } = this.#collection;
+    if (bytesTotal + size * BYTES_PER_BOOK > CACHED_BYTES_MAX) return null;
+    if (this.#unsubscribe === null) {
+      // The first request after a change is streamed: under writes, no buffer would be used twice.
+      this.#unsubscribe = this.#collection.onChange(() => this.#drop());
+      return null;
+    }
+    const pull = streamWalk(this.#collection.walk());
+    const pieces: Buffer[] = [];
+    for (let next = pull(); next !== null; next = pull()) pieces.push(...next);
+    this.#buffer = Buffer.concat(pieces);
+    return this.#buffer;
+  }
+
+  #drop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#buffer = null;
+  }
 }

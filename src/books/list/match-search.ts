@@ -149,7 +149,7 @@ class MatchTaker {
   readonly #mayComeTwice: boolean;
   /** The slots of these books: few of an order, perhaps many of all. */
   readonly #takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown };
-  /** What was done since the turn began. */
+  /** The work since the turn began. */
   #work = 0;
 
   constructor(search: MatchSearch, kind: SlotSource['kind'], sink: MatchSink) {

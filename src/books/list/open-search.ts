@@ -1,7 +1,8 @@
 /**
- * What the indexes know about a query, before any book is looked at: which slots may match, whether
- * all of them do, and which order they come in. The sets of the word index and of the columns are
- * intersected as bits. Where they answer all conditions, no book is read to know that it matches.
+ * Opens a search: asks the indexes about a query, before any book is looked at. They tell which
+ * slots may match, whether all of them do, and which order they come in. The sets of the word index
+ * and of the columns are intersected as bits. Where they answer all conditions, no book is read to
+ * know that it matches.
  *
  * The indexes may know a book as it was: the books of pending slots, those that the word index has
  * not seen yet, and those that change while the query runs. These slots are unsettled. They are

@@ -138,7 +138,7 @@ function readRow(
 
 const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;
 const DECIMAL = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;
-/** As spreadsheets write a number in most of Europe. */
+/** A number as spreadsheets write it in most of Europe. */
 const DECIMAL_COMMA = /^(\s*[0-9]+),([0-9]+\s*)$/;
 const BOOLEAN = /^(true|false)$/;
 

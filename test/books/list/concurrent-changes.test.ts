@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { WholeCatalogCache } from '../../../src/books/list/whole-catalog-cache.ts';
+import { WholeCatalogCache } from '../../../src/books/list/book-source.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { longTest } from '../../support/long.ts';
 

@@ -72,7 +72,7 @@ export function createVersion(
   const { replacedNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);
   const members = putDigests(merged, said, mode, book.members);
-  const areDatesSame = mode.onMatch !== 'replace' || hasDatesOf(record, book);
+  const areDatesSame = mode.onMatch !== 'replace' || hasSameDates(record, book);
   const isSame = areDatesSame && (isSameBook(book.members, members)
     || (isSameBook(omitDigests(book.members, mode.digestFormat), merged)
       && !isWorthDigests(input)));
@@ -89,7 +89,7 @@ function takeApart(id: string, bytes: Buffer): MatchedBook {
   return { id, bytes, createdAt, updatedAt, members };
 }
 
-function hasDatesOf(record: ImportRecord, { createdAt, updatedAt }: MatchedBook): boolean {
+function hasSameDates(record: ImportRecord, { createdAt, updatedAt }: MatchedBook): boolean {
   return (record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt;
 }

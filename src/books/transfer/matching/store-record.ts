@@ -1,7 +1,7 @@
 /**
- * One record of an import: `decideRecord` says what becomes of it, and `storeRecord` does it. A
- * transaction may run both again: they change nothing but the staged books and the marks, which
- * catalog-import.ts clears before each run.
+ * One record of an import: `findMatch` says which book it is, `decideRecord` what becomes of it,
+ * and `storeRecord` does it. A transaction may run all of it again: it changes nothing but the
+ * staged books and the marks, which catalog-import.ts clears before each run.
  */
 import { assert } from '../../../base/assert.ts';
 import { createTimestamps, encodeRecord, nextTimestamps } from '../../../resources/record.ts';
@@ -11,9 +11,9 @@ import type { ImportedBook, MatchMode } from './book-import.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
 import { createVersion, hasMembers, nameChanges } from './book-version.ts';
-import { findMatch } from './find-match.ts';
 import { putDigests } from './last-import.ts';
 import type { MatchKeys } from './match-key.ts';
+import { findBookId } from './own-export.ts';
 
 export type StoreDeps = {
   readonly books: BookStaging;
@@ -24,7 +24,7 @@ export type StoreDeps = {
   readonly nowMs: number;
 };
 
-/** What becomes of a record. */
+/** The outcome of a record, and the writes that it takes. */
 type Decision = {
   readonly outcome: ImportedBook;
   /** The book that the record makes or matches; absent: it says nothing of one. */
@@ -33,7 +33,19 @@ type Decision = {
   readonly json?: string;
 };
 
+/** Which book of the catalog a record is. */
+type BookMatch =
+  /** `hasKeys`: the record has something by which another import could find its book. */
+  | { readonly kind: 'none'; readonly hasKeys: boolean }
+  | { readonly kind: 'book'; readonly id: string }
+  /** The book took in the one of the record (merged-ids.ts). */
+  | { readonly kind: 'merged'; readonly id: string }
+  /** Several books: some of their ids, in order. */
+  | { readonly kind: 'several'; readonly ids: readonly string[] };
+
 const { collection: { key: KEY } } = bookResource;
+// The most books that are named where very many match.
+const MATCHES_NAMED_MAX = 10;
 
 /** `newId` is that of a new book without an id of its own. */
 export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
@@ -45,13 +57,50 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
 
 /** Reads the staged books and the marks, and changes neither. */
 function decideRecord(deps: StoreDeps, record: ImportRecord, newId: string): Decision {
-  const match = findMatch(deps.books, deps.keys, deps.mode.source, record);
+  const match = findMatch(deps, record);
   switch (match.kind) {
     case 'none': return decideNew(deps, record, newId, match.hasKeys);
     case 'book': return decideMatched(deps, record, match.id);
     case 'merged': return { outcome: { id: match.id, outcome: 'unchanged', leftOut: [] } };
     case 'several': return { outcome: { id: null, outcome: 'ambiguous', ids: match.ids } };
   }
+}
+
+/**
+ * The book with the id of the record, else the book whose id our export put into the record, else
+ * what is found by the keys, in their order.
+ */
+function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportRecord): BookMatch {
+  const bookId = source === null ? null : findBookId(record.fields, source);
+  let hasKeys = false;
+  for (const id of [record.id, bookId]) {
+    if (id === null) continue;
+    hasKeys = true;
+    if (books.find(id) !== undefined) return { kind: 'book', id };
+  }
+  for (const [rank, { readRecord, areMerged = false }] of keys.entries()) {
+    const recordKeys = readRecord(record);
+    hasKeys ||= recordKeys.length > 0;
+    const ids = findByKeys(books, rank, recordKeys);
+    const [id] = ids;
+    if (id === undefined) continue;
+    if (areMerged) return { kind: 'merged', id };
+    return ids.length === 1 ? { kind: 'book', id } : { kind: 'several', ids };
+  }
+  return { kind: 'none', hasKeys };
+}
+
+function findByKeys(
+  books: BookStaging, rank: number, recordKeys: readonly string[],
+): readonly string[] {
+  const ids = new Set<string>();
+  for (const key of recordKeys) {
+    for (const id of books.findMatches(key, rank)) {
+      ids.add(id);
+      if (ids.size >= MATCHES_NAMED_MAX) break;
+    }
+  }
+  return [...ids].sort();
 }
 
 function decideNew(

@@ -10,7 +10,6 @@
  */
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
-import { sortByKeys } from '../../base/structures/radix-sort.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { SortOrder } from '../query/book-sort.ts';
@@ -68,13 +67,21 @@ export class OrderBuilder {
 
   /** The slots of all books in their order. Where those stand that change meanwhile is not said. */
   * sort(): Steps<Uint32Array> {
-    const heads = this.#heads;
-    const tails = this.#tails;
-    let order = yield* this.#listById();
-    if (this.#isText) order = yield* sortByKeys(tails, order);
-    order = yield* sortByKeys(heads, order);
+    const slots = yield* this.#listById();
+    const order = yield* sortIndexes(slots.length, (left, right) =>
+      this.#compareNumbers(slots[left] ?? 0, slots[right] ?? 0));
+    for (let place = 0; place < order.length; place += 1) {
+      order[place] = slots[order[place] ?? 0] ?? 0;
+      if (place % SLOTS_PER_YIELD === 0) yield;
+    }
     if (this.#isText) yield* this.#sortEqualHeads(order);
     return order;
+  }
+
+  #compareNumbers(left: number, right: number): number {
+    const order = (this.#heads[left] ?? 0) - (this.#heads[right] ?? 0);
+    if (order !== 0 || !this.#isText) return order;
+    return (this.#tails[left] ?? 0) - (this.#tails[right] ?? 0);
   }
 
   #grow(slot: number): void {

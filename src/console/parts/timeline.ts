@@ -1,7 +1,7 @@
-/** A list of attempts in order, and when the next one is due. */
+/** A list of attempts in order, each as a step, and when the next one is due. */
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
-import { describeRun } from './run-description.ts';
+import { encodeJson } from '../base/json-text.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 export type TimelineStep = {
@@ -30,16 +30,47 @@ export function timeline(
   return h('ol.timeline', {}, ...items);
 }
 
-/** A run of the action of a route. */
-export function runStep(attempt: Attempt): TimelineStep {
-  const { at, durationMs, success = false, message = null, data = null } = attempt;
-  const { text, end, ranMs, output, isCutOff } = describeRun({ success, message, data });
-  const step = { at, durationMs, isGood: success, text, detail: output };
-  if (end === null || ranMs === null) return step;
+/** The data of a run of `run-command`. */
+type CommandData = {
+  /** null: a signal has ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Without the time that the command waited for others. */
+  readonly durationMs: number;
+  /** Text, or what its JSON stood for. */
+  readonly output?: unknown;
+  /** Whether there was more output than is kept. */
+  readonly truncated?: boolean;
+};
+
+/** A run of the action of a route: its outcome, and the output of a command. */
+export function runStep(
+  { at, durationMs, success = false, message = null, data = null }: Attempt,
+): TimelineStep {
+  const text = message ?? (success ? 'done' : 'failed');
+  const step = { at, durationMs, isGood: success, text, detail: null };
+  if (data === null) return step;
+  if ('coalesced' in data && data.coalesced === true) {
+    return { ...step, text: 'coalesced: a newer request ran for it' };
+  }
+  if (!isCommandData(data)) return { ...step, detail: formatOutput(data) };
+  const { exitCode, signal, durationMs: ranMs, output, truncated = false } = data;
+  const end = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${exitCode}`;
   return {
-    ...step, note: `${end}, ran for ${formatDuration(ranMs)}`,
-    summary: isCutOff ? 'Output, cut off' : 'Output',
+    ...step, detail: formatOutput(output), note: `${end}, ran for ${formatDuration(ranMs)}`,
+    summary: truncated ? 'Output, cut off' : 'Output',
   };
+}
+
+function formatOutput(output: unknown): string | null {
+  if (typeof output === 'string') return output === '' ? null : output;
+  const json = encodeJson(output, 2);
+  return json === undefined || json === '{}' ? null : json;
+}
+
+function isCommandData(data: object): data is CommandData {
+  return 'exitCode' in data && 'signal' in data
+    && 'durationMs' in data && typeof data.durationMs === 'number';
 }
 
 function renderStep(

@@ -21,6 +21,11 @@ const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
   return Number.isNaN(value) ? NO_DIGIT : value;
 });
 
+/** The byte that two hexadecimal digits say; negative: there are none. */
+export function readHexByte(bytes: Buffer, at: number): number {
+  return (HEX_VALUES[bytes[at] ?? 0] ?? 0) * 16 + (HEX_VALUES[bytes[at + 1] ?? 0] ?? 0);
+}
+
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** The media type of a `Content-Type`, in lower case and without parameters. */
@@ -82,15 +87,12 @@ export function parseForm(body: Buffer, contentType?: string): FormFields | null
       nameEnd = length;
     } else {
       let character = byte === PLUS ? SPACE : byte;
-      if (byte === PERCENT && index + 1 < size) {
-        const high = HEX_VALUES[body[index] ?? 0] ?? 0;
-        const code = high * 16 + (HEX_VALUES[body[index + 1] ?? 0] ?? 0);
-        // A lone % stands for itself.
-        if (code >= 0) {
-          character = code;
-          index += 2;
-          allBits |= code;
-        }
+      const code = byte === PERCENT ? readHexByte(body, index) : -1;
+      // A lone % stands for itself.
+      if (code >= 0) {
+        character = code;
+        index += 2;
+        allBits |= code;
       }
       decodedBytes[length] = character;
       length += 1;

@@ -49,10 +49,6 @@ export function bulkRoute(
       },
     },
   };
-  const parse = (body: unknown): { readonly isDryRun: boolean; readonly filter: JsonObject } => {
-    const { dryRun, ...filter } = parseObject(schema, body);
-    return { isDryRun: dryRun === true, filter };
-  };
   return {
     ...route, method: 'POST', access: 'write',
     parameters: [...parameters, IDEMPOTENCY_PARAMETER],
@@ -69,13 +65,12 @@ export function bulkRoute(
     handle(exchange) {
       refuseChained(exchange);
       return serveOnce(keys, exchange, async (body, keepResponse) => {
-        const parsedBody = parse(parseJsonBody(body));
-        const { isDryRun } = parsedBody;
+        const { dryRun, ...bodyFilter } = parseObject(schema, parseJsonBody(body));
         const binding = exchange.grant?.binding;
-        const resolvedFilter = await resolveFilter(parsedBody.filter, exchange.params);
+        const resolvedFilter = await resolveFilter(bodyFilter, exchange.params);
         const filter = binding === undefined || bindFilter === undefined ? resolvedFilter
           : bindFilter(resolvedFilter, binding);
-        if (isDryRun) {
+        if (dryRun === true) {
           const count = await jobs.count(kind, filter);
           return keepResponse(null, {
             status: 200, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify({ count }),

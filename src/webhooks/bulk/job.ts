@@ -37,8 +37,8 @@ export type Job = {
   readonly done: number;
   /** The records with which it could not be done. */
   readonly failed: number;
-  /** The webhook whose deliveries it holds while it runs; null: it holds none. */
-  readonly hook: string | null;
+  /** The webhook whose deliveries it holds while it runs; absent: it holds none. */
+  readonly hook?: string | undefined;
   /** The identifier of the token that has begun it; absent where that was bound to no webhooks. */
   readonly token?: string | undefined;
   /** The last id that the job has dealt with; null before the first. */
@@ -62,7 +62,7 @@ export const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
 export function toPublicJob(
   { id, kind, status, reason, total, done, failed, hook }: Job,
 ): JsonObject {
-  return { id, kind, status, reason: reason ?? null, total, done, failed, hook };
+  return { id, kind, status, reason: reason ?? null, total, done, failed, hook: hook ?? null };
 }
 
 /** Returns the job after a chunk that ended with the id `after`; `isEnd` for the last chunk. */
@@ -85,18 +85,16 @@ export function encodeJob(job: Job): string {
   return JSON.stringify({
     id, createdAt, updatedAt, kind, status, reason,
     running: status === 'running' ? place : undefined,
-    hook: hook ?? undefined, token, total, done, failed, after, upTo, filter,
+    hook, token, total, done, failed, after, upTo, filter,
   });
 }
 
 export function decodeJob(bytes: Buffer): Job {
   // `running` follows from status, kind and webhook.
-  const { running: _, hook = null, ...job } = decodeRecordAs<JobRecord>(bytes,
+  const { running: _, ...job } = decodeRecordAs<Job & { readonly running?: string }>(bytes,
     ({ kind, status, total, done, failed, upTo, filter }) =>
       typeof kind === 'string' && JOB_STATUSES.some((candidate) => candidate === status)
       && [total, done, failed].every((value) => typeof value === 'number')
       && typeof upTo === 'string' && typeof filter === 'object');
-  return { ...job, hook };
+  return job;
 }
-
-type JobRecord = Omit<Job, 'hook'> & { readonly hook?: string; readonly running?: string };

@@ -118,10 +118,10 @@ export class Jobs {
     const jobKind = this.#getKind(kind);
     await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
-    const webhookId = jobKind.findHeldWebhookId?.(filter) ?? null;
+    const hook = jobKind.findHeldWebhookId?.(filter);
     this.#begunSelections.set(id, selection);
     try {
-      const job = await this.#begin({ id, kind, filter, hook: webhookId, token }, selection);
+      const job = await this.#begin({ id, kind, filter, hook, token }, selection);
       const oldJobs = this.list()
         .filter((other) => other.status !== 'running' && other.token === token)
         .slice(FINISHED_MAX - 1);
@@ -198,7 +198,7 @@ export class Jobs {
 
   async #holdAgain(job: Job): Promise<void> {
     const { id, hook: webhookId } = job;
-    if (webhookId === null) return;
+    if (webhookId === undefined) return;
     const { store } = this.#context;
     if (store.collection(backfillCollection.name).findSlot(webhookId) !== -1) return;
     await retryUntilWritten(this.#context, this.#closing.signal,
@@ -207,7 +207,7 @@ export class Jobs {
   }
 
   async #releaseHold({ id, hook: webhookId }: Job): Promise<void> {
-    if (webhookId === null) return;
+    if (webhookId === undefined) return;
     const { store } = this.#context;
     await retryUntilWritten(this.#context, this.#closing.signal,
       'a job that has stopped still holds deliveries', { job: id },

@@ -17,26 +17,26 @@ import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
  * `not_found` if the webhook it is for is gone.
  */
 export function stageNewJob(transaction: Transaction, job: Job): void {
-  const { id, kind, hook: webhookId, status } = job;
-  if (webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined) {
-    throw notFoundError('outgoing webhook', webhookId);
+  const { id, kind, hook, status } = job;
+  if (hook !== undefined && transaction.find(outgoingCollection.name, hook) === undefined) {
+    throw notFoundError('outgoing webhook', hook);
   }
   try {
     transaction.put(jobCollection.name, id, encodeJob(job));
   } catch (thrown) {
     if (!(thrown instanceof AppError && thrown.code === 'conflict')) throw thrown;
-    const what = webhookId === null ? `a job of this kind (${kind})`
+    const what = hook === undefined ? `a job of this kind (${kind})`
       : `a job of this kind (${kind}) for this webhook`;
     throw new AppError('conflict', `${what} runs already: wait for its end (GET /api/jobs), or `
       + 'cancel it (DELETE /api/jobs/{id})', {}, thrown);
   }
-  if (webhookId !== null && status === 'running') putHold(transaction, webhookId, id);
+  if (hook !== undefined && status === 'running') putHold(transaction, hook, id);
 }
 
 export function stageJobChange(transaction: Transaction, job: Job): void {
-  const { id, hook: webhookId, status } = job;
+  const { id, hook, status } = job;
   transaction.put(jobCollection.name, id, encodeJob(job));
-  if (webhookId !== null && status !== 'running') deleteHold(transaction, webhookId, id);
+  if (hook !== undefined && status !== 'running') deleteHold(transaction, hook, id);
 }
 
 /**
@@ -69,10 +69,10 @@ export function stageHoldingJobCancel(
 }
 
 /** Stages the hold of a job that goes on: it has none if it had stopped through a bug. */
-export function stageMissingHold(transaction: Transaction, { id, hook: webhookId }: Job): void {
+export function stageMissingHold(transaction: Transaction, { id, hook }: Job): void {
+  if (hook === undefined || findHoldingJobId(transaction, hook) !== null) return;
   const bytes = transaction.find(jobCollection.name, id);
-  if (webhookId === null || bytes === undefined || decodeJob(bytes).status !== 'running') return;
-  if (findHoldingJobId(transaction, webhookId) === null) putHold(transaction, webhookId, id);
+  if (bytes !== undefined && decodeJob(bytes).status === 'running') putHold(transaction, hook, id);
 }
 
 /** Finds holds whose job does not run. */

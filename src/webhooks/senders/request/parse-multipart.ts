@@ -31,7 +31,7 @@
  * boundary is. Memory is that of the body once more, and a third of it for base64.
  */
 import { decodeCharset } from '../../../base/text/charset.ts';
-import { parseMediaType, resolveCharset } from '../../../base/text/parse-form.ts';
+import { parseMediaType, readHexByte, resolveCharset } from '../../../base/text/parse-form.ts';
 
 /** A file of a multipart body, as the payload has it. */
 type MultipartFile = {
@@ -299,16 +299,15 @@ function decodeQuotedPrintable(content: Buffer): Buffer {
   let length = 0;
   for (let index = 0; index < content.length; index += 1) {
     const byte = content[index] ?? 0;
-    const high = byte === EQUALS_SIGN ? parseHexDigit(content[index + 1]) : -1;
-    const low = high === -1 ? -1 : parseHexDigit(content[index + 2]);
-    const breakEnd = byte === EQUALS_SIGN && low === -1 ? findSoftBreakEnd(content, index + 1) : -1;
+    const code = byte === EQUALS_SIGN ? readHexByte(content, index + 1) : -1;
+    const breakEnd = byte === EQUALS_SIGN && code < 0 ? findSoftBreakEnd(content, index + 1) : -1;
     if (breakEnd !== -1) {
       index = breakEnd - 1;
       continue;
     }
-    bytes[length] = low === -1 ? byte : high * 16 + low;
+    bytes[length] = code < 0 ? byte : code;
     length += 1;
-    if (low !== -1) index += 2;
+    if (code >= 0) index += 2;
   }
   return bytes.subarray(0, length);
 }
@@ -318,12 +317,5 @@ function findSoftBreakEnd(content: Buffer, start: number): number {
   let index = start;
   while (content[index] === 0x20 || content[index] === 0x09) index += 1;
   return content[index] === 0x0d && content[index + 1] === 0x0a ? index + 2 : -1;
-}
-
-/** -1: the byte is no hexadecimal digit. */
-function parseHexDigit(byte = 0): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 

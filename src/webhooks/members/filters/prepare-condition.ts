@@ -54,41 +54,33 @@ function createComparison(op: Operator, value: JsonValue | undefined): Compariso
       return (actual) => values.has(actual);
     }
     case 'exists': return (actual) => (actual !== undefined) === (value !== false);
-    case 'prefix': case 'suffix': return createTextComparison(op, value);
-    case 'lt': case 'lte': case 'gt': case 'gte': return createOrderComparison(op, value);
+    case 'prefix': return createTextComparison(value, (actual, text) => actual.startsWith(text));
+    case 'suffix': return createTextComparison(value, (actual, text) => actual.endsWith(text));
+    case 'lt': return createOrderComparison(value, (order) => order < 0);
+    case 'lte': return createOrderComparison(value, (order) => order <= 0);
+    case 'gt': return createOrderComparison(value, (order) => order > 0);
+    case 'gte': return createOrderComparison(value, (order) => order >= 0);
     default: return () => false;
   }
 }
 
 function createTextComparison(
-  op: 'prefix' | 'suffix', value: JsonValue | undefined,
-): (actual: unknown) => boolean {
-  if (typeof value !== 'string') return () => false;
-  return op === 'prefix' ? (actual) => typeof actual === 'string' && actual.startsWith(value)
-    : (actual) => typeof actual === 'string' && actual.endsWith(value);
+  value: JsonValue | undefined, isMet: (actual: string, value: string) => boolean,
+): Comparison {
+  return (actual) =>
+    typeof actual === 'string' && typeof value === 'string' && isMet(actual, value);
 }
 
 function isSameType(actual: unknown, value: unknown): boolean {
   return isJsonNumber(value) ? isJsonNumber(actual) : typeof actual === typeof value;
 }
 
-type OrderTest = (actual: number | string, value: number | string) => boolean;
-
 /** Texts are compared by code units, so times in one format and zone are in order. */
-const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', OrderTest>> = {
-  lt: (actual, value) => actual < value, lte: (actual, value) => actual <= value,
-  gt: (actual, value) => actual > value, gte: (actual, value) => actual >= value,
-};
-
 function createOrderComparison(
-  op: keyof typeof ORDERS, value: JsonValue | undefined,
-): (actual: unknown) => boolean {
-  const order = ORDERS[op];
-  if (isJsonNumber(value)) {
-    return (actual) => isJsonNumber(actual) && order(compareNumbers(actual, value), 0);
-  }
-  if (typeof value === 'string') {
-    return (actual) => typeof actual === 'string' && order(actual, value);
-  }
-  return () => false;
+  value: JsonValue | undefined, isMet: (order: number) => boolean,
+): Comparison {
+  return isJsonNumber(value)
+    ? (actual) => isJsonNumber(actual) && isMet(compareNumbers(actual, value))
+    : createTextComparison(value, (actual, text) =>
+      isMet(Number(actual > text) - Number(actual < text)));
 }

@@ -1,5 +1,6 @@
 /** The rows of the commands of incoming webhooks. */
 import { flag, recordOption, text } from '../../arguments/option-spec.ts';
+import type { OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import {
   incomingChangeOptions, incomingListOptions, newIncomingOptions, rotationOptions,
@@ -11,6 +12,11 @@ const incomingKind = async () => (await loadIncoming()).INCOMING;
 const loadSetup = () => import('./incoming-diagnosis.ts');
 
 const incoming = recordOption('incoming-webhooks');
+/** The webhook need not be named with a request that it has kept. */
+const incomingOrRequest = {
+  identifier: { ...incoming.identifier, isRequired: false },
+  request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
+} as const satisfies OptionSpecs;
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -94,8 +100,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     name: 'incomingwebhook:diagnose', summary: 'Say why a request is refused',
     details: ['Exit code 0 when the request would be accepted, 1 when not.'],
     options: {
-      ...incoming,
-      request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
+      ...incomingOrRequest,
       'headers-file': {
         ...text('<path | ->', 'its headers, one `Name: value` a line'), completes: 'file',
       },
@@ -107,7 +112,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     },
     oneOf: [['request', 'headers-file']],
     examples: [
-      'hookshelf incomingwebhook:diagnose deploy --request <id>',
+      'hookshelf incomingwebhook:diagnose --request <id>',
       'hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json',
     ],
     load: async () => (await loadSetup()).diagnoseIncoming,
@@ -116,8 +121,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     name: 'incomingwebhook:match', summary: 'Say which routes a request would run, and why not',
     details: ['Exit code 0 when a route would run, 1 when none.'],
     options: {
-      ...incoming,
-      request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
+      ...incomingOrRequest,
       payload: text('<json | @file | ->', 'the payload, in place of a kept request'),
       event: text('<name>', 'what happened, as the sender names it'),
       header: { ...text("<'Name: value'>", 'a header; repeatable'), isRepeatable: true },

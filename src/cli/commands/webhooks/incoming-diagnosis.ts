@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload, readBytesOption, readTextOption } from '../option-input.ts';
 import { pickDefined, readTextMembers } from '../option-members.ts';
 import {
-  expectObject, formatValue, requestObject, resolveId, resolvePath,
+  expectObject, fetchNamed, formatValue, recordPath, requestObject, resolveId, resolvePath,
 } from '../resource-commands.ts';
 import { parseHeaderLine } from './header-line.ts';
 
@@ -76,7 +76,7 @@ const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint:
 /** Exit code 1 when the request would not be accepted. */
 export async function diagnoseIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToDiagnose(context);
-  const path = `${await resolvePath(context, incomingResource)}/diagnose`;
+  const path = `${await resolveWebhook(context)}/diagnose`;
   const diagnosis = await requestObject(context, { method: 'POST', path, body });
   const { accepted, checks } = diagnosis;
   const { output } = context;
@@ -94,6 +94,14 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
     await output.line(formatOutcome(diagnosis));
   }
   return accepted === true ? 0 : 1;
+}
+
+/** The path of the webhook that is named, else of the one that has kept the request. */
+async function resolveWebhook(context: CommandContext): Promise<string> {
+  const { args } = context;
+  if (args.has('identifier') || !args.has('request')) return resolvePath(context, incomingResource);
+  const { hook } = await fetchNamed(context, requestResource, 'request');
+  return recordPath(incomingResource, String(hook));
 }
 
 function formatOutcome({ accepted, failedCheck }: JsonObject): string {
@@ -119,7 +127,7 @@ async function readRequestToDiagnose(context: CommandContext): Promise<JsonObjec
 /** Exit code 1 when no route would run. */
 export async function matchIncoming(context: CommandContext): Promise<number> {
   const body = await readRequestToMatch(context);
-  const path = `${await resolvePath(context, incomingResource)}/match`;
+  const path = `${await resolveWebhook(context)}/match`;
   const match = await requestObject(context, { method: 'POST', path, body });
   const { output } = context;
   const routes = Array.isArray(match['routes']) ? match['routes'].map(expectObject) : [];

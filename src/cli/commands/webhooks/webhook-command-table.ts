@@ -167,7 +167,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     name: 'event:emit', makesData: true,
     summary: 'Fire an event at the outgoing webhooks that listen',
     options: {
-      name: required(text('<event>', 'name of the event')),
+      name: { ...required(text('<event>', 'name of the event')), isOperand: true },
       payload: required(text('<json | @file | ->', 'its payload as JSON')),
       ...eventTermOptions,
     },

@@ -164,7 +164,7 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
     pathSegment);
   assert.deepEqual(names, ['a', 'b']);
   assert.match(stderr,
-    /^hookshelf: b: \/1\/pre-hook-command: .*: let the command itself do.*\(disabled\)$/m);
+    /^hookshelf: b: \/1\/pre-hook-command: .*: remove it, and let the command.*\(disabled\)$/m);
   assert.match(stderr, /^ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/'a'$/m);
   assert.match(stderr, /^curl .* http:\/\/127.0.0.1:8000\/webhook\/in\/a$/m);
   assert.doesNotMatch(stderr, /^curl .*\/b$/m);

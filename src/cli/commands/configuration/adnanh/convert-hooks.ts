@@ -275,15 +275,10 @@ function reportMembers(hook: JsonObject, report: HookReport): void {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
     if (isEmpty || MEMBERS.includes(member)) continue;
-    const place = at(report.pointer, member);
-    if (member === 'pre-hook-command') {
-      report.lock(place, 'a command before the command cannot be had',
-        'let the command itself do first what it did');
-      continue;
-    }
     const near = findNearest(member, MEMBERS);
-    report.lock(place, 'there is nothing of that name',
-      near === null ? 'remove it' : `did you mean ${near}?`);
+    report.lock(at(report.pointer, member), member === 'pre-hook-command'
+      ? 'a command before the command cannot be had' : 'there is nothing of that name',
+    near === null ? 'remove it, and let the command itself do it' : `did you mean ${near}?`);
   }
 }
 

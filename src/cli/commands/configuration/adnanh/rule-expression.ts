@@ -40,16 +40,14 @@ function parseBranch(branch: string): ExactExpression | null {
     texts = texts.flatMap((text) => choices.map((choice) =>
       text + choice.replace(/\\([^])/g, '$1'))).slice(0, TEXTS_MAX + 1);
   }
-  const op = (start === '^' ? ANCHORED_OPS : OPS)[end];
+  const op = OPS[start === '^' ? `^${end}` : end];
   return op === undefined ? null : { op, texts };
 }
 
-/** By the end of an expression. */
-const ANCHORED_OPS: Readonly<Record<string, ExactExpression['op']>> = {
-  $: 'in', '': 'prefix', '.*': 'prefix', '.*$': 'line',
-};
+/** By what stands around the text. */
 const OPS: Readonly<Record<string, ExactExpression['op']>> = {
-  $: 'suffix', '': 'contains', '.*': 'contains',
+  '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^.*$': 'line', $: 'suffix', '': 'contains',
+  '.*': 'contains',
 };
 
 /** Whether what is no text may be so: there a number or an array is compared as its text. */

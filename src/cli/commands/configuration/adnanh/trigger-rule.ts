@@ -90,8 +90,7 @@ export function convertTriggerRule(
   const demands = listDemands(rule);
   const verification = chooseVerification(demands, report);
   const rest = demands.filter((demand) => demand !== verification?.rule
-    && demand.kind !== 'addresses' && demand.kind !== 'lost'
-    && listSignatures(demand).length === 0);
+    && demand.kind !== 'addresses' && listSignatures(demand).length === 0);
   return {
     verification: verification?.verification ?? null,
     others: verification?.others ?? [],
@@ -103,8 +102,7 @@ export function convertTriggerRule(
 
 function parseRule(rule: JsonValue, pointer: string, report: HookReport): ParsedRule {
   if (!isJsonObject(rule)) {
-    report.lock(pointer, 'this is no rule', 'write and, or, not or match');
-    return { kind: 'lost', pointer };
+    return lose(report, pointer, 'this is no rule', 'write and, or, not or match');
   }
   const kinds = KINDS.filter((kind) => (rule[kind] ?? null) !== null);
   const [kind] = kinds;
@@ -129,10 +127,7 @@ function parseRule(rule: JsonValue, pointer: string, report: HookReport): Parsed
 function parseList(
   kind: 'all' | 'any', list: JsonValue | undefined, pointer: string, report: HookReport,
 ): ParsedRule {
-  if (!Array.isArray(list)) {
-    report.lock(pointer, 'this is no list of rules', 'write an array');
-    return { kind: 'lost', pointer };
-  }
+  if (!Array.isArray(list)) return lose(report, pointer, 'this is no list', 'write an array');
   const rules = list.map((rule: JsonValue, index) => parseRule(rule, at(pointer, index), report));
   const addresses = rules.flatMap((rule) => rule.kind === 'addresses' ? rule.addresses : []);
   // One of several addresses is one list of addresses.
@@ -145,21 +140,20 @@ function parseMatch(
 ): ParsedRule {
   const { type, parameter: givenParameter, ...members } = isJsonObject(match) ? match : {};
   const parameter = isJsonObject(givenParameter) ? givenParameter : {};
-  const lost: ParsedRule = { kind: 'lost', pointer };
   if (type === 'ip-whitelist') return parseAddresses(members['ip-range'], pointer, report);
   if (isSignatureType(type)) {
     const verification =
       convertSignature({ type, parameter, secret: textOf(members['secret']), pointer }, report);
-    return verification === null ? lost : { kind: 'signature', verification, pointer };
+    return verification === null ? { kind: 'lost', pointer }
+      : { kind: 'signature', verification, pointer };
   }
   if (type !== 'value' && type !== 'regex') {
-    report.lock(pointer, `"${textOf(type)}" is no type of a rule`, suggestType(textOf(type)));
-    return lost;
+    const name = textOf(type);
+    return lose(report, pointer, `"${name}" is no type of a rule`, suggestType(name));
   }
   const path = findValuePath(parameter);
   if (typeof path !== 'string') {
-    report.lock(at(pointer, 'parameter'), path.reason, path.remedy);
-    return lost;
+    return lose(report, at(pointer, 'parameter'), path.reason, path.remedy);
   }
   if (type === 'regex') {
     return parseRegex(
@@ -167,6 +161,11 @@ function parseMatch(
   }
   const text = { value: textOf(members['value']), pointer: at(pointer, 'value') };
   return { kind: 'value', pointer, path, text, parameter };
+}
+
+function lose(report: HookReport, pointer: string, reason: string, remedy: string): ParsedRule {
+  report.lock(pointer, reason, remedy);
+  return { kind: 'lost', pointer };
 }
 
 function suggestType(type: string): string {
@@ -182,14 +181,12 @@ function parseRegex(
   const isInPayload = path.startsWith('payload');
   // The expression would tell of the secret.
   if (isSecretName(name)) {
-    report.lock(pointer, 'a regular expression for a secret has no counterpart',
+    return lose(report, pointer, 'a regular expression for a secret has no counterpart',
       'set the secret itself: manual custom-sender, "algorithm": "token"');
-    return { kind: 'lost', pointer };
   }
   if (exact === null || isInPayload && isTrueOfOthers(exact)) {
-    report.lock(pointer, `the regular expression ${expression} has no counterpart`,
+    return lose(report, pointer, `the regular expression ${expression} has no counterpart`,
       suggestCondition(expression, path));
-    return { kind: 'lost', pointer };
   }
   if (isInPayload && exact.op === 'contains' && !exact.texts.includes('')) {
     report.note(pointer, 'what an array or an object has within counts there, and not here',
@@ -218,9 +215,8 @@ function parseAddresses(
   const addresses = textOf(ranges).split(/\s+/).filter((address) => address !== '');
   const invalidAddress = addresses.find((address) => !new AddressSet().add(address));
   if (invalidAddress !== undefined || addresses.length === 0) {
-    report.lock(place, `"${invalidAddress ?? ''}" is no address and no CIDR block`,
+    return lose(report, place, `"${invalidAddress ?? ''}" is no address and no CIDR block`,
       'write the addresses into "allowedAddresses"');
-    return { kind: 'lost', pointer };
   }
   for (const address of addresses) {
     if (!address.includes(':') || address.includes('/')) continue;

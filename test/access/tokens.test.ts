@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tokens, TOKENS, TOKENS_MAX } from '../../src/access/tokens.ts';
+import { isLockedOut, parseAccessState } from '../../src/access/access-state.ts';
+import { TOKENS, TOKENS_MAX, Tokens } from '../../src/access/tokens.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { silentLogger, type Logger } from '../../src/base/log.ts';
+import { type Logger, silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
@@ -218,4 +219,17 @@ test('bound tokens close the API, and are none that lets an operator in', async 
   await create(tokens, { scope: 'write', webhooks: ['acme'] });
   assert.deepEqual([tokens.hasUsableToken, tokens.hasReadingToken], [true, false]);
   assert.ok(tokens.createAnonymousVerifier().isRequired);
+});
+
+test('the state of access is read from what a server says, and from nothing else', () => {
+  for (const [body, isClosed, hasUsableToken] of [
+    [{ isClosed: true, hasUsableToken: true }, true, true],
+    [{ isClosed: true, hasUsableToken: false }, true, false],
+    [{ isClosed: 'true', hasUsableToken: 1 }, false, false], [null, false, false],
+    ['', false, false],
+  ] as const) {
+    const state = parseAccessState(body);
+    assert.deepEqual(state, { isClosed, hasUsableToken });
+    assert.equal(isLockedOut(state), isClosed && !hasUsableToken);
+  }
 });

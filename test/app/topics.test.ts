@@ -1,15 +1,19 @@
-/** What the stream tells of events, when they are committed and when the log is read again. */
+/** What the stream tells of events, and what a change of a book writes beside the book. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createBookEvents } from '../../src/app/relay.ts';
 import { createTopics } from '../../src/app/topics.ts';
+import { bookResource } from '../../src/books/book-resource.ts';
+import { createCatalog } from '../../src/books/catalog.ts';
 import { findCommitted } from '../../src/store/find-record.ts';
 import type { Change } from '../../src/store/store-port.ts';
 import { createChangeEvents } from '../../src/stream/stream-event.ts';
 import { encodeDelivery } from '../../src/webhooks/deliveries/delivery-codec.ts';
-import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts';
+import { type Delivery, createDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent } from '../../src/webhooks/deliveries/event-record.ts';
-import { webhookCollections } from '../../src/webhooks/webhooks.ts';
-import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
+import { createWebhooks, webhookCollections } from '../../src/webhooks/webhooks.ts';
+import { type MemoryStore, createMemoryStore } from '../support/memory-store.ts';
+import { createContext, createOptions } from '../webhooks/context.ts';
 
 const NEW = '019ab000-0000-7000-8000-000000000001';
 const AT = '2026-01-01T00:00:00.000Z';
@@ -55,4 +59,42 @@ test('a new event is told', async () => {
   const told = await toldOf(store, () =>
     store.transact((transaction) => transaction.put('events', NEW, json)));
   assert.deepEqual(told, [[`created ${NEW}`], [`created ${NEW}`]]);
+});
+
+type Written = { readonly collection: string; readonly json: string | null };
+
+/** What the line of a new book writes. */
+async function writesOfBook(
+  keep: 'heard' | 'all', triggerEvent: string, enabled = true,
+): Promise<readonly Written[]> {
+  const store = createMemoryStore([bookResource.collection, ...webhookCollections]);
+  const context = createContext({ store });
+  const webhooks = createWebhooks(context, createOptions({ events: { keep } }));
+  await webhooks.resources.outgoing.add({ targetUrl: 'http://a/', triggerEvent, enabled });
+  const catalog = createCatalog({
+    ...context,
+    stageWithChange: createBookEvents(webhooks.events),
+  });
+  const from = store.lines.length;
+  await catalog.add({ title: 'Emma' });
+  return store.lines.slice(from).flat();
+}
+
+const collectionsOf = (writes: readonly Written[]): readonly string[] =>
+  writes.map(({ collection }) => collection).sort();
+
+test('a book that nobody hears is written alone, unless all events are kept', async () => {
+  assert.deepEqual(collectionsOf(await writesOfBook('heard', 'order.paid')), ['books']);
+  assert.deepEqual(collectionsOf(await writesOfBook('heard', 'order.paid', false)), ['books']);
+  assert.deepEqual(collectionsOf(await writesOfBook('heard', 'book.*', false)),
+    ['books', 'events'], 'a webhook that is off can be sent it later');
+  assert.deepEqual(collectionsOf(await writesOfBook('all', 'order.paid')), ['books', 'events']);
+});
+
+test('a book that is heard is written with its event and delivery, in one line', async () => {
+  const writes = await writesOfBook('heard', 'book.*');
+  assert.deepEqual(collectionsOf(writes), ['books', 'deliveries', 'events']);
+  const event = writes.find(({ collection }) => collection === 'events')?.json ?? '';
+  const { name, source, depth } = JSON.parse(event);
+  assert.deepEqual([name, source, depth], ['book.created', 'catalog', 1]);
 });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
+import { encodeJson } from '../../../src/base/json/encode.ts';
+import { findMemberText } from '../../../src/base/json/find-member.ts';
 import {
   isJsonContainer, parseJson, parseJsonRecord, parseJsonStrictly,
 } from '../../../src/base/json/parse.ts';
-import { createRandom, below } from '../../support/random.ts';
+import { longTest } from '../../support/long.ts';
+import { below, createRandom } from '../../support/random.ts';
 
 function problemOf(bytes: Buffer | string): string {
   try {
@@ -183,5 +186,40 @@ test('the place of invalid UTF-8 is right after characters of any length', () =>
         code: 'malformed', message: `not valid UTF-8 at line 1, column ${count + 2}`,
       }, `${count} ${character}`);
     }
+  }
+});
+
+test('the text of a member is found as it stands, the last one of its name', () => {
+  const values = [
+    '1.0', '"a\\"}"', '"\\\\"', '{"x":[1,{"y":"]"}]}', '[[],"\\\\\\"",{}]', '-0', 'null',
+  ];
+  for (const value of values) {
+    for (const text of [
+      `{"x":${value}}`, `\ufeff \n{ "x" : ${value} }\n`, `{"a":{"x":1},"x":\t${value}\r\n,"y":[2]}`,
+      `{"x":0,"\\u0078":${value},"X":3,"":4}`, `{"é\\"x":"x","x":${value}}`,
+    ]) {
+      assert.equal(findMemberText(Buffer.from(text), 'x')?.toString(), value, text);
+    }
+  }
+  for (const text of ['{}', ' { } ', '{"y":{"x":1}}', '{"y":"x"}', '{"y":["x"],"z":"\\"x\\":1"}']) {
+    assert.equal(findMemberText(Buffer.from(text), 'x'), undefined, text);
+  }
+});
+
+const DEPTH = 50_000;
+
+longTest('writes JSON that nests deeper than the stack allows', () => {
+  for (const [open, inner, close] of [
+    ['[', '', ']'], ['{"a":', '{}', '}'], ['[1,{"b\\n":[null,"\\"",', '-0.5', ']},true]'],
+  ] as const) {
+    const text = open.repeat(DEPTH) + inner + close.repeat(DEPTH);
+    // Where the engine has a larger stack than Node 20's, it does so by itself.
+    assert.ok(encodeJson(JSON.parse(text)) === text, open);
+  }
+});
+
+test('writes other JSON as the engine does', () => {
+  for (const value of [null, 1, 'é"\u2028', [], {}, [{ a: [1, { b: null }] }, 'x']]) {
+    assert.equal(encodeJson(value), JSON.stringify(value));
   }
 });

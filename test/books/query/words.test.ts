@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { tokenize, tokenizeWithSigns } from '../../../src/base/text/words.ts';
 import {
   deriveTermPrefixes, eachTerm, matchesWords, parseClauses,
 } from '../../../src/books/query/words.ts';
-import { createRandom } from '../../support/random.ts';
+import { compile } from '../../support/compile.ts';
 import { pick } from '../../support/random-books.ts';
+import { createRandom } from '../../support/random.ts';
+import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])[] = [
   ['The Left Hand of Darkness', 'left hand', true],
@@ -151,4 +155,19 @@ test('the terms of a text hold the starts that every word in it asks for', () =>
     }
   }
   assert.ok(matches > 500, 'the cases are not all misses');
+});
+
+test('a query without such script never makes a segmenter', async (context) => {
+  const made = context.mock.method(Intl, 'Segmenter', () => {
+    throw new Error('made');
+  });
+  // A copy of its own, which has made none yet.
+  const folder = createTemporaryFolder();
+  const source = resolve(import.meta.dirname, '../../../src/books/query/words.ts');
+  const words = await import(pathToFileURL(compile(source, folder)).href);
+  for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {
+    assert.equal(words.parseClauses(text, 'q').length > 0, true);
+  }
+  assert.equal(made.mock.callCount(), 0);
+  assert.throws(() => words.parseClauses('東京', 'q'), /made/);
 });

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../../src/server/http-route.ts';
 import { parseQuery } from '../../../src/server/query.ts';
+import { ask } from '../../e2e/ask.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const parameters = [
   { name: 'hook', in: 'query', description: '', schema: { kind: 'string' } },
@@ -70,3 +72,32 @@ test('a body that says anything is refused before anything is done where a route
       if (status === 400) assert.match(answer.body, /takes no body.*send it without one/);
     }
   });
+
+for (const entrance of ['loopback', 'network', 'embedded', 'control'] as const) {
+  test(`a request ${entrance === 'control' ? 'does not wait' : 'waits'} (${entrance})`,
+    async () => {
+      let calls = 0;
+      let end = (): void => {};
+      const prepared = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const prepare = (): Promise<void> => {
+        calls += 1;
+        return prepared;
+      };
+      await using server = await startServer(
+        [route('GET', '/a', (exchange) => exchange.sendJson(200, {}))], { entrance, prepare });
+      const answers: number[] = [];
+      const asking = ['/a', '/none'].map(async (path) => {
+        answers.push((await ask(`http://127.0.0.1:${server.port}${path}`)).status);
+      });
+      if (entrance !== 'control') {
+        await someTurns();
+        assert.deepEqual(answers, []);
+        end();
+      }
+      await Promise.all(asking);
+      assert.deepEqual(answers.toSorted(), [200, 404]);
+      assert.equal(calls, entrance === 'control' ? 0 : 1);
+    });
+}

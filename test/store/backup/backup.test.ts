@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync,
+  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import { openStateFiles, writeBackup } from '../../../src/store/backup/backup.ts';
+import { openFiles, openStateFiles, writeBackup } from '../../../src/store/backup/backup.ts';
+import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
+import {
+  TAR_BLOCK_BYTES, decodeTarHeader, encodeTarHeader, tarPadding,
+} from '../../../src/store/backup/tar.ts';
+import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
-import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
@@ -234,3 +238,70 @@ async function idsIn(directory: string): Promise<string[]> {
   await store.close();
   return ids;
 }
+
+for (const bytes of [0, 1, 511, 512, 8 ** 11 - 1, 8 ** 11, 2 ** 45]) {
+  test(`a header for ${bytes} bytes comes back`, () => {
+    const block = encodeTarHeader('books-000042.json', bytes, Date.UTC(2026, 0, 1));
+    assert.equal(block.length, TAR_BLOCK_BYTES);
+    assert.deepEqual(decodeTarHeader(block), { name: 'books-000042.json', bytes, isFile: true });
+    assert.equal((bytes + tarPadding(bytes)) % TAR_BLOCK_BYTES, 0);
+    assert.ok(tarPadding(bytes) < TAR_BLOCK_BYTES, 'a zero block would end the archive');
+  });
+}
+
+test('a header with any byte changed is not one', () => {
+  const good = encodeTarHeader('journal-000001.jsonl', 1000, 0);
+  for (const offset of good.keys()) {
+    const bad = Buffer.from(good);
+    bad[offset] = (bad[offset] ?? 0) ^ 0x11;
+    const header = decodeTarHeader(bad);
+    const isChecksum = offset >= 148 && offset < 156;
+    if (!isChecksum) assert.equal(header, null, `at ${offset}`);
+  }
+  assert.equal(decodeTarHeader(good.subarray(0, 500)), null);
+  assert.equal(decodeTarHeader(Buffer.alloc(TAR_BLOCK_BYTES)), 'end');
+});
+
+test('directories and links are no files', () => {
+  for (const type of ['1', '2', '5', 'x']) {
+    const block = encodeTarHeader('books-000042.json', 0, 0);
+    block.write(type, 156, 'latin1');
+    const sum = 8 * 0x20 + block.reduce((total, byte, index) =>
+      index >= 148 && index < 156 ? total : total + byte, 0);
+    block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+    const header = decodeTarHeader(block);
+    assert.ok(header !== null && header !== 'end');
+    assert.equal(header.isFile, false);
+  }
+});
+
+const NAMES = ['books-000002.json', 'journal-000002.jsonl'];
+
+test('a backup whose directory is swapped for the data leaves the data alone', async () => {
+  const folder = createTemporaryFolder();
+  const data = join(folder, 'data');
+  const target = join(folder, 'backup');
+  for (const path of [data, target]) mkdirSync(path);
+  for (const name of NAMES) writeFileSync(join(data, name), name);
+  const files = createNodeFiles();
+  // What another user does who owns the folder above.
+  const swapped: Files = {
+    ...files,
+    openSync(path, mode) {
+      const descriptor = files.openSync(path, mode);
+      if (path.endsWith('backup.pending')) {
+        renameSync(target, `${target}.was`);
+        symlinkSync(data, target);
+      }
+      return descriptor;
+    },
+  };
+  const wanted = NAMES.map((name) => ({ name, bytes: null }));
+  const backup = openFiles(files, data, wanted, null);
+  await writeBackup(swapped, backup, target, 0);
+  backup.close();
+  for (const place of [data, `${target}.was`]) {
+    assert.deepEqual(readdirSync(place).sort(), NAMES);
+    for (const name of NAMES) assert.equal(readFileSync(join(place, name), 'utf8'), name);
+  }
+});

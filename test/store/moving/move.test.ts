@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import { recoverState } from '../../../src/store/generations/recovery.ts';
+import { checkSums, sumCollections } from '../../../src/store/moving/collection-sums.ts';
+import type { CollectionSum } from '../../../src/store/moving/collection-sums.ts';
 import {
   loadContents, verifyEngine, withEngine,
 } from '../../../src/store/moving/engine-contents.ts';
 import type { EngineConnection } from '../../../src/store/moving/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../src/store/moving/move.ts';
 import type { SourceRecords } from '../../../src/store/moving/move.ts';
-import { sumCollections } from '../../../src/store/moving/collection-sums.ts';
-import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { recoverState } from '../../../src/store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
@@ -248,3 +249,23 @@ function corrupting(session: EngineConnection['session']): EngineConnection['ses
     },
   });
 }
+
+const BOOKS: CollectionSum = { collection: 'books', records: 2, sha256: 'aa' };
+
+const OTHERS: readonly (readonly [string, readonly CollectionSum[]])[] = [
+  ['a record less', [{ ...BOOKS, records: 1 }]],
+  ['as many records with another checksum', [{ ...BOOKS, sha256: 'bb' }]],
+  ['none of them', []],
+];
+
+for (const [what, actual] of OTHERS) {
+  test(`a store with ${what} does not pass for the one that was copied`, () => {
+    assert.throws(() => checkSums([BOOKS], actual, 'the copy'),
+      { code: 'damaged', message: /^the copy: the books are not those/ });
+  });
+}
+
+test('the order of collections does not matter', () => {
+  const hooks = { collection: 'hooks', records: 0, sha256: 'cc' };
+  checkSums([BOOKS, hooks], [hooks, BOOKS], 'the copy');
+});

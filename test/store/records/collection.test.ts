@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoredCollection } from '../../../src/store/records/collection.ts';
+import { Arena } from '../../../src/store/records/arena.ts';
+import { LruCache, StoredCollection } from '../../../src/store/records/collection.ts';
+import { STANDARD_LIMITS, computeMemoryLimits } from '../../../src/store/records/memory-limits.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 
@@ -175,3 +177,30 @@ function walkAll(collection: StoredCollection, isDescending = false): string[] {
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) ids.push(collection.idAt(slot) ?? '');
   return ids;
 }
+
+test('the number of a chunk that has gone is given again, but not while it is frozen', () => {
+  const arena = new Arena();
+  const [first] = [arena.append('a'.repeat(40_000)), arena.append('b'.repeat(40_000))];
+  const frozen = arena.freeze();
+  arena.release(first.chunk, first.length);
+  assert.notEqual(arena.adopt(Buffer.from('c')), first.chunk);
+  assert.equal(frozen.chunks[first.chunk]?.toString('utf8', 0, 3), 'aaa');
+  arena.thaw();
+  assert.equal(arena.adopt(Buffer.from('d')), first.chunk);
+});
+
+test('keeps the standard limits without a cap, and shrinks them with one', () => {
+  assert.deepEqual(computeMemoryLimits(Infinity), STANDARD_LIMITS);
+  assert.deepEqual(computeMemoryLimits(64 << 20),
+    { cachedRecordsMax: 4096, stagedBytesMax: 8 << 20 });
+});
+
+test('caches at most as many records as allowed, the latest among them', () => {
+  const cache = new LruCache(10);
+  const record = { bytes: Buffer.alloc(0), representation: undefined };
+  for (let count = 0; count < 100; count += 1) cache.set(`id-${count}`, record);
+  const kept = Array.from({ length: 100 }, (_, count) => `id-${count}`)
+    .filter((id) => cache.find(id) !== undefined);
+  assert.ok(kept.length > 0 && kept.length <= 10, kept.join());
+  assert.ok(kept.includes('id-99'));
+});

@@ -110,7 +110,7 @@ test('a link that is cut off, or whose token has ended, says so', { skip }, () =
     await person.sees('This token is not known, or not any more.');
     await seesNoCommand();
     // The tab forgets where its token came from, and still keeps the token.
-    await browser.command('Page.reload', {});
+    await browser.visitAnew(`${server.url}/console`);
     await person.sees('This token is not known, or not any more.');
     await seesNoCommand();
     await browser.evaluate(FORGET);

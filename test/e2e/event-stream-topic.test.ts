@@ -45,6 +45,20 @@ test('events are told where they are named, and to who comes back what was misse
     await unaware.close();
   }));
 
+test('a stream is of the webhook that its name says, of either direction', () =>
+  withAppServer(async ({ url, port }) => {
+    const { identifier } = JSON.parse((await ask(`${url}/api/outgoing-webhooks`, {
+      method: 'POST',
+      body: { name: 'shop', targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.*' },
+    })).text);
+    const path = '/api/stream?topics=deliveries&hook=shop';
+    const reader = await followStream({ port }, { path });
+    await ask(`${url}/api/events`, { method: 'POST', body: { name: 'shop.opened', payload: {} } });
+    await reader.until(1);
+    assert.equal(JSON.parse(reader.events[0]?.data ?? '').hook, identifier);
+    await reader.close();
+  }));
+
 type Told = {
   readonly id?: string; readonly kind?: string; readonly status: string;
   readonly routes?: readonly { readonly attempts: readonly unknown[] }[];

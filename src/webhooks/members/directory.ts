@@ -16,8 +16,9 @@ export function resolveHook(directory: WebhookDirectory, name: string): string {
 }
 
 /** Does as `resolveHook`: an incoming and an outgoing webhook may have the same name. */
-export function resolveHooks(directories: WebhookDirectories, name: string): readonly string[] {
-  const webhooks = Object.values(directories)
-    .flatMap((directory) => directory.findNamed(name) ?? []);
+export function resolveHooks(
+  { incoming, outgoing }: WebhookDirectories, name: string,
+): readonly string[] {
+  const webhooks = [incoming, outgoing].flatMap((directory) => directory.findNamed(name) ?? []);
   return webhooks.length === 0 ? [name] : webhooks.map(({ identifier }) => identifier);
 }

@@ -66,7 +66,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     report.note('secret', 'skipped', 'the webhook has no secret');
     checkAddress(report, input);
     report.skipTo('duplicate', 'nothing is verified');
-    checkDuplicate(report, input);
+    report.note('duplicate', input.duplicate.status, input.duplicate.finding);
     report.note('coverage', 'hint', 'nothing is signed: anybody can call');
     checkBody(report, input);
     return report.finish();
@@ -79,7 +79,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     checkSignature(report, input, reader, agelessVerdict);
     await checkNearMiss(report, input, agelessVerdict);
     checkAge(report, input, reader, agelessVerdict);
-    checkDuplicate(report, input);
+    report.note('duplicate', input.duplicate.status, input.duplicate.finding);
   }
   report.note('coverage', ...assessCoverage(verifier.scheme));
   checkBody(report, input);
@@ -94,14 +94,15 @@ function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): voi
   const { verifier, preset: { name }, rejectionReason, acceptsUnsigned } = input;
   const { problem, settings, scheme: { needs = [] } } = verifier;
   const missing = needs.find((need) => settings[need] === undefined);
-  if (rejectionReason !== null) report.fail('configuration', rejectionReason);
+  if (rejectionReason !== null) report.note('configuration', 'failed', rejectionReason);
   else if (acceptsUnsigned) {
     report.note('configuration', 'ok', 'no secret is set, so that every request is taken');
   } else if (missing !== undefined) {
     const meaning = missing === 'url' ? ': the URL as registered with the sender' : '';
-    report.fail('configuration', `the preset ${name} needs verification.${missing}${meaning}`);
+    report.note('configuration', 'failed',
+      `the preset ${name} needs verification.${missing}${meaning}`);
   } else if (problem?.check === 'configuration') {
-    report.fail('configuration', `the preset ${name}: ${problem.finding}`);
+    report.note('configuration', 'failed', `the preset ${name}: ${problem.finding}`);
   } else {
     const settingsText = needs.length === 0 ? '' : `, with ${needs.join(' and ')}`;
     report.note('configuration', 'ok', `the preset ${name}${settingsText}`);
@@ -116,14 +117,15 @@ function checkSecret(
   const current = secrets.find(({ role }) => role === 'current');
   if (current === undefined) return report.note('secret', 'skipped', 'the webhook has no secret');
   if (problem?.check === 'secret') {
-    // The previous secret is still valid.
-    if (verdict.isGenuine) return report.note('secret', 'hint', problem.finding);
-    return report.fail('secret', problem.finding);
+    // A previous secret may still be valid.
+    return report.note('secret', verdict.isGenuine ? 'hint' : 'failed', problem.finding);
   }
   const oddity = findSecretOddity(current.text);
-  if (oddity === null) report.note('secret', 'ok', 'is of a shape that the preset can use');
-  else if (!verdict.isGenuine && verdict.check === 'mismatch') report.fail('secret', oddity);
-  else report.note('secret', 'hint', oddity);
+  if (oddity === null) {
+    return report.note('secret', 'ok', 'is of a shape that the preset can use');
+  }
+  const isMismatch = !verdict.isGenuine && verdict.check === 'mismatch';
+  report.note('secret', isMismatch ? 'failed' : 'hint', oddity);
 }
 
 /** An oddity of the secret that is hardly intended, in words that do not show it. */
@@ -141,8 +143,8 @@ function checkAddress(report: DiagnosisReport, { address }: DiagnosisInput): voi
     return report.note('address', 'skipped', 'any address may call, or none was given');
   }
   const { client, isAllowed } = address;
-  if (isAllowed) report.note('address', 'ok', `${client} is in allowedAddresses`);
-  else report.fail('address', `${client} is not in allowedAddresses`);
+  report.note('address', isAllowed ? 'ok' : 'failed',
+    `${client} is ${isAllowed ? '' : 'not '}in allowedAddresses`);
 }
 
 /**
@@ -157,15 +159,16 @@ function checkHandshake(
   const challenge = unsignedChallenge ?? findChallenge(scheme, reader, 'signed');
   if (challenge === null) {
     const isAttempt = isChallengeAttempt(scheme, reader);
-    if (isAttempt) report.fail('handshake', 'the challenge is not whole');
-    else report.note('handshake', 'skipped', 'the request is no handshake');
+    report.note('handshake', isAttempt ? 'failed' : 'skipped',
+      isAttempt ? 'the challenge is not whole' : 'the request is no handshake');
     return isAttempt;
   }
   const response = buildChallengeResponse(challenge, verifier, reader, input.nowMs);
   const name = challenge.when.find(({ equals }) => typeof equals === 'string')?.equals;
   const handshakeName = `${sender}'s ${name ?? 'handshake'}`;
-  if ('finding' in response) report.fail('handshake', `${handshakeName}: ${response.finding}`);
-  else {
+  if ('finding' in response) {
+    report.note('handshake', 'failed', `${handshakeName}: ${response.finding}`);
+  } else {
     const { status, type } = response;
     const condition = unsignedChallenge === null ? ', when its signature is right' : '';
     report.note('handshake', 'ok',
@@ -184,7 +187,7 @@ function checkSignature(
   }
   for (const check of SIGNATURE_CHECKS) {
     if (!verdict.isGenuine && verdict.check === check) {
-      report.fail(check,
+      report.note(check, 'failed',
         check === 'signature_missing' ? formatMissingFinding(input, reader) : verdict.finding);
       return report.skipTo('near_miss', 'the signature cannot be checked');
     }
@@ -269,16 +272,10 @@ function checkAge(
   if (verifier.toleranceMs === null) return skip('the scheme limits no age');
   if (!agelessVerdict.isGenuine) return skip('the signature does not match');
   const verdict = verify({ ...verifier, problem: null }, reader, nowMs);
-  if (!verdict.isGenuine) return report.fail('stale', verdict.finding);
+  if (!verdict.isGenuine) return report.note('stale', 'failed', verdict.finding);
   const seconds = Math.round((nowMs - (verdict.signedAtMs ?? nowMs)) / 1000);
   if (seconds < 0) report.note('stale', 'hint', `${-seconds} s in the future: check the clock`);
   else report.note('stale', 'ok', `signed ${seconds} s ago`);
-}
-
-function checkDuplicate(report: DiagnosisReport, { duplicate }: DiagnosisInput): void {
-  const { status, finding } = duplicate;
-  if (status === 'failed') report.fail('duplicate', finding);
-  else report.note('duplicate', status, finding);
 }
 
 function assessCoverage(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: string] {
@@ -326,7 +323,7 @@ function reportRecordedVerdict(
     return report.skipTo('near_miss', `${missingEvidence}, so that it cannot be checked again`);
   }
   report.skipTo(failedCheck, 'it passed when it came');
-  report.fail(failedCheck, `so it was found when it came; ${missingEvidence}`);
+  report.note(failedCheck, 'failed', `so it was found when it came; ${missingEvidence}`);
   return report.skipTo('near_miss', 'the signature cannot be checked');
 }
 
@@ -334,5 +331,5 @@ function reportRecordedAge(
   report: DiagnosisReport, { failedCheck, missingEvidence }: RecordedVerdict,
 ): void {
   if (failedCheck !== 'stale') return report.note('stale', 'skipped', missingEvidence);
-  return report.fail('stale', `so it was found when it came; ${missingEvidence}`);
+  return report.note('stale', 'failed', `so it was found when it came; ${missingEvidence}`);
 }

@@ -25,20 +25,17 @@ export const diagnosisSchema = objectSchema('Diagnosis', {
 }, { nullable: ['failedCheck'] });
 
 export type Diagnosis = AnswerOf<typeof diagnosisSchema>;
+type DiagnosisResult = Diagnosis['checks'][number];
 
 /** Collects one result for each check, in order. */
 export class DiagnosisReport {
-  readonly #results: Diagnosis['checks'][number][] = [];
+  readonly #results: DiagnosisResult[] = [];
   #failedCheck: DiagnosisCheck | null = null;
 
-  note(check: DiagnosisCheck, status: 'ok' | 'hint' | 'skipped', finding: string): void {
-    this.#results.push({ check, status, finding });
-  }
-
-  fail(check: DiagnosisCheck, finding: string): void {
-    const status = this.#failedCheck === null ? 'failed' : 'hint';
-    this.#failedCheck ??= check;
-    this.#results.push({ check, status, finding });
+  note(check: DiagnosisCheck, status: DiagnosisResult['status'], finding: string): void {
+    const isLater = status === 'failed' && this.#failedCheck !== null;
+    if (status === 'failed') this.#failedCheck ??= check;
+    this.#results.push({ check, status: isLater ? 'hint' : status, finding });
   }
 
   /** Skips every check between the last reported check and `end`. */

@@ -2,7 +2,7 @@
 import { decodeBytes } from './encoding.ts';
 import type { VerificationKey } from './verification-key.ts';
 import type { RequestReader } from '../request/request-reader.ts';
-import type { Algorithm, Scheme, ValueSource } from '../scheme/scheme.ts';
+import { toSourceList, type Algorithm, type Scheme } from '../scheme/scheme.ts';
 import { describeSources, createRejection, type SenderRejection } from './verdict.ts';
 
 export type Signature = { readonly bytes: Buffer; readonly prefix: string };
@@ -36,8 +36,7 @@ function readSignatureValue(
   if (value === null || value === '') {
     return createRejection('signature_missing', `no ${describeSources(from)}`);
   }
-  const sources: readonly ValueSource[] = Array.isArray(from) ? from : [from];
-  const repeatedSource = sources.find((source) =>
+  const repeatedSource = toSourceList(from).find((source) =>
     'header' in source && reader.countHeaderLines(source) > 1);
   if (repeatedSource === undefined) return value;
   return createRejection(

@@ -32,10 +32,8 @@ export function parseContent(template: string): readonly ContentPart[] {
 export function collectPieces(
   content: readonly ContentPart[], values: ContentValues,
 ): readonly (string | Buffer)[] {
-  const pieces: (string | Buffer)[] = [];
   // The pieces are not joined: a new text for each request takes longer than its pieces.
-  for (const part of content) pieces.push(resolvePiece(part, values));
-  return pieces;
+  return content.map((part) => resolvePiece(part, values));
 }
 
 function resolvePiece(part: ContentPart, values: ContentValues): string | Buffer {

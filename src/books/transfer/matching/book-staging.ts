@@ -1,147 +1,126 @@
 /**
- * The books that the records of an import may match: those of the store as a transaction sees them,
- * or as they would be after a dry run's records.
+ * The books that the records of an import may match: the committed ones, and over them those that
+ * a transaction has staged, or that a dry run would have stored.
  */
 import { assert } from '../../../base/assert.ts';
 import type { Collection, Transaction } from '../../../store/store-port.ts';
 import type { MatchIndex } from './match-index.ts';
-import type { MatchKeys } from './match-key.ts';
 
-/** The indexes of the committed books by the ranks of their keys, as far as records need them. */
-type MatchIndexesByRank = readonly (MatchIndex | undefined)[];
-
-export interface BookStaging {
+/** The books as they are with those that an import has put. */
+interface StagedBooks {
   find(id: string): Buffer | undefined;
-  /** The ids of the books with the key of the way to match at `rank`; some come twice. */
-  findMatches(key: string, rank: number): Iterable<string>;
-  /** Stores the whole book. */
-  put(id: string, json: string): void;
+  /** Those over the committed ones; null: the book is removed. */
+  list(): Iterable<{ readonly id: string; readonly bytes: Buffer | null }>;
+  /** Returns the bytes of the book; null: it is not remembered. */
+  put(id: string, json: string): Buffer | null;
 }
 
-/** The books that one run of a transaction sees, and stages. */
-export class TransactionStaging implements BookStaging {
-  readonly #transaction: Transaction;
-  readonly #collection: string;
-  readonly #indexes: MatchIndexesByRank;
-  /** By the ranks of the keys: one is there from the first search by its keys on. */
+/** `StagedBooks`, which are found by match keys too. */
+export class BookStaging {
+  readonly #books: StagedBooks;
+  /** By the ranks of the keys, as far as records need them. */
+  readonly #indexes: readonly (MatchIndex | undefined)[];
+  /** By the same ranks: one is there from the first search by its keys on. */
   readonly #staged: (StagingIndex | undefined)[] = [];
 
-  constructor(transaction: Transaction, collection: string, indexes: MatchIndexesByRank) {
-    this.#transaction = transaction;
-    this.#collection = collection;
+  constructor(books: StagedBooks, indexes: readonly (MatchIndex | undefined)[]) {
+    this.#books = books;
     this.#indexes = indexes;
   }
 
   find(id: string): Buffer | undefined {
-    return this.#transaction.find(this.#collection, id);
+    return this.#books.find(id);
   }
 
-  findMatches(key: string, rank: number): Iterable<string> {
+  /**
+   * The ids of the books with the key of the way to match at `rank`; some come twice. The indexes
+   * know keys that books had once, as a book may be put again: its bytes tell whether it still has
+   * the key.
+   */
+  * findMatches(key: string, rank: number): Generator<string> {
     const index = this.#indexes[rank];
     assert(index !== undefined, 'an import opens the indexes that its records need');
-    this.#staged[rank] ??= this.#readStaged(index);
-    return findMatches(this, index.keys, [this.#staged[rank], index], key);
+    const stagingIndex = this.#staged[rank] ??= this.#readStaged(index);
+    for (const source of [stagingIndex, index]) {
+      for (const id of source.find(key)) {
+        const bytes = this.find(id);
+        if (bytes !== undefined && index.keys.readStored(bytes).includes(key)) yield id;
+      }
+    }
   }
 
+  /** Stores the whole book. */
   put(id: string, json: string): void {
-    const { bytes } = this.#transaction.put(this.#collection, id, json);
-    for (const index of this.#staged) index?.put(id, bytes);
+    const bytes = this.#books.put(id, json);
+    if (bytes !== null) for (const index of this.#staged) index?.put(id, bytes);
   }
 
   #readStaged(index: MatchIndex): StagingIndex {
-    const stagingIndex = new StagingIndex((bytes) => index.readStagedKeys(bytes));
-    for (const { id, bytes } of this.#transaction.listStaged(this.#collection)) {
+    const stagingIndex = new StagingIndex(index);
+    for (const { id, bytes } of this.#books.list()) {
       if (bytes !== null) stagingIndex.put(id, bytes);
     }
     return stagingIndex;
   }
 }
 
+/** The books that one run of a transaction sees, and stages. */
+export function createTransactionStage(transaction: Transaction, collection: string): StagedBooks {
+  return {
+    find: (id) => transaction.find(collection, id),
+    list: () => transaction.listStaged(collection),
+    put: (id, json) => transaction.put(collection, id, json).bytes,
+  };
+}
+
 // Some 30 MB, with their keys.
 const BOOKS_REMEMBERED_MAX = 32_000;
 const BYTES_REMEMBERED_MAX = 12 * 2 ** 20;
-
-type DryRunOptions = {
-  readonly committed: Pick<Collection, 'findBytes'>;
-  readonly indexes: MatchIndexesByRank;
-  /** The keys of each way to match, by their ranks. */
-  readonly keys: readonly MatchKeys[];
-};
 
 /**
  * The committed books with those over them that a dry run has not stored. It remembers so many of
  * them: of a large file, a record that matches one far before it may be told to be new.
  */
-export class DryRunStaging implements BookStaging {
-  readonly #options: DryRunOptions;
+export class DryRunStage implements StagedBooks {
+  readonly #committed: Pick<Collection, 'findBytes'>;
   readonly #bytesById = new Map<string, Buffer>();
-  /** By the ranks of the keys: one is there from the first search by its keys on. */
-  readonly #staged: (StagingIndex | undefined)[] = [];
   #bytesTotal = 0;
 
-  constructor(options: DryRunOptions) {
-    this.#options = options;
+  constructor(committed: Pick<Collection, 'findBytes'>) {
+    this.#committed = committed;
   }
 
   find(id: string): Buffer | undefined {
-    return this.#bytesById.get(id) ?? this.#options.committed.findBytes(id);
+    return this.#bytesById.get(id) ?? this.#committed.findBytes(id);
   }
 
-  findMatches(key: string, rank: number): Iterable<string> {
-    const keys = this.#options.keys[rank];
-    assert(keys !== undefined);
-    this.#staged[rank] ??= this.#readRemembered(keys);
-    return findMatches(this, keys, [this.#staged[rank], this.#options.indexes[rank]], key);
+  * list(): Generator<{ readonly id: string; readonly bytes: Buffer }> {
+    for (const [id, bytes] of this.#bytesById) yield { id, bytes };
   }
 
-  put(id: string, json: string): void {
+  put(id: string, json: string): Buffer | null {
     const bytes = Buffer.from(json);
     const earlierBytes = this.#bytesById.get(id);
-    if (earlierBytes === undefined && this.#bytesById.size >= BOOKS_REMEMBERED_MAX) return;
+    if (earlierBytes === undefined && this.#bytesById.size >= BOOKS_REMEMBERED_MAX) return null;
     const bytesTotal = this.#bytesTotal + bytes.length - (earlierBytes?.length ?? 0);
-    if (bytesTotal > BYTES_REMEMBERED_MAX) return;
+    if (bytesTotal > BYTES_REMEMBERED_MAX) return null;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    for (const index of this.#staged) index?.put(id, bytes);
-  }
-
-  #readRemembered(keys: MatchKeys): StagingIndex {
-    const stagingIndex = new StagingIndex((bytes) => keys.readStored(bytes));
-    for (const [id, bytes] of this.#bytesById) stagingIndex.put(id, bytes);
-    return stagingIndex;
+    return bytes;
   }
 }
 
-/**
- * The indexes know keys that books had once, as a book may be put again: its bytes tell whether it
- * still has the key. Some ids come twice.
- */
-function* findMatches(
-  books: BookStaging, keys: MatchKeys,
-  sources: readonly ({ find(key: string): Iterable<string> } | undefined)[], key: string,
-): Generator<string> {
-  for (const source of sources) {
-    for (const id of source?.find(key) ?? []) {
-      const bytes = books.find(id);
-      if (bytes !== undefined && keys.readStored(bytes).includes(key) === true) yield id;
-    }
-  }
-}
-
-/**
- * From match keys to the books that lie over the committed ones and have, or had, such a key: those
- * that are staged while a transaction runs, or those that a dry run would have stored.
- */
+/** From match keys to the books over the committed ones that have, or had, such a key. */
 class StagingIndex {
-  readonly #readKeys: (bytes: Buffer) => readonly string[];
+  readonly #index: MatchIndex;
   readonly #idsByKey = new Map<string, Set<string>>();
 
-  constructor(readKeys: (bytes: Buffer) => readonly string[]) {
-    this.#readKeys = readKeys;
+  constructor(index: MatchIndex) {
+    this.#index = index;
   }
 
   put(id: string, bytes: Buffer): void {
-    for (const key of this.#readKeys(bytes)) {
+    for (const key of this.#index.readStagedKeys(bytes)) {
       const ids = this.#idsByKey.get(key);
       if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
       else ids.add(id);

@@ -11,7 +11,7 @@ import type { MatchIndex } from './match-index.ts';
 import { createImportKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 import { DryRunMarks, ImportMarks } from './book-marks.ts';
-import { DryRunStaging, TransactionStaging } from './book-staging.ts';
+import { BookStaging, DryRunStage, createTransactionStage } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
 import type { StoreDeps } from './store-record.ts';
 
@@ -115,7 +115,8 @@ class CatalogImport implements BookImport {
     const marks = this.#marks?.begin() ?? null;
     const batch = store.transact((transaction) => {
       marks?.clear();
-      const books = new TransactionStaging(transaction, COLLECTION, this.#indexes);
+      const books =
+        new BookStaging(createTransactionStage(transaction, COLLECTION), this.#indexes);
       const deps = { books, mode: this.#mode, keys: this.#keys, marks, nowMs };
       return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
     });
@@ -134,7 +135,7 @@ class DryRun {
     mode: MatchMode, keys: readonly MatchKeys[], committed: Collection,
     indexes: readonly (MatchIndex | undefined)[],
   ) {
-    const books = new DryRunStaging({ committed, indexes, keys });
+    const books = new BookStaging(new DryRunStage(committed), indexes);
     this.#marks = mode.matches.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }

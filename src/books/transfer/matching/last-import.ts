@@ -53,7 +53,7 @@ function digestOtherExports(
   const [fieldsBefore, fields] = [stored, record].map(({ [METADATA]: metadata }) =>
     findSource(format, metadata) ?? {});
   const digest = digestSource(format, selectOtherExports(fieldsBefore ?? {}, fields ?? {}, source));
-  return splitDigests(findDigests(stored, format) ?? '').includes(digest) ? digest : null;
+  return findDigests(stored, format)?.includes(digest) === true ? digest : null;
 }
 
 /** A source that is read again without its file: see reread-sources.ts. */
@@ -78,7 +78,7 @@ export function updateDigests(
   const digestsBefore = findDigests(stored, format);
   const isRead = ([name]: readonly [string, JsonValue]): boolean =>
     digestsBefore === null || name === METADATA || readNames.includes(name);
-  const before = new Set(splitDigests(digestsBefore ?? ''));
+  const before = new Set(digestsBefore);
   before.delete(digestSource(format, fieldsBefore));
   const digests = createDigests(Object.fromEntries(Object.entries(record).filter(isRead)));
   return writeDigests(book, format, [...before, ...digests], stored);
@@ -91,8 +91,7 @@ export function createWording(record: JsonObject): string {
 
 /** The wording of the last record of the format for the book; null where it is not remembered. */
 export function findWording(book: JsonObject, format: string): string | null {
-  const digests = findDigests(book, format);
-  return digests === null ? null : splitDigests(digests).toSorted().join('');
+  return findDigests(book, format)?.toSorted().join('') ?? null;
 }
 
 function createDigests(said: JsonObject): readonly string[] {
@@ -105,9 +104,9 @@ function writeDigests(
   book: JsonObject, format: string, digests: readonly string[], stored: JsonObject,
 ): JsonObject {
   const before = findDigests(stored, format);
-  const isSame = before !== null
-    && isDeepStrictEqual(new Set(splitDigests(before)), new Set(digests));
-  const newBook = replaceDigests(book, format, isSame ? before : [...new Set(digests)].join(''));
+  const newDigests = new Set(digests);
+  const isSame = before !== null && isDeepStrictEqual(new Set(before), newDigests);
+  const newBook = replaceDigests(book, format, isSame ? before : [...newDigests]);
   const hasRoom = Buffer.byteLength(encodeJson(newBook[METADATA])) <= METADATA_BYTES_MAX;
   return hasRoom ? newBook : omitDigests(book, format);
 }
@@ -132,7 +131,7 @@ export function omitSaidBefore(
 export function createSaidCheck(
   book: JsonObject, format: string,
 ): (members: JsonObject, name: string) => boolean {
-  const digests = new Set(splitDigests(findDigests(book, format) ?? ''));
+  const digests = new Set(findDigests(book, format));
   return (members, name) => digests.has(digestMember(members, name));
 }
 
@@ -141,25 +140,25 @@ export function listDigestFormats({ [METADATA]: metadata }: JsonObject): readonl
   return Object.keys(asObject(asObject(metadata)[DIGESTS_MEMBER]));
 }
 
-function findDigests({ [METADATA]: metadata }: JsonObject, format: string): string | null {
-  const formats = isJsonObject(metadata) ? metadata[DIGESTS_MEMBER] : undefined;
-  const digests = isJsonObject(formats) ? formats[format] : undefined;
-  return typeof digests === 'string' ? digests : null;
-}
-
-function splitDigests(text: string): readonly string[] {
+function findDigests(
+  { [METADATA]: metadata }: JsonObject, format: string,
+): readonly string[] | null {
+  const text = asObject(asObject(metadata)[DIGESTS_MEMBER])[format];
+  if (typeof text !== 'string') return null;
   return Array.from({ length: Math.ceil(text.length / DIGEST_LENGTH) }, (_, index) =>
     text.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH));
 }
 
 /** `digests` is null for none. */
-function replaceDigests(book: JsonObject, format: string, digests: string | null): JsonObject {
+function replaceDigests(
+  book: JsonObject, format: string, digests: readonly string[] | null,
+): JsonObject {
   const { [METADATA]: metadata = {} } = book;
   if (!isJsonObject(metadata)) return book;
   const { [DIGESTS_MEMBER]: formats = {} } = metadata;
   if (!isJsonObject(formats)) return book;
   const { [format]: _, ...others } = formats;
-  const newFormats = digests === null ? others : { ...others, [format]: digests };
+  const newFormats = digests === null ? others : { ...others, [format]: digests.join('') };
   return putObject(book, METADATA, putObject(metadata, DIGESTS_MEMBER, newFormats));
 }
 

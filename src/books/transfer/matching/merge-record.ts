@@ -13,7 +13,7 @@ import { joinMembers, separateMembers } from '../../book-members.ts';
 import { isBefore } from '../../partial-date.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
-import { SOURCE_MEMBERS, findOwnId } from '../mapping/metadata-source.ts';
+import { SOURCE_MEMBERS, asObject, findOwnId } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
 
 export type MergedRecord = {
@@ -96,7 +96,8 @@ function mergeMetadata(
   stored: JsonValue | undefined, added: JsonValue | undefined, recordFormat: RecordFormat,
 ): MergedMetadata<JsonObject | undefined> {
   if (!isJsonObject(stored) || !isJsonObject(added)) {
-    return { metadata: isJsonObject(added) ? added : asObject(stored), leftOut: [] };
+    const metadata = [added, stored].find(isJsonObject);
+    return { metadata, leftOut: [] };
   }
   const { source, ...others } = added;
   if (!isJsonObject(source)) return addMembers(stored, added);
@@ -140,7 +141,7 @@ function addSource(
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
   const newFields = Object.entries(fields);
   const hasOwnId = newFields.some(isOwnId);
-  const fieldsBefore = asObject(source[format]) ?? {};
+  const fieldsBefore = asObject(source[format]);
   const otherFields = recordFormat === null
     ? {} : selectOtherExports(fieldsBefore, fields, recordFormat);
   const storedFields = Object.entries(fieldsBefore).filter((entry) => entry[0] === SOURCE_MEMBERS
@@ -160,10 +161,6 @@ export function selectOtherExports(
   const exports = new Set(Object.keys(fields).map(exportOf));
   return Object.fromEntries(Object.entries(stored).filter(([name]) =>
     name !== SOURCE_MEMBERS && !exports.has(exportOf(name))));
-}
-
-function asObject(value: JsonValue | undefined): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }
 
 function isEmpty(value: JsonObject): boolean {

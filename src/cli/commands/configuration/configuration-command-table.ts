@@ -49,7 +49,7 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       'code 3 then. Where that changes what runs, the webhook is disabled in the file.',
     ],
     operand: {
-      name: 'hooks.json', meaning: 'the hooks, JSON or YAML, - for standard input',
+      name: 'hooks.json', meaning: 'files of hooks, JSON or YAML, - for standard input',
       isRequired: true, isRepeatable: true, completes: 'file',
     },
     options: {
@@ -64,7 +64,7 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [
       'hookshelf config:convert --from adnanh hooks.json > shelf.json',
-      'hookshelf config:convert --from adnanh hooks.yaml > shelf.json',
+      'hookshelf config:convert --from adnanh a.yaml b.yaml --secrets hooks.env > shelf.json',
     ],
     load: async () => (await import('./adnanh/convert-command.ts')).convertConfiguration,
   },

@@ -459,6 +459,8 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     },
   }, [`${RULE}/match disabled`]],
   ['a part of a text', regex('main'), [`${RULE}/match`]],
+  ['a part that is denied', { 'trigger-rule': { not: regex('main')['trigger-rule'] } },
+    [`${RULE}/not/match`, `${RULE} disabled`]],
   ['a number in another form', value(payload('n'), '1.50'), [`${RULE}/match/value`]],
   ['a whole array', value(payload('n'), '[1]'), [`${RULE}/match/value disabled`]],
   ['an address in a rule', value({ source: 'request', name: 'remote-addr' }, 'a'),
@@ -556,6 +558,8 @@ const lost = { not: signed('planted')['trigger-rule'] };
 const LOCKED: readonly (readonly [name: string, members: object, remark: RegExp])[] = [
   ['a signature as one of several', or(signed('k'), value(payload('a'), 'b')), /a signature is/],
   ['a signature that is denied', { 'trigger-rule': lost }, /a signature is/],
+  ['a part that is denied', { 'trigger-rule': { not: regex('main')['trigger-rule'] } },
+    /would be let through/],
   ['an expression', regex('^a+'), /the regular expression/],
   ['an expression beside a value', and(regex('^a+'), value(payload('a'), 'b')), /expression/],
   ['a rule of an unknown type', { 'trigger-rule': { match: { type: 'Value' } } },

@@ -86,8 +86,7 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
 function formatVariables(
   variables: Conversion['variables'], secretsPath: string | undefined,
 ): readonly string[] {
-  const isWritten = (value: string | null): boolean => secretsPath !== undefined && value !== null;
-  const assignments = variables.filter(({ value }) => !isWritten(value))
+  const assignments = variables.filter(({ value }) => secretsPath === undefined || value === null)
     .map(({ name, hook, pointer }) =>
       // In zsh, where a person types, `#` begins no comment.
       `export ${name}='' # what stands at ${shellQuote(`${pointer} of ${hook}`)}`);

@@ -35,7 +35,7 @@ export function findValueTemplate(
   parameter: JsonObject, tokenPath: string | null,
 ): string | Obstacle {
   const source = textOf(parameter['source']);
-  if (source === 'string') return escapeTemplate(textOf(parameter['name']));
+  if (source === 'string') return textOf(parameter['name']).replaceAll('{{', '\\{{');
   if (source === 'entire-payload') return '{{ payload }}';
   const path = findValuePath(parameter);
   if (typeof path !== 'string') return path;
@@ -68,10 +68,6 @@ export function findValueTemplate(
 export function textOf(value: unknown): string {
   return typeof value === 'string' || isJsonNumber(value) || typeof value === 'boolean'
     ? String(value) : '';
-}
-
-function escapeTemplate(text: string): string {
-  return text.replaceAll('{{', '\\{{');
 }
 
 function findPayloadPath(name: string): string | Obstacle {

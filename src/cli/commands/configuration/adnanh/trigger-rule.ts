@@ -76,9 +76,7 @@ const TYPES = [
 ];
 const ADDRESSES_MAX = 100;
 /** Takes the place of what is lost, so that a webhook that is switched on runs nothing. */
-const NEVER: Condition = {
-  path: 'method', op: 'eq', value: 'never: a part of the trigger-rule is missing',
-};
+const NEVER: Condition = { path: 'method', op: 'eq', value: 'never: a part of the rule is lost' };
 const SET_IN_VERIFICATION = 'give each sender a webhook of its own, with its own verification';
 
 export function convertTriggerRule(
@@ -96,7 +94,7 @@ export function convertTriggerRule(
     others: verification?.others ?? [],
     tokenPath: findTokenPath(verification?.rule),
     allowedAddresses: chooseAddresses(demands, report),
-    when: compileRest(rest, { isOnlyRule: rest.length === 1 && rest[0] === rule, pointer, report }),
+    when: compileRest(rest, rest.length === 1 && rest[0] === rule, report),
   };
 }
 
@@ -294,19 +292,15 @@ function chooseAddresses(
   return first.addresses.slice(0, ADDRESSES_MAX);
 }
 
-type RestOptions = {
-  /**
-   * Whether the rest is the whole rule of the hook: then it may pass while a value is missing, and
-   * within an `and` it may not (rule-conditions.ts).
-   */
-  readonly isOnlyRule: boolean;
-  readonly pointer: string;
-  readonly report: HookReport;
-};
-
-/** The condition for the demands that nothing else expresses; null: it is always true. */
-function compileRest(rest: readonly ParsedRule[], options: RestOptions): JsonObject | null {
-  const { isOnlyRule, pointer, report } = options;
+/**
+ * The condition for the demands that nothing else expresses; null: it is always true. `isOnlyRule`
+ * says whether the rest is the whole rule of the hook: then it may pass while a value is missing,
+ * and within an `and` it may not (rule-conditions.ts).
+ */
+function compileRest(
+  rest: readonly ParsedRule[], isOnlyRule: boolean, report: HookReport,
+): JsonObject | null {
+  const pointer = at(report.pointer, 'trigger-rule');
   const rules = rest.flatMap((rule) => {
     const expressibleRule = toExpressible(rule, report);
     return expressibleRule === null ? [] : [expressibleRule];
@@ -316,7 +310,7 @@ function compileRest(rest: readonly ParsedRule[], options: RestOptions): JsonObj
     : compileTrue({ kind: 'all', rules });
   if (formula === false) {
     report.lock(pointer, 'this rule is never true', 'delete the webhook');
-    return compileRest([], options);
+    return compileRest([], false, report);
   }
   const condition = joinAll([formula, ...report.isLocked ? [NEVER] : []]);
   if (typeof condition === 'boolean') return null;
@@ -325,7 +319,7 @@ function compileRest(rest: readonly ParsedRule[], options: RestOptions): JsonObj
   if (problem === undefined) return when;
   report.lock(pointer, `as a condition this rule ${problem.detail}`,
     'share it among several routes of the webhook');
-  return compileRest([], options);
+  return compileRest([], false, report);
 }
 
 /** The rule in terms of conditions; null: a part of it cannot be said so, which is reported. */
@@ -336,7 +330,11 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
     case 'expression': return toExpressionRule(rule, report);
     case 'not': {
       const inner = toExpressible(rule.rule, report);
-      return inner === null ? null : { kind: 'not', rule: inner };
+      if (inner === null) return null;
+      if (!looksWithin(inner)) return { kind: 'not', rule: inner };
+      report.lock(rule.pointer, 'an array or an object that has the text within would be let '
+        + 'through', 'say in "when" what it lets through');
+      return null;
     }
     case 'all': case 'any': {
       const rules = rule.rules.map((inner) => toExpressible(inner, report));
@@ -354,6 +352,17 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
         'give those who call from there a webhook of their own, with "allowedAddresses"');
       return null;
     case 'lost': return null;
+  }
+}
+
+/** Whether the rule searches in a text of the payload: there it searches in JSON as well. */
+function looksWithin(rule: Rule): boolean {
+  switch (rule.kind) {
+    case 'constant': return false;
+    case 'value': return rule.op === 'contains' && rule.path.startsWith('payload')
+      && !rule.values.includes('');
+    case 'not': return looksWithin(rule.rule);
+    case 'all': case 'any': return rule.rules.some(looksWithin);
   }
 }
 

@@ -36,13 +36,12 @@ import { computeDueMs } from '../work/retry-time.ts';
 import type { Scheduler } from '../work/scheduler.ts';
 import { createPlace, type QueueSettings, type TaskOrder } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { WAITING, stageDelivery } from './delivery-changes.ts';
-import { createDelivery, deriveDeliveryIds } from './delivery.ts';
+import { WAITING } from './delivery-changes.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
 } from './event-record.ts';
-import { isFannedOut, putFanOut } from './fan-out.ts';
+import { stageDeliveries } from './fan-out.ts';
 
 export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
 
@@ -103,20 +102,10 @@ function stageBegin(
   // The place is the time of the event, even if it begins later. The clock may have been set back
   // since.
   const queuedAt = formatTimestamp(Math.min(parseTimestamp(deliverAt), nowMs));
-  const deliveryIds = deriveDeliveryIds(seed, webhookIds);
-  if (isFannedOut(webhookIds.length)) {
-    putFanOut(transaction, {
-      identifier: id, seed, createdAt, event: name, hooks: webhookIds, queuedAt,
-    });
-  } else {
-    for (const [index, identifier] of deliveryIds.entries()) {
-      const hook = webhookIds[index] ?? null;
-      stageDelivery(transaction, createDelivery(
-        { identifier, hook, event: name, eventId: id, queuedAt }, createdAt));
-    }
-  }
   // The ids are not derived from that of the event: deliveries are listed in the order of their
   // ids.
+  const deliveryIds = stageDeliveries(transaction,
+    { identifier: id, seed, createdAt, event: name, hooks: webhookIds, queuedAt });
   addLateDeliveries(transaction, id, deliveryIds, webhookIds);
   // `QueueCapacity` counts the waiting event as one delivery: the other deliveries are reserved.
   transaction.reserve(WAITING, webhookIds.length - 1);

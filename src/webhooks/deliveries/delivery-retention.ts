@@ -26,10 +26,10 @@ export function deliveryRetention(limits: {
       return bytes.length + eventUse.computeBytesBeside(id, bytes);
     },
     retentionMs: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
-    finishedMax: limits.retentionCount,
-    finishedBytesMax: limits.retentionBytes,
-    otherFinishedBytes: () => eventUse.finishedBytes,
-    countMax: Infinity, bytesMax: Infinity, bytesTotal: () => 0,
+    limits: {
+      of: 'finished', countMax: limits.retentionCount, bytesMax: limits.retentionBytes,
+      bytes: () => eventUse.finishedBytes,
+    },
   };
 }
 

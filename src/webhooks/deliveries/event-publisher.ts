@@ -15,9 +15,7 @@ import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
-import { isFannedOut, putFanOut, type FanOuts } from './fan-out.ts';
-import { stageEventWithDeliveries } from './delivery-changes.ts';
-import { deriveDeliveryIds } from './delivery.ts';
+import { isFannedOut, stageDeliveries, type FanOuts } from './fan-out.ts';
 import {
   encodeEvent, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
@@ -198,16 +196,10 @@ export class EventPublisher implements AudienceFinder {
     this.#capacity.reserve(transaction, webhookIds.length, Buffer.byteLength(payloadJson));
     const head = createHead(emission, hops, webhookIds);
     const { identifier, createdAt, name } = head;
-    const json = encodeEvent(head, payloadJson);
-    if (isFannedOut(webhookIds.length)) {
-      transaction.put(eventCollection.name, identifier, json);
-      putFanOut(transaction, {
-        identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
-      });
-      return { eventId: identifier, deliveries: deriveDeliveryIds(identifier, webhookIds) };
-    }
-    const deliveries = stageEventWithDeliveries(transaction, head, json);
-    return { eventId: identifier, deliveries: deliveries.map((delivery) => delivery.identifier) };
+    transaction.put(eventCollection.name, identifier, encodeEvent(head, payloadJson));
+    const deliveries = stageDeliveries(transaction,
+      { identifier, seed: identifier, createdAt, event: name, hooks: webhookIds }, true);
+    return { eventId: identifier, deliveries };
   }
 }
 

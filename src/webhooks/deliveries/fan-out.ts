@@ -11,14 +11,14 @@
  * "<the same>~", "written": <how many deliveries>}` stands beside it. Both are deleted with the
  * last chunk.
  */
-import { sleep } from '../../base/clock.ts';
-import { isTemporary, type AppError } from '../../base/errors.ts';
+import { isTemporary } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Change, FindRecord, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, deriveDeliveryIds } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../work/item-spec.ts';
+import { retryUntilWritten } from '../work/write-retry.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
@@ -38,16 +38,38 @@ type FanOut = {
 type OpenFanOut = { readonly fanOut: FanOut; writtenCount: number };
 type Waiter = { readonly eventId: string; readonly resolve: () => void };
 
-const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
 export function isFannedOut(deliveryCount: number): boolean {
   return deliveryCount > CHUNK_ITEMS_MAX;
 }
 
-/** The event of the fan-out is stored, or staged before. */
-export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
-  transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
+/**
+ * Stages the deliveries of an event, or the fan-out that makes them if they are too many for one
+ * transaction, and returns their ids. The event is stored, or staged before. `isImplied`: its
+ * record implies them, unless they are fanned out.
+ */
+export function stageDeliveries(
+  transaction: Transaction, fanOut: FanOut, isImplied = false,
+): readonly string[] {
+  const { identifier, seed, hooks } = fanOut;
+  if (!isFannedOut(hooks.length)) return stageChunk(transaction, fanOut, 0, isImplied);
+  transaction.put(fanOutCollection.name, identifier, JSON.stringify(fanOut));
+  return deriveDeliveryIds(seed, hooks);
+}
+
+function stageChunk(
+  transaction: Transaction,
+  { identifier: eventId, seed, createdAt, event, hooks, queuedAt }: FanOut, start: number,
+  isImplied = false,
+): readonly string[] {
+  const nextId = deriveIds(seed, start);
+  return hooks.slice(start, start + CHUNK_ITEMS_MAX).map((hook) => {
+    const identifier = nextId();
+    const delivery = createDelivery({ identifier, hook, event, eventId, queuedAt }, createdAt);
+    stageDelivery(transaction, delivery, isImplied);
+    return identifier;
+  });
 }
 
 export class FanOuts {
@@ -121,32 +143,27 @@ export class FanOuts {
   }
 
   async #writeAll(): Promise<void> {
-    while (!this.#isCutOff) {
+    const { signal } = this.#closing;
+    while (!this.#isCutOff && !(signal.aborted && this.#isFailing)) {
       const [open] = this.#openFanOuts.values();
       if (open === undefined) break;
-      try {
-        await this.#context.store.transact((transaction) =>
-          writeFanOutChunk(transaction, open.fanOut));
-        this.#isFailing = false;
-      } catch (thrown) {
-        if (isTemporary(thrown)) {
-          this.#noteFailure(thrown);
-          if (this.#closing.signal.aborted) break;
-          await sleep(this.#context.clock, RETRY_MS, this.#closing.signal);
-        } else {
-          this.#leave(open.fanOut.identifier, thrown);
-        }
-      }
+      await retryUntilWritten(this.#context, signal,
+        'the deliveries of an event wait to be written', {}, () => this.#writeNext(open.fanOut));
     }
     this.#running = null;
   }
 
-  #noteFailure(error: AppError): void {
-    if (!this.#isFailing) {
-      this.#context.log.error('the deliveries of an event wait to be written', { error });
+  /** Rejects with a temporary error alone: the chunk is still to be written then. */
+  async #writeNext(fanOut: FanOut): Promise<void> {
+    try {
+      await this.#context.store.transact((transaction) => writeFanOutChunk(transaction, fanOut));
+      this.#isFailing = false;
+    } catch (thrown) {
+      if (!isTemporary(thrown)) return this.#leave(fanOut.identifier, thrown);
+      this.#isFailing = true;
+      this.#resolveWaiters(() => true);
+      throw thrown;
     }
-    this.#isFailing = true;
-    this.#resolveWaiters(() => true);
   }
 
   /** After a bug a fan-out is left to the next start: those behind it must not wait. */
@@ -170,19 +187,15 @@ export class FanOuts {
  * written twice. Stages nothing when another node has written the last chunk.
  */
 function writeFanOutChunk(transaction: Transaction, fanOut: FanOut): void {
-  const { identifier: eventId, seed, createdAt, event, hooks: webhookIds, queuedAt } = fanOut;
+  const { identifier: eventId, hooks } = fanOut;
   const collection = fanOutCollection.name;
   if (transaction.find(collection, eventId) === undefined) return;
   const progressId = `${eventId}${PROGRESS_SUFFIX}`;
   const bytes = transaction.find(collection, progressId);
   const start = bytes === undefined ? 0 : decodeWritten(bytes);
-  const nextId = deriveIds(seed, start);
-  for (const webhookId of webhookIds.slice(start, start + CHUNK_ITEMS_MAX)) {
-    const origin = { identifier: nextId(), hook: webhookId, event, eventId, queuedAt };
-    stageDelivery(transaction, createDelivery(origin, createdAt));
-  }
+  stageChunk(transaction, fanOut, start);
   const end = start + CHUNK_ITEMS_MAX;
-  if (end < webhookIds.length) {
+  if (end < hooks.length) {
     const json = JSON.stringify({ identifier: progressId, written: end });
     transaction.put(collection, progressId, json);
   } else {

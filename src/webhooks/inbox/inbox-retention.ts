@@ -24,8 +24,9 @@ export function requestRetention(states: RequestStates, limits: InboxLimits): Re
     readEnd: (bytes, find) => getEnd(readRequestState(bytes, find)),
     bytesOf: (id) => states.find(id)?.bytes ?? 0,
     retentionMs: { finished: retentionMs, failed: failedRetentionMs },
-    finishedMax: Infinity, finishedBytesMax: Infinity, otherFinishedBytes: () => 0,
-    countMax: maxCount, bytesMax: maxBytes, bytesTotal: () => states.bytesTotal,
+    limits: {
+      of: 'all', countMax: maxCount, bytesMax: maxBytes, bytes: () => states.bytesTotal,
+    },
   };
 }
 

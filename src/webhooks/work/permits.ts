@@ -63,6 +63,8 @@ export function mayStartAnother(
 }
 
 export class Permits {
+  /** Called whenever a queue may be able to start a task. */
+  onRunnable: () => void = () => {};
   readonly #runningMax: number;
   readonly #sharedMax: number;
   readonly #trialMax: number;
@@ -78,15 +80,12 @@ export class Permits {
   /** Queues that lacked a shared permit, for a trial and for other attempts. */
   readonly #trialPermitLine = new QueueLine<TaskQueue>();
   readonly #sharedPermitLine = new QueueLine<TaskQueue>();
-  readonly #onRunnable: () => void;
   /** The number of attempts under way that are not parked, and how many have shared permits. */
   #runningCount = 0;
   #sharedPermitCount = 0;
   #startCount = 0;
 
-  /** `onRunnable` is called whenever a queue may be able to start a task. */
-  constructor({ runningMax, runningPerTargetMax = Infinity }: RunLimits, onRunnable: () => void) {
-    this.#onRunnable = onRunnable;
+  constructor({ runningMax, runningPerTargetMax = Infinity }: RunLimits) {
     this.#runningMax = runningMax;
     this.#runningPerTargetMax = runningPerTargetMax;
     this.#sharedMax = Math.max(1, Math.floor(runningMax / 2));
@@ -132,7 +131,7 @@ export class Permits {
   /** Must be called when the queue may be able to start a task. */
   wake(queue: TaskQueue): void {
     this.#runnableQueues.add(queue);
-    this.#onRunnable();
+    this.onRunnable();
   }
 
   /** Takes the queue whose turn it is: `start` it, whether or not it has a task. */
@@ -171,7 +170,7 @@ export class Permits {
   ): number {
     const { task: { queue }, target } = runningTask;
     // A parked attempt counts again first, as the end of each attempt is subtracted.
-    this.setParked(runningTask, false);
+    if (runningTask.state === 'parked') this.setParked(runningTask, false);
     runningTask.state = 'ended';
     queue.underWayCount -= 1;
     this.#countRunning(runningTask, -1);
@@ -199,7 +198,7 @@ export class Permits {
   resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
     this.#admitWaiting(target);
-    this.#onRunnable();
+    this.onRunnable();
   }
 
   #grant(task: Task, permitSinceMs: number): RunningTask {

@@ -5,16 +5,17 @@
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { Lanes } from './lanes.ts';
+import type { Paces } from './pace.ts';
 import { isBefore, type LaneName, type Task, type TaskQueue } from './task.ts';
 
 export class QueueOrder {
   readonly lanes = new Lanes();
-  readonly #mustWaitForPace: (task: Task) => boolean;
+  readonly #paces: Paces;
   /** By key of a queue, the place from which on tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
 
-  constructor(mustWaitForPace: (task: Task) => boolean) {
-    this.#mustWaitForPace = mustWaitForPace;
+  constructor(paces: Paces) {
+    this.#paces = paces;
   }
 
   /** A queue with a limit of 1 keeps strict order. `tasks` are all of the queue. */
@@ -33,7 +34,7 @@ export class QueueOrder {
   }
 
   findHoldPlace(key: string): string | undefined {
-    return this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
+    return this.#holdPlaces.get(key);
   }
 
   /** From now on the task holds back those behind it. */
@@ -65,7 +66,7 @@ export class QueueOrder {
   findNext(queue: TaskQueue): Task | undefined {
     const first = this.#findReadyTask(queue);
     if (first === undefined) return undefined;
-    const holdPlace = this.findHoldPlace(queue.key);
+    const holdPlace = this.#holdPlaces.get(queue.key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
     const { strictOrder } = queue;
     if (strictOrder === null) return first;
@@ -91,7 +92,7 @@ export class QueueOrder {
     while (waitingForPace.length + underWayCount < runningMax) {
       ready.popWhile((task) => !this.lanes.confirmOffer(task));
       const first = ready.peek();
-      if (first === undefined || !this.#mustWaitForPace(first)) return first;
+      if (first === undefined || !this.#paces.mustWait(first)) return first;
       ready.pop();
       waitingForPace.push(first);
     }

@@ -33,15 +33,15 @@ export type RetentionRules = {
    */
   readonly bytesOf: (id: string) => number;
   readonly retentionMs: Readonly<Record<ItemEnd['kind'], number>>;
-  readonly finishedMax: number;
-  /** Most bytes of finished items to keep, with `otherFinishedBytes`. */
-  readonly finishedBytesMax: number;
-  /** The bytes of other records that belong to finished items, such as their events. */
-  readonly otherFinishedBytes: () => number;
-  /** The most of all items: above it the one that ended first goes, finished or failed. */
-  readonly countMax: number;
-  readonly bytesMax: number;
-  readonly bytesTotal: () => number;
+  /** Above these limits the one that ended first goes. */
+  readonly limits: {
+    /** `finished`: they hold for finished items, which alone go; `all`: for items of any status. */
+    readonly of: 'finished' | 'all';
+    readonly countMax: number;
+    readonly bytesMax: number;
+    /** The bytes of all items; or those that finished items take beside their records. */
+    readonly bytes: () => number;
+  };
 };
 
 /** An item as it was when it ended. It is outdated if the record was written since. */
@@ -107,25 +107,18 @@ export class QueueRetention {
       this.#finishedCount += 1;
       this.#finishedBytes += after.bytes;
     }
-    if (!this.#sweeper.isStarted || !this.#context.ownership.isMaintainer()) return;
-    if (this.#isOverLimits()) this.#sweeper.sweep();
-  }
-
-  #isOverLimits(): boolean {
-    if (this.#finishedCount > this.#rules.finishedMax) return true;
-    if (this.#computeExcessFinishedBytes() > 0) return true;
     const { count, bytes } = this.#computeExcess();
-    return (count > 0 || bytes > 0) && this.#peekOldest() !== undefined;
-  }
-
-  #computeExcessFinishedBytes(): number {
-    const { finishedBytesMax, otherFinishedBytes } = this.#rules;
-    return this.#finishedBytes + otherFinishedBytes() - finishedBytesMax;
+    if (count <= 0 && bytes <= 0) return;
+    if (this.#context.ownership.isMaintainer() && this.#peekExcess() !== undefined) {
+      this.#sweeper.sweep();
+    }
   }
 
   #computeExcess(): { count: number; bytes: number } {
-    const { countMax, bytesMax, bytesTotal } = this.#rules;
-    return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
+    const { of, countMax, bytesMax, bytes } = this.#rules.limits;
+    return of === 'finished'
+      ? { count: this.#finishedCount - countMax, bytes: this.#finishedBytes + bytes() - bytesMax }
+      : { count: this.#records.size - countMax, bytes: bytes() - bytesMax };
   }
 
   async #sweepAll(): Promise<void> {
@@ -185,29 +178,37 @@ export class QueueRetention {
     return bytes !== undefined && this.#rules.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
+  /** Takes items that are too old, and then those that end an excess. */
   #takeRemovable(): EndedItem[] {
-    const { retentionMs, finishedMax } = this.#rules;
+    const { retentionMs, limits, bytesOf } = this.#rules;
     const nowMs = this.#context.clock.now();
+    const excess = this.#computeExcess();
     const removable: EndedItem[] = [];
-    let excessCount = this.#finishedCount - finishedMax;
-    let excessBytes = this.#computeExcessFinishedBytes();
+    const take = (item: EndedItem): void => {
+      this.#endedItems[item.kind].pop();
+      removable.push(item);
+      if (limits.of === 'finished' && item.kind === 'failed') return;
+      excess.count -= 1;
+      excess.bytes -= bytesOf(item.id);
+    };
     // The front of a queue has the item that ended first.
-    const take = (kind: ItemEnd['kind'], isDue: (item: EndedItem) => boolean): void => {
+    const takeWhile = (kind: ItemEnd['kind'], isDue: (item: EndedItem) => boolean): void => {
       const items = this.#endedItems[kind];
       for (let first = items.peek(); first !== undefined; first = items.peek()) {
-        if (removable.length >= CHUNK_ITEMS_MAX || !isDue(first)) return;
-        items.pop();
-        removable.push(first);
-        if (kind === 'failed') continue;
-        excessCount -= 1;
-        excessBytes -= this.#rules.bytesOf(first.id);
+        if (removable.length === CHUNK_ITEMS_MAX || !isDue(first)) return;
+        take(first);
       }
     };
-    take('finished', ({ endedAtMs }) =>
-      excessCount > 0 || excessBytes > 0 || endedAtMs < nowMs - retentionMs.finished);
-    take('failed', ({ endedAtMs }) => endedAtMs < nowMs - retentionMs.failed);
-    take('failed', (item) => this.#displaces(item));
-    this.#takeExcess(removable);
+    const isOld = ({ kind, endedAtMs }: EndedItem): boolean =>
+      endedAtMs < nowMs - retentionMs[kind];
+    takeWhile('finished', isOld);
+    takeWhile('failed', isOld);
+    takeWhile('failed', (item) => this.#displaces(item));
+    while (removable.length < CHUNK_ITEMS_MAX && (excess.count > 0 || excess.bytes > 0)) {
+      const oldest = this.#peekExcess();
+      if (oldest === undefined) break;
+      take(oldest);
+    }
     return removable;
   }
 
@@ -220,24 +221,10 @@ export class QueueRetention {
     return true;
   }
 
-  #takeExcess(removable: EndedItem[]): void {
-    let { count, bytes } = this.#computeExcess();
-    const subtract = (item: EndedItem): void => {
-      count -= 1;
-      bytes -= this.#rules.bytesOf(item.id);
-    };
-    for (const item of removable) subtract(item);
-    while (removable.length < CHUNK_ITEMS_MAX && (count > 0 || bytes > 0)) {
-      const oldest = this.#peekOldest();
-      if (oldest === undefined) return;
-      this.#endedItems[oldest.kind].pop();
-      removable.push(oldest);
-      subtract(oldest);
-    }
-  }
-
-  #peekOldest(): EndedItem | undefined {
+  /** The item that goes next while there are too many. */
+  #peekExcess(): EndedItem | undefined {
     const oldestFinished = this.#endedItems.finished.peek();
+    if (this.#rules.limits.of === 'finished') return oldestFinished;
     const oldestFailed = this.#endedItems.failed.peek();
     if (oldestFinished === undefined || oldestFailed === undefined) {
       return oldestFinished ?? oldestFailed;

@@ -115,14 +115,15 @@ export class QueueWorker<Item, Result> {
   readonly #onEnd = (): void => {
     this.#underWayCount -= 1;
     this.#requestRun();
-    if (this.#underWayCount === 0) this.#onIdle();
+    if (this.#underWayCount === 0) this.#onIdle?.();
   };
   readonly #onFailure = (thrown: unknown): void => {
     this.#context.log.error(`${this.#attempter.noun} failed unexpectedly`, { error: thrown });
     this.#onEnd();
   };
-  #onIdle: () => void = () => {};
+  #onIdle: (() => void) | null = null;
   readonly #closing = new AbortController();
+  readonly closing = this.#closing.signal;
   readonly #cutOff = new AbortController();
   /** For a lease that may end, the signal that aborts when it has ended or `#cutOff` aborts. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
@@ -157,7 +158,7 @@ export class QueueWorker<Item, Result> {
 
   /** Must be called when the result of `describeQueue` has changed without its webhook. */
   updateQueue(key: string): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.closing.aborted) return;
     const { webhookQueues } = this.#attempter;
     if (webhookQueues !== null) {
       this.#laneUpdates.follow(key, webhookQueues.describeOrder(key));
@@ -166,10 +167,6 @@ export class QueueWorker<Item, Result> {
     this.#scheduler.update(queue);
     if (!queue.mayStart) this.#giveUpParked((parked) => parked.key === key);
     if (this.#isStarted) this.#endIfOrphaned(key);
-  }
-
-  get closing(): AbortSignal {
-    return this.#closing.signal;
   }
 
   start(): void {
@@ -210,7 +207,7 @@ export class QueueWorker<Item, Result> {
    * rate.
    */
   #requestRun(): void {
-    if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
+    if (this.#isRunRequested || !this.#isStarted || this.closing.aborted) return;
     this.#isRunRequested = true;
     setImmediate(() => {
       this.#isRunRequested = false;
@@ -270,10 +267,10 @@ export class QueueWorker<Item, Result> {
   }
 
   #startTasks(): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.closing.aborted) return;
     const { store, ownership, clock } = this.#context;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
-    while (!this.#closing.signal.aborted
+    while (!this.closing.aborted
       && this.#underWayCount - this.#parked.size < ACTIVE_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#attempter.mayBegin()) return;
@@ -357,7 +354,7 @@ export class QueueWorker<Item, Result> {
     const { id, queue: { key } } = runningTask.task;
     this.#parked.set(id, { key, giveUp });
     this.#scheduler.setParked(runningTask, true);
-    if (this.#closing.signal.aborted) giveUp();
+    if (this.closing.aborted) giveUp();
   }
 
   #resume(runningTask: RunningTask): void {

@@ -73,35 +73,34 @@ export class Scheduler {
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
   readonly #paces: Paces;
-  #onRunnable: () => void = () => {};
   #isClosed = false;
 
   /** `isPaced` returns whether the pace counts the next start of a task. */
   constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
     this.#runningPerQueueMax = limits.runningPerQueueMax;
-    this.#permits = new Permits(limits, () => this.#onRunnable());
+    this.#permits = new Permits(limits);
     this.#paces = new Paces(clock, isPaced, (key) => this.#wakeQueue(key));
-    this.#order = new QueueOrder((task) => this.#paces.mustWait(task));
+    this.#order = new QueueOrder(this.#paces);
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
   /** Makes tasks due. `onRunnable` is called whenever `startNext` may find another task. */
   start(onRunnable: () => void): void {
-    this.#onRunnable = onRunnable;
+    this.#permits.onRunnable = onRunnable;
     this.#dueTimes.start();
     onRunnable();
   }
 
   /** Must be called when an attempt may begin again: see `Attempter.mayBegin`. */
   wake(): void {
-    this.#onRunnable();
+    this.#permits.onRunnable();
   }
 
   /** Attempts under way may still be released and settled, which starts no timer. */
   close(): void {
     this.#isClosed = true;
-    this.#onRunnable = () => {};
+    this.#permits.onRunnable = () => {};
     this.#dueTimes.close();
     for (const timer of this.#pauseTimers) timer.cancel();
     this.#pauseTimers.clear();

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/store-port.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
-import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
+import { FanOuts } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { IS_LONG, someOf, longTest } from '../../support/long.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -182,10 +182,14 @@ function openFanOuts(brokenId: string | null = null): FanOutPlace {
   const context = createContext({ store: failing, clock, writeLog: (line) => logLines.push(line) });
   return {
     clock, store, logLines, fanOuts: new FanOuts(context),
-    put: (eventId, count) => store.transact((transaction) => putFanOut(transaction, {
-      identifier: eventId, seed: eventId, createdAt: '2026-01-01T00:00:00.000Z', event: 'thing',
-      hooks: Array.from({ length: count }, (_, index) => `hook-${index}`),
-    })),
+    async put(eventId, count) {
+      const record = JSON.stringify({
+        identifier: eventId, seed: eventId, createdAt: '2026-01-01T00:00:00.000Z', event: 'thing',
+        hooks: Array.from({ length: count }, (_, index) => `hook-${index}`),
+      });
+      await store.transact((transaction) =>
+        transaction.put(fanOutCollection.name, eventId, record));
+    },
   };
 }
 

@@ -86,6 +86,7 @@ test('options that are none, or not of their kind, are named', async () => {
     [{ dat: 'x' }, /unknown option `dat`: did you mean `data`/],
     [{ directory: 'x' }, /unknown option `directory`: known are data, settings, actions, logger/],
     [{ data: 5 }, /`data` must be the path/], [{ settings: null }, /settings must hold a JSON/],
+    [{ settings: { http: { timeuot: 5 } } }, /http\.timeuot.*http\.timeout/],
     [{ actions: {} }, /`actions` must be an array/],
     [{ logger: console }, /`logger` lacks warning/],
     [{ logger: null }, /`logger` lacks debug, info, warning, error/],

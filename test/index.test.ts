@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, createHookshelf } from '../src/index.ts';
 import type { Hookshelf } from '../src/index.ts';
 import { ask } from './e2e/ask.ts';
-import { openHookshelf, serveHandler } from './support/embedded.ts';
-import { createTemporaryFolder } from './support/temporary-folder.ts';
+import { openHookshelf } from './support/embedded.ts';
 
 test('an app serves what was added in process', async (context) => {
   const shelf = await openHookshelf(context);
@@ -13,14 +11,6 @@ test('an app serves what was added in process', async (context) => {
   const { status, text } = await ask(`${url}/api/books/${added.id}`);
   assert.equal(status, 200);
   assert.deepEqual(JSON.parse(text), added);
-});
-
-test('the handler serves inside a plain node:http server', async (context) => {
-  const shelf = await openHookshelf(context);
-  const { url } = await serveHandler(context, shelf.handler);
-  const { status, text } = await ask(`${url}/healthz`);
-  assert.equal(status, 200);
-  assert.deepEqual(JSON.parse(text), { status: 'ok' });
 });
 
 test('two apps on two directories live in one process', async (context) => {
@@ -49,30 +39,6 @@ test('books are replaced, patched, listed by page and deleted', async (context) 
   assert.deepEqual([plan, total], ['page-by-id', 2]);
   await books.delete(first.id);
   assert.throws(() => books.get(first.id), { code: 'not_found' });
-});
-
-test('what is stored is there after a new start', async () => {
-  const data = createTemporaryFolder();
-  const before = await createHookshelf({ data });
-  const added = await before.books.add({ title: 'Stays' });
-  await before.close();
-  const after = await createHookshelf({ data });
-  assert.deepEqual(after.books.get(added.id), added);
-  await after.close();
-});
-
-test('a directory has one owner', async (context) => {
-  const data = createTemporaryFolder();
-  await openHookshelf(context, { data });
-  await assert.rejects(createHookshelf({ data }), (error: unknown) =>
-    error instanceof AppError && error.code === 'conflict'
-      && error.message.includes(String(process.pid)));
-});
-
-test('wrong settings are named', async () => {
-  const http: object = { timeuot: 5 };
-  await assert.rejects(createHookshelf({ settings: { http } }),
-    { code: 'usage', message: /http\.timeuot.*http\.timeout/ });
 });
 
 test('limits of time may be any part of a second', async (context) => {

@@ -25,12 +25,6 @@ async function openMany(
   return opened.filter(({ status }) => status === 'fulfilled').length;
 }
 
-test('readers that open their streams at once are limited as others are', async () => {
-  const broadcast = createBroadcast();
-  assert.equal(await openMany(broadcast, WHOLE, 300), 256);
-  broadcast.close();
-});
-
 test('one customer does not take the streams of all', async () => {
   const broadcast = createBroadcast();
   const viewOf = (key: string): StreamFilter => ({

@@ -13,16 +13,6 @@ const TITLES = [
   '"title":"no"', '","updatedAt":"2000', '😀\\', 'x'.repeat(1000),
 ];
 
-test('every title is read as JSON.parse reads it', () => {
-  for (const title of TITLES) {
-    const bytes = Buffer.from(JSON.stringify({
-      id: 'a', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', title,
-      subtitle: 'no', authors: [],
-    }));
-    assert.equal(readTitle(bytes), title);
-  }
-});
-
 test('members are read from the bytes as from the parsed book', () => {
   const random = createRandom(1);
   for (let round = 0; round < 500; round += 1) {

@@ -71,7 +71,7 @@ function readStatus(
 ): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
-  const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
+  const { pending, room, inFlight, oldestPendingMs } = webhooks.statistics();
   const sum = (count: (name: string) => number): number =>
     collections.reduce((total, name) => total + count(name), 0);
   const requests = webhooks.requests.totals();
@@ -89,7 +89,7 @@ function readStatus(
       backedUpAt: findLater(formatTimestampOrNull(store.backupMs), backups?.newestAt ?? null),
     },
     catalog: { indexes: indexes.listReports(), importedRecords: countImportedRecords() },
-    deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
+    deliveries: { pending, ...room, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),

@@ -61,6 +61,15 @@ export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
   return [
     gauge('deliveries_pending', 'Deliveries that wait for an attempt or are in one.',
       () => read().pending),
+    gauge('delivery_queue_limit', 'How many deliveries may wait: outgoing.maxPending.',
+      () => read().room.pendingMax),
+    gauge('delivery_queue_bytes', 'Bytes of the deliveries that wait or have failed.',
+      () => read().room.bytes),
+    gauge('delivery_queue_bytes_limit',
+      'How many bytes these may have: outgoing.maxPendingBytes, or an eighth of --max-memory.',
+      () => read().room.bytesMax),
+    gauge('delivery_queue_full', '1 while the queue refused what came last, and would again.',
+      () => Number(read().room.fullReason !== null)),
     gauge('deliveries_in_flight', 'Attempts under way.', () => read().inFlight),
     gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
       () => read().inFlightByHost.map(({ host, inFlight }) =>

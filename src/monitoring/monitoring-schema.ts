@@ -46,8 +46,11 @@ export const statusSchema = objectSchema('Status', {
     ],
   }),
   deliveries: objectSchema('DeliveryQueueStatus', {
-    pending: COUNT, inFlight: COUNT, oldestPendingMs: COUNT,
-  }),
+    pending: COUNT, pendingMax: COUNT,
+    bytes: [COUNT, 'Of those that wait or have failed'], bytesMax: COUNT,
+    fullReason: [TEXT, 'Why it refused what came last, and would again; null: it takes more'],
+    inFlight: COUNT, oldestPendingMs: COUNT,
+  }, { nullable: ['fullReason'] }),
   requests: objectSchema('InboxStatus', { pending: COUNT, failed: COUNT }),
   webhooks: [
     objectSchema('WebhookCounts', { healthy: COUNT, failing: COUNT, rejecting: COUNT, off: COUNT }),

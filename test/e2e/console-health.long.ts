@@ -109,6 +109,15 @@ test('the overview names what fails, with reason and time, also after a restart'
     }
   }));
 
+test('the overview says that the queue of deliveries is full', { skip },
+  () => withServer(async (server) => {
+    await target.turn('failing');
+    await makeOutgoing(server, 'stock', { triggerEvent: 'shop.sold', retrySchedule: [3600] });
+    await call(server, 'POST', '/api/events', { name: 'shop.sold', payload: {} });
+    await open(server, '#/');
+    await person.sees(/not those that queue deliveries, as 1 wait \(outgoing\.maxPending\)/);
+  }, { HOOKSHELF_OUTGOING_MAX_PENDING: '1' }));
+
 test('the overview names keys that hold back many deliveries', { skip },
   () => withServer(async (server) => {
     await target.turn('failing');

@@ -148,10 +148,15 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 }
 
 function statusBanner(
-  { isReady, reason, webhooks: { failing, rejecting }, unhealthy, backups }: ServiceStatus,
+  {
+    isReady, reason, deliveries, webhooks: { failing, rejecting }, unhealthy, backups,
+  }: ServiceStatus,
 ): HTMLElement {
   if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
+  if (deliveries.fullReason !== null) {
+    problems.push(`not those that queue deliveries, as ${deliveries.fullReason}`);
+  }
   if (failing > 0) problems.push(`${formatQuantity(failing, 'webhook')} failing`);
   if (rejecting > 0) {
     problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);

@@ -90,6 +90,8 @@ export class HttpExchange implements Exchange {
   hasResponded = false;
   readonly #context: ExchangeContext;
   readonly #peerAddress: string | undefined;
+  /** Why the server could not do what it was asked for, as the caller was told; null: it could. */
+  #failureReason: string | null = null;
 
   constructor(
     context: ExchangeContext, endpoint: Endpoint, request: IncomingMessage,
@@ -250,6 +252,7 @@ export class HttpExchange implements Exchange {
       this.log.warning(thrown.message,
         { path: this.path, ...target === undefined ? {} : { target }, hops });
     }
+    if (thrown instanceof AppError && status >= 500) this.#failureReason = thrown.message;
     this.send(status, headers, body);
   }
 
@@ -348,6 +351,7 @@ export class HttpExchange implements Exchange {
       durationMs: Math.round(durationMs * 1000) / 1000,
       bytes,
       client: this.clientAddress,
+      ...this.#failureReason === null ? {} : { reason: this.#failureReason },
     });
   }
 }

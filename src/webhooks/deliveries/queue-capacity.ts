@@ -34,6 +34,20 @@ const BOUND_SHARE = 0.5;
 
 type StatusCounts = { readonly [Status in OutgoingStatus]: number };
 
+/** The limits of the queue, and what counts towards them. */
+export type QueueRoom = {
+  readonly pendingMax: number;
+  readonly bytes: number;
+  readonly bytesMax: number;
+  /** Why the queue refused what came last, and would refuse it again; null: it takes more. */
+  readonly fullReason: string | null;
+};
+
+/** One more delivery, however small. */
+const LEAST_DEMAND = { count: 1, bytes: 1 };
+
+type Shortage = { readonly reason: string; readonly missingBytes: number };
+
 /** Room for the body of a delivery: now, when other deliveries have left, or never. */
 type BodyRoom = 'free' | 'later' | 'never';
 
@@ -55,6 +69,8 @@ export class QueueCapacity {
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
+  /** The last demand, where it was refused. */
+  #refusedDemand = LEAST_DEMAND;
   #fullListener: (missingBytes: number) => void = () => {};
   #recordBytes = 0;
   #bodyBytes = 0;
@@ -85,8 +101,12 @@ export class QueueCapacity {
     return { ...this.#counts, pending: this.#counts.pending + this.#fanOuts.unwrittenCount };
   }
 
-  get bytes(): number {
-    return this.#recordBytes + this.#eventUse.queuedBytes;
+  get room(): QueueRoom {
+    const { count, bytes } = this.#refusedDemand;
+    return {
+      pendingMax: this.#pendingMax, bytes: this.#bytes, bytesMax: this.#bytesMax,
+      fullReason: this.#findShortage(count, bytes)?.reason ?? null,
+    };
   }
 
   /** Calls `listener` when something finds no room, with the bytes that are to be freed. */
@@ -128,23 +148,36 @@ export class QueueCapacity {
   assertRoom(
     count: number, bytes: number, reserved = { count: 0, bytes: 0 }, isBound = false,
   ): void {
+    this.assertFits(count, bytes);
+    const shortage = this.#findShortage(count, bytes, reserved, isBound);
+    // The share of a customer may be full alone; he must not remove the failed ones of others.
+    if (!isBound) {
+      this.#refusedDemand = shortage === null ? LEAST_DEMAND : { count, bytes };
+      this.#askForRoom(shortage?.missingBytes ?? 0);
+    }
+    if (shortage === null) return;
+    throw new AppError('unavailable', `the queue of deliveries is full: ${shortage.reason}`,
+      { retryAfterS: RETRY_AFTER_FULL_S });
+  }
+
+  #findShortage(
+    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, isBound = false,
+  ): Shortage | null {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
     const share = isBound ? BOUND_SHARE : 1;
     const portion = isBound ? 'half of ' : '';
     const pendingMax = Math.floor(this.#pendingMax * share);
     if (waitingCount + reserved.count + count > pendingMax) {
-      throw queueFullError(`${pendingMax} wait (${portion}outgoing.maxPending)`);
+      return { reason: `${pendingMax} wait (${portion}outgoing.maxPending)`, missingBytes: 0 };
     }
-    this.assertFits(count, bytes);
-    const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
-    const bytesMax = this.#bytesMax * share;
-    const missingBytes = usedBytes + bytes + count * RECORD_BYTES - bytesMax;
-    if (bytes === 0 || missingBytes <= 0) return;
-    // A customer must not remove the failed deliveries of others.
-    if (!isBound) this.#askForRoom(missingBytes);
-    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
-      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`);
+    const usedBytes = this.#bytes + this.#bodyBytes + reserved.bytes;
+    const missingBytes =
+      usedBytes + bytes + count * RECORD_BYTES - this.#bytesMax * share;
+    if (bytes === 0 || missingBytes <= 0) return null;
+    const reason = `${this.#bytes} bytes wait or have failed and are kept `
+      + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`;
+    return { reason, missingBytes };
   }
 
   /** Throws `NeverFitsError` when an empty queue would have no room. */
@@ -180,18 +213,16 @@ export class QueueCapacity {
 
   #isFree(bytes: number): boolean {
     const missingBytes =
-      this.bytes + this.#bodyBytes + bytes - this.#bytesMax * BODIES_FACTOR;
-    if (missingBytes > 0) this.#askForRoom(missingBytes);
+      this.#bytes + this.#bodyBytes + bytes - this.#bytesMax * BODIES_FACTOR;
+    this.#askForRoom(missingBytes);
     return missingBytes <= 0;
   }
 
   #askForRoom(missingBytes: number): void {
-    this.#fullListener(missingBytes + this.#bytesMax * ROOM_AHEAD_SHARE);
+    if (missingBytes > 0) this.#fullListener(missingBytes + this.#bytesMax * ROOM_AHEAD_SHARE);
   }
-}
 
-function queueFullError(reason: string): AppError {
-  return new AppError('unavailable', `the queue of deliveries is full: ${reason}`, {
-    retryAfterS: RETRY_AFTER_FULL_S,
-  });
+  get #bytes(): number {
+    return this.#recordBytes + this.#eventUse.queuedBytes;
+  }
 }

@@ -381,6 +381,26 @@ test('doctor names webhooks that wait for a place at their host', () =>
     assert.equal(code, 0);
   }));
 
+test('doctor names incoming webhooks that fail or reject, a full queue and silent nodes', () =>
+  inPlace('without a server', async (place) => {
+    const at = '2026-01-01T00:00:00Z';
+    const unhealthy = [
+      { direction: 'incoming', webhook: 'orders', state: 'failing', reason: 'ECONNREFUSED' },
+      { direction: 'incoming', webhook: 'shop', state: 'rejecting', reason: null },
+      { direction: 'outgoing', webhook: 'crm', state: 'failing', reason: '500' },
+    ];
+    const deliveries = { fullReason: '2 wait (outgoing.maxPending)' };
+    const { code, stdout } = await runDoctorBeside(place, { unhealthy, deliveries }, { nodes: [
+      { identifier: 'a', address: '10.0.0.1:80', isLive: true, lastHeardAt: at },
+      { identifier: 'b', address: '10.0.0.2:80', isLive: false, lastHeardAt: at },
+    ] });
+    assert.match(stdout, /^incoming +warning +orders is failing \(ECONNREFUSED\); shop is rej/m);
+    assert.match(stdout, /^outgoing +warning +crm is failing \(500\): /m);
+    assert.match(stdout, /^queue +warning +what would queue a delivery gets 503: 2 wait /m);
+    assert.match(stdout, /^nodes +warning +silent: 10\.0\.0\.2:80 since 2026-01-01/m);
+    assert.equal(code, 0);
+  }));
+
 test('doctor and settings:show wait five seconds for a server that hangs, once', (context) =>
   inPlace('without a server', async (place) => {
     const timeout = context.mock.method(AbortSignal, 'timeout', () => {
@@ -405,8 +425,9 @@ test('doctor and settings:show wait five seconds for a server that hangs, once',
 /** Runs `doctor` beside a server that tells this of itself. */
 async function runDoctorBeside(
   place: Place, status: Readonly<Record<string, unknown>>,
-  { settings = [], now }: {
-    readonly settings?: readonly object[]; readonly now?: () => number;
+  { settings = [], nodes = [], now }: {
+    readonly settings?: readonly object[]; readonly nodes?: readonly object[];
+    readonly now?: () => number;
   } = {},
 ): Promise<Ran> {
   const answers: Readonly<Record<string, unknown>> = {
@@ -415,7 +436,7 @@ async function runDoctorBeside(
       server: { urls: [], certificate: null, openFilesMax: null },
       store: { engine: null, durability: null }, ...status,
     },
-    '/api/settings': settings,
+    '/api/settings': settings, '/api/nodes': nodes,
   };
   const server = createHttpServer((request, response) =>
     response.end(JSON.stringify(answers[request.url ?? ''] ?? [])));

@@ -144,6 +144,8 @@ test('the access log has the requests of its level, and no query', async () => {
     const lines = server.logged.filter(({ message }) => message === 'request');
     assert.deepEqual(lines.map(({ fields }) => `${fields['path']} ${fields['status']}`), expected);
     assert(lines.every(({ fields }) => fields['client'] === '127.0.0.1'));
+    assert(lines.every(({ fields: { path, reason } }) =>
+      reason === (path === '/broken' ? 'not now' : undefined)));
   }
 });
 

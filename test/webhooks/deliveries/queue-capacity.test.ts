@@ -64,6 +64,29 @@ test('the bytes of a payload count, not its characters', async () => {
   assert.equal(keptBytes(simulation), 0);
 });
 
+test('the statistics say why the queue is full, until it takes what it refused', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  const { webhooks } = simulation;
+  await simulation.addHook('there', {}, DOWN);
+  for (let count = 0; count < 3; count += 1) await simulation.emit(PAYLOAD);
+  assert.equal(webhooks.statistics().room.fullReason, null);
+  await assert.rejects(simulation.run(webhooks.emit('thing.x', PAYLOAD)), isFull);
+  const { fullReason, bytes, bytesMax } = webhooks.statistics().room;
+  assert.equal(fullReason, `${bytes} bytes wait or have failed and are kept `
+    + '(outgoing.maxPendingBytes: 35000)');
+  assert.ok(bytes > 30_000 && bytes <= bytesMax, `${bytes}`);
+  simulation.targets.set('there', UP);
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(webhooks.statistics().room.fullReason, null);
+});
+
+test('the statistics say that as many wait as may, before one more is refused', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 2 } });
+  await simulation.addHook('there', {}, DOWN);
+  await simulation.emitMany(2);
+  assert.equal(simulation.webhooks.statistics().room.fullReason, '2 wait (outgoing.maxPending)');
+});
+
 test('what is refused of one event of a turn is not of the others', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 2 } });
   await simulation.addHook('there', {}, DOWN);

@@ -29,6 +29,7 @@ import {
 } from '../../../settings/public-settings.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
+import { nodeResource } from '../../../nodes/node-resource.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
@@ -69,11 +70,14 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'proxy': checkProxy,
   'senders': checkOfServer(checkSenders),
   'own events': checkOfServer(checkOwnEvents),
+  'incoming': checkOfServer(checkIncomingHealth),
   'outgoing': checkOfServer(checkOutgoingHealth),
   'outgoing TLS': checkOfServer(checkClientCertificates),
+  'queue': checkOfServer(checkQueue),
   'order': checkOfServer(checkOrder),
   'hosts': checkOfServer(checkHosts),
   'followers': checkOfServer(checkFollowers),
+  'nodes': checkOfServer(checkNodes),
   'backups': checkBackups,
 };
 
@@ -344,23 +348,50 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
 }
 
+/** Finds incoming webhooks whose actions fail, and those that reject most requests. */
+function checkIncomingHealth(server: RunningServer): DoctorFinding {
+  const webhooks = selectUnhealthy(server, 'incoming');
+  if (webhooks.length === 0) return ok('no incoming webhook fails or rejects most requests');
+  return warning(describeUnhealthy(webhooks),
+    webhooks.some(({ state }) => state === 'failing')
+      ? 'mend the action; what was accepted and has failed runs again by: request:replay --failed'
+      : 'correct the webhook or its sender; the log has the check, and incomingwebhook:diagnose '
+        + 'more');
+}
+
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
-function checkOutgoingHealth({ status }: RunningServer): DoctorFinding {
-  const { unhealthy } = status;
-  const webhooks = (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
-    .filter(({ direction }) => direction === 'outgoing');
-  const labels = webhooks
-    .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
-      + `(${typeof reason === 'string' ? reason : 'no reason is known'})`);
-  if (labels.length === 0) {
+function checkOutgoingHealth(server: RunningServer): DoctorFinding {
+  const webhooks = selectUnhealthy(server, 'outgoing');
+  if (webhooks.length === 0) {
     return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
   }
-  return warning(joinFirst(labels, { separator: '; ' }),
+  return warning(describeUnhealthy(webhooks),
     webhooks.some(({ state }) => state === 'off')
       ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
         + 'outgoingwebhook:acknowledge'
       : 'mend the target; what waits is tried again by itself, and what has failed by: '
         + 'delivery:retry --failed');
+}
+
+function selectUnhealthy(
+  { status: { unhealthy } }: RunningServer, direction: 'incoming' | 'outgoing',
+): readonly JsonObject[] {
+  return (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
+    .filter((webhook) => webhook['direction'] === direction);
+}
+
+function describeUnhealthy(webhooks: readonly JsonObject[]): string {
+  return joinFirst(webhooks.map(({ webhook, state, reason }) =>
+    `${formatValue(webhook)} is ${formatValue(state)} `
+      + `(${typeof reason === 'string' ? reason : 'no reason is known'})`), { separator: '; ' });
+}
+
+/** Tells whether the queue of deliveries is full: then what would queue one more gets 503. */
+function checkQueue({ status }: RunningServer): DoctorFinding {
+  const { fullReason } = expectObject(status['deliveries']);
+  return typeof fullReason !== 'string' ? ok('there is room for deliveries')
+    : warning(`what would queue a delivery gets 503: ${fullReason}`,
+      'see why targets do not take what waits, cancel it by delivery:cancel, or raise that');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */
@@ -402,6 +433,17 @@ async function checkFollowers(
   { status, ask }: RunningServer, { io }: CommandContext,
 ): Promise<DoctorFinding> {
   return describeFollowers(status, await ask('/api/tokens'), io.now());
+}
+
+/** Finds nodes that have stopped, or do not reach the engine. */
+async function checkNodes({ ask }: RunningServer): Promise<DoctorFinding> {
+  const nodes = expectObjects(await ask(nodeResource.path));
+  if (nodes.length === 0) return ok('no engine: the server is alone');
+  const labels = nodes.filter(({ isLive }) => isLive !== true)
+    .map(({ identifier, address, lastHeardAt }) => `${formatValue(address ?? identifier)} since `
+      + formatValue(lastHeardAt));
+  return labels.length === 0 ? ok(`all ${nodes.length} are heard`)
+    : warning(`silent: ${joinFirst(labels)}`, 'see its log, or start it again');
 }
 
 function parseTriggers(

@@ -116,7 +116,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
   }
 
   statistics(): DeliveryStatistics {
-    const { scheduler, clock, webhooks } = this.#context;
+    const { scheduler, clock, webhooks, capacity } = this.#context;
     const { oldestPlace } = scheduler;
     const formatHook = (webhookIdOrLabel: string): string => {
       const webhook = webhooks.find(webhookIdOrLabel);
@@ -124,6 +124,7 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
     };
     return {
       pending: scheduler.size,
+      room: capacity.room,
       inFlight: scheduler.runningCount,
       oldestPendingMs: oldestPlace === null ? 0
         : Math.max(0, clock.now() - timeOfUuidV7(oldestPlace)),

@@ -2,10 +2,12 @@
 import { timeOfUuidV7 } from '../../../base/uuid.ts';
 import { Histogram } from '../../../server/metrics/metric-source.ts';
 import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../../webhook-label.ts';
+import type { QueueRoom } from '../queue-capacity.ts';
 import type { Delivery, SendOutcome } from '../delivery.ts';
 
 export type DeliveryStatistics = {
   readonly pending: number;
+  readonly room: QueueRoom;
   readonly inFlight: number;
   readonly oldestPendingMs: number;
   readonly figures: DeliveryCounters;

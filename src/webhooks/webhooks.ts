@@ -41,7 +41,7 @@ import { webhookStatisticsCollection } from './health/webhook-statistics.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
-import type { ConfiguredServices } from './configuration/configuration-service.ts';
+import type { ConfiguredServices } from './configuration/configuration-handlers.ts';
 import type { RelayContext } from './relay-context.ts';
 import {
   IncomingWebhookIndex, warnOfUnusableWebhooks,

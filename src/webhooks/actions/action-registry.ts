@@ -14,7 +14,7 @@ import { createEmptyPayload, toPayload } from './action-payload.ts';
 import {
   ActionResult, type Action, type ActionClass, type ActionContext, type ActionOptions, type Payload,
 } from './action.ts';
-import { ChainedHttpSender } from './chained-http-sender.ts';
+import { sendInChain } from './chained-request.ts';
 
 /** The means by which a run of a request waits, for actions whose runs wait for one another. */
 export type RunWait = {
@@ -144,7 +144,10 @@ function registerClass(
     validateOptions: (options) => validateOptions(candidate, toDoubles(options), log),
     run: (call) => execute.call(
       instance, parsePlainPayload(call.payloadJson()), call.context, toDoubles(call.options),
-      { log: call.log, http: new ChainedHttpSender(http, call), ActionResult }),
+      {
+        log: call.log, ActionResult,
+        http: { request: (request) => sendInChain(http, call, request) },
+      }),
   };
 }
 

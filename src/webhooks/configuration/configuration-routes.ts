@@ -7,23 +7,19 @@ import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { readQuery } from '../../server/query.ts';
-import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
+import type { ConfiguredServices } from './configuration-handlers.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { createDocumentSchema, planSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
 
-const loadService = lazyImport(() => import('./configuration-service.ts'));
-
-type GetService = () => Promise<ConfigurationService>;
+const loadHandlers = lazyImport(() => import('./configuration-handlers.ts'));
 
 export function configurationRoutes(
   context: RelayContext, services: ConfiguredServices,
 ): readonly HttpRoute[] {
-  const getService: GetService = async () =>
-    loadService((module) => new module.ConfigurationService(context, services));
-  return [exportRoute(getService), applyRoute(getService)];
+  return [exportRoute(context), applyRoute(context, services)];
 }
 
 const ONLY_APPLIED = {
@@ -35,7 +31,7 @@ const ONLY_APPLIED = {
 const EXPORT_SCHEMA = objectSchema('ExportedConfiguration',
   Object.fromEntries(RECORD_KINDS.map(({ member }) => [member, arraySchema(ANY_JSON)])));
 
-function exportRoute(getService: GetService): HttpRoute {
+function exportRoute(context: RelayContext): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'exportConfiguration', access: 'read',
     summary: 'All action configurations and webhooks as a document for `hookshelf apply`; secrets '
@@ -51,12 +47,12 @@ function exportRoute(getService: GetService): HttpRoute {
     ],
     async handle(exchange) {
       const { onlyApplied } = readQuery(exchange.search, [ONLY_APPLIED]);
-      (await getService()).export(exchange, onlyApplied === 'true');
+      (await loadHandlers()).handleExport(context, exchange, onlyApplied === 'true');
     },
   };
 }
 
-function applyRoute(getService: GetService): HttpRoute {
+function applyRoute(context: RelayContext, services: ConfiguredServices): HttpRoute {
   return {
     method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
@@ -85,6 +81,6 @@ function applyRoute(getService: GetService): HttpRoute {
       },
       ...problemResponses(400, 409, 412, 413, 415, 422, 503, 507),
     ],
-    handle: async (exchange) => (await getService()).apply(exchange),
+    handle: async (exchange) => (await loadHandlers()).handleApply(context, services, exchange),
   };
 }

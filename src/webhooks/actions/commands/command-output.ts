@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import { endsInTime, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { CommandOutputPipes } from './output-pipes.ts';
-import type { RunFolder } from './run-folder.ts';
 
 export type KeptOutput = {
   /** The beginning of its standard output. */
@@ -37,7 +36,7 @@ export class CommandOutputs {
    * on, or 'pipe' where there can be none. Adds descriptors to close to `descriptors`.
    */
   async open(
-    pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
+    pipes: CommandOutputPipes, folder: string, descriptors: number[],
   ): Promise<readonly ('pipe' | number)[]> {
     const ends: ('pipe' | number)[] = [];
     for (const [name, output] of [['stdout', this.#stdout], ['stderr', this.#stderr]] as const) {

@@ -6,6 +6,7 @@
 import type { StdioOptions } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { removeTree } from '../../../base/files/remove-tree.ts';
 import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { RelayContext } from '../../relay-context.ts';
@@ -14,7 +15,10 @@ import {
   CommandProcess, startProcess, TERMINATION_MS, type ProcessEnd, type StartedProcess,
 } from './command-process.ts';
 import { CommandOutputPipes } from './output-pipes.ts';
-import { RunFolder, listRunFolders, type CommandFile } from './run-folder.ts';
+import {
+  listRunFolders, makeRunFolder, makeWorkingDirectory, noteProcess, openInput, readNotedProcess,
+  writeCommandFiles, type CommandFile,
+} from './run-folder.ts';
 import { sleep, type Clock } from '../../../base/clock.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isInThisNamespace, readStartTime } from '../../../store/lock/process-identity.ts';
@@ -78,7 +82,7 @@ export class CommandRunner {
       else log.error('a command that was left running cannot be ended', { pid });
     }));
     for (const folder of folders) {
-      await this.#remove(() => folder.remove(), { folder: folder.path });
+      await this.#remove(() => removeTree(folder), { folder });
     }
   }
 
@@ -111,21 +115,21 @@ export class CommandRunner {
 
   async #runInFolder(run: HookCommandRun): Promise<HookCommandEnd> {
     this.#assertOpen();
-    const folder = await RunFolder.make(this.#runsFolder);
+    const folder = await makeRunFolder(this.#runsFolder);
     try {
       return await this.#runPrepared(run, folder);
     } finally {
-      await this.#remove(() => folder.remove());
+      await this.#remove(() => removeTree(folder));
     }
   }
 
-  async #runPrepared(run: HookCommandRun, folder: RunFolder): Promise<HookCommandEnd> {
+  async #runPrepared(run: HookCommandRun, folder: string): Promise<HookCommandEnd> {
     const outputs = new CommandOutputs(run);
     const descriptors: number[] = [];
     try {
-      const paths = await folder.writeFiles(run.files);
-      const workingDirectory = run.workingDirectory ?? await folder.makeWorkingDirectory();
-      const stdin = run.stdin === null ? 'ignore' : await folder.openInput(run.stdin);
+      const paths = await writeCommandFiles(folder, run.files);
+      const workingDirectory = run.workingDirectory ?? await makeWorkingDirectory(folder);
+      const stdin = run.stdin === null ? 'ignore' : await openInput(folder, run.stdin);
       if (stdin !== 'ignore') descriptors.push(stdin);
       const ends = await outputs.open(this.#pipes, folder, descriptors);
       const empty = openSync('/dev/null', 'r');
@@ -135,7 +139,7 @@ export class CommandRunner {
         file: run.file, arguments: run.arguments, workingDirectory,
         environment: { ...run.environment, ...paths },
         stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
-      }, (pid) => folder.noteProcess(pid));
+      }, (pid) => noteProcess(folder, pid));
       // The command has its own copies: output ends only when ours are closed.
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
       return await this.#waitForEnd(startedProcess, run, outputs);
@@ -259,10 +263,10 @@ const files = createNodeFiles();
  * start time. If it has ended before what it started, or was not noted, the session is known by
  * processes that work in the folder, or write there.
  */
-function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): number[] {
-  const identity = folder.readProcess();
+function findSessions(folder: string, processes: readonly ProcessEntry[]): number[] {
+  const identity = readNotedProcess(folder);
   if (identity === null) {
-    return processes.filter(({ pid }) => holdsFileBelow(pid, folder.path))
+    return processes.filter(({ pid }) => holdsFileBelow(pid, folder))
       .map(({ sessionId }) => sessionId);
   }
   if (!isInThisNamespace(files, identity)) return [];
@@ -270,7 +274,7 @@ function findSessions(folder: RunFolder, processes: readonly ProcessEntry[]): nu
   if (startTime !== '' && startTime === identity.startTime) return [identity.pid];
   return processes
     .filter(({ pid, sessionId }) => sessionId === identity.pid
-      && (holdsFileBelow(pid, folder.path) || worksBelow(pid, folder.path)))
+      && (holdsFileBelow(pid, folder) || worksBelow(pid, folder)))
     .map(({ sessionId }) => sessionId);
 }
 

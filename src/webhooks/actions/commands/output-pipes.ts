@@ -8,7 +8,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { RunFolder } from './run-folder.ts';
+import { removeTree } from '../../../base/files/remove-tree.ts';
+import { makeRunFolder } from './run-folder.ts';
 
 /** Our end, and the descriptor of the command's end. The caller closes both. */
 type OutputPipe = { readonly source: Socket; readonly writeEnd: number };
@@ -17,7 +18,7 @@ const BATCH_SIZE = 16;
 
 export class CommandOutputPipes {
   readonly #runsFolder: string;
-  #folder: RunFolder | null = null;
+  #folder: string | null = null;
   readonly #sparePaths: string[] = [];
   #filling: Promise<boolean> | null = null;
 
@@ -26,8 +27,8 @@ export class CommandOutputPipes {
   }
 
   /** Takes a pipe; null: there can be none. Throws the system's error, also for a lost folder. */
-  async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
-    const path = join(folder.path, name);
+  async take(folder: string, name: string): Promise<OutputPipe | null> {
+    const path = join(folder, name);
     while (process.platform === 'linux') {
       const sparePath = this.#sparePaths.pop();
       if (sparePath === undefined) {
@@ -45,7 +46,7 @@ export class CommandOutputPipes {
     const folder = this.#folder;
     this.#folder = null;
     this.#sparePaths.length = 0;
-    await folder?.remove();
+    if (folder !== null) await removeTree(folder);
   }
 
   async #fill(): Promise<boolean> {
@@ -59,8 +60,8 @@ export class CommandOutputPipes {
   async #makeBatch(): Promise<boolean> {
     // The last batch is used up, or was removed by somebody.
     await this.clear();
-    const folder = this.#folder = await RunFolder.make(this.#runsFolder);
-    const paths = Array.from({ length: BATCH_SIZE }, (_, index) => join(folder.path, `${index}`));
+    const folder = this.#folder = await makeRunFolder(this.#runsFolder);
+    const paths = Array.from({ length: BATCH_SIZE }, (_, index) => join(folder, `${index}`));
     if (!await runMkfifo(paths)) return false;
     this.#sparePaths.push(...paths);
     return true;

@@ -14,7 +14,6 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { removeTree } from '../../../base/files/remove-tree.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { describeProcess, type ProcessIdentity } from '../../../store/lock/process-identity.ts';
 
@@ -25,76 +24,66 @@ const NOTE_NAME = 'run.json';
 const NEW_FILE = { mode: 0o600, flag: 'wx' };
 const files = createNodeFiles();
 
-export class RunFolder {
-  readonly path: string;
+/** Resolves with the path. */
+export async function makeRunFolder(runsFolder: string): Promise<string> {
+  await mkdir(runsFolder, { recursive: true, mode: 0o700 });
+  return mkdtemp(join(runsFolder, PREFIX));
+}
 
-  constructor(path: string) {
-    this.path = path;
-  }
+export async function makeWorkingDirectory(folder: string): Promise<string> {
+  const path = join(folder, 'work');
+  await mkdir(path, { mode: 0o700 });
+  return path;
+}
 
-  static async make(runsFolder: string): Promise<RunFolder> {
-    await mkdir(runsFolder, { recursive: true, mode: 0o700 });
-    return new RunFolder(await mkdtemp(join(runsFolder, PREFIX)));
-  }
-
-  async makeWorkingDirectory(): Promise<string> {
-    const path = join(this.path, 'work');
-    await mkdir(path, { mode: 0o700 });
-    return path;
-  }
-
-  /** Returns the paths by variable. */
-  async writeFiles(commandFiles: readonly CommandFile[]): Promise<Record<string, string>> {
-    const paths: Record<string, string> = {};
-    if (commandFiles.length === 0) return paths;
-    await mkdir(join(this.path, 'files'), { mode: 0o700 });
-    for (const { variable, bytes } of commandFiles) {
-      const path = join(this.path, 'files', variable);
-      await writeFile(path, bytes, NEW_FILE);
-      paths[variable] = path;
-    }
-    return paths;
-  }
-
-  /** Opens the input. The caller closes the descriptor. */
-  async openInput(bytes: Buffer): Promise<number> {
-    const path = join(this.path, 'stdin');
+/** Returns the paths by variable. */
+export async function writeCommandFiles(
+  folder: string, commandFiles: readonly CommandFile[],
+): Promise<Record<string, string>> {
+  const paths: Record<string, string> = {};
+  if (commandFiles.length === 0) return paths;
+  await mkdir(join(folder, 'files'), { mode: 0o700 });
+  for (const { variable, bytes } of commandFiles) {
+    const path = join(folder, 'files', variable);
     await writeFile(path, bytes, NEW_FILE);
-    return openSync(path, constants.O_RDONLY);
+    paths[variable] = path;
   }
+  return paths;
+}
 
-  /** Notes the process of the command at once: after a crash before this it is hard to find. */
-  noteProcess(pid: number): void {
-    const note = JSON.stringify(describeProcess(files, pid));
-    writeFileSync(join(this.path, NOTE_NAME), note, NEW_FILE);
-  }
+/** Opens the input. The caller closes the descriptor. */
+export async function openInput(folder: string, bytes: Buffer): Promise<number> {
+  const path = join(folder, 'stdin');
+  await writeFile(path, bytes, NEW_FILE);
+  return openSync(path, constants.O_RDONLY);
+}
 
-  /** null: there is no valid note. */
-  readProcess(): ProcessIdentity | null {
-    try {
-      const note: unknown = JSON.parse(readFileSync(join(this.path, NOTE_NAME), 'utf8'));
-      if (!isJsonObject(note)) return null;
-      const { pid, startTime, bootId, namespace } = note;
-      // Group 1 would be everybody, and group 0 our own.
-      if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return null;
-      return {
-        pid, startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
-      };
-    } catch {
-      return null;
-    }
-  }
+/** Notes the process of the command at once: after a crash before this it is hard to find. */
+export function noteProcess(folder: string, pid: number): void {
+  const note = JSON.stringify(describeProcess(files, pid));
+  writeFileSync(join(folder, NOTE_NAME), note, NEW_FILE);
+}
 
-  /** Throws the system's error. */
-  remove(): Promise<void> {
-    return removeTree(this.path);
+/** null: there is no valid note. */
+export function readNotedProcess(folder: string): ProcessIdentity | null {
+  try {
+    const note: unknown = JSON.parse(readFileSync(join(folder, NOTE_NAME), 'utf8'));
+    if (!isJsonObject(note)) return null;
+    const { pid, startTime, bootId, namespace } = note;
+    // Group 1 would be everybody, and group 0 our own.
+    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return null;
+    return {
+      pid, startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
+    };
+  } catch {
+    return null;
   }
 }
 
-export function listRunFolders(runsFolder: string): RunFolder[] {
+export function listRunFolders(runsFolder: string): string[] {
   try {
     return readdirSync(runsFolder).filter((name) => name.startsWith(PREFIX))
-      .map((name) => new RunFolder(join(runsFolder, name)));
+      .map((name) => join(runsFolder, name));
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'ENOENT') return [];
     throw thrown;

@@ -14,7 +14,7 @@ import type { HttpSender } from '../../members/http-sender.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import type { ActionCall } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
-import { ChainedHttpSender } from '../chained-http-sender.ts';
+import { sendInChain } from '../chained-request.ts';
 import {
   copyBytes, createWorkerProgram, describeThrown, rebuildOutcome, rebuildThrown,
 } from './worker-program.ts';
@@ -384,10 +384,9 @@ export class ActionWorkerThread {
     this.#aborts.set(requestId, abort);
     let settlement: RequestSettlement;
     try {
-      const sender = new ChainedHttpSender(
-        this.#options.getHttp(), call?.action ?? { hops, trace, isChainRefused: false });
-      const { statusCode, headers, body } =
-        await sender.request({ ...request, signal: abort.signal });
+      const { statusCode, headers, body } = await sendInChain(this.#options.getHttp(),
+        call?.action ?? { hops, trace, isChainRefused: false },
+        { ...request, signal: abort.signal });
       settlement = { response: { statusCode, headers, body: copyBytes(body) } };
     } catch (thrown) {
       if (call !== undefined) (call.errors ??= new Map()).set(requestId, thrown);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import { CommandOutputPipes } from '../../../../src/webhooks/actions/commands/output-pipes.ts';
-import { RunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
+import { makeRunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { isRunning } from '../../../support/is-running.ts';
 import { IS_LONG, longTest } from '../../../support/long.ts';
@@ -33,8 +33,8 @@ test('a command has the environment that it is given, and nothing of ours', asyn
 test('a run whose folder is gone gets the error of the system', { timeout: 10_000 }, async () => {
   const place = createTemporaryFolder();
   const pipes = new CommandOutputPipes(place);
-  const folder = await RunFolder.make(place);
-  rmSync(folder.path, { recursive: true });
+  const folder = await makeRunFolder(place);
+  rmSync(folder, { recursive: true });
   await assert.rejects(pipes.take(folder, 'stdout'), { code: 'ENOENT' });
 });
 

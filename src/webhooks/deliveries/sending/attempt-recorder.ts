@@ -6,11 +6,12 @@
 import { createTraceFields } from '../../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
 import { findCommitted } from '../../../store/find-record.ts';
+import type { TransactionInputs } from '../../../store/store-port.ts';
 import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
-import { findEventHead } from '../event-record.ts';
+import { findEventHead, type StoredEventHead } from '../event-record.ts';
 import { findForwardTarget } from '../queued-forward.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
@@ -18,7 +19,7 @@ import type { QueueLease } from '../../work/ownership.ts';
 import { hasFailed, writeAttempt } from '../../work/change-items.ts';
 import type { AttemptWorker } from '../../work/queue-worker.ts';
 import { retryUntilWritten } from '../../work/write-retry.ts';
-import { retireWebhook, type AttemptEvents, type DeliveryWrite } from './webhook-retirement.ts';
+import { retireWebhook, type DeliveryWrite } from './webhook-retirement.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
 /** An attempt that was made, with the delivery as it was before. */
@@ -75,10 +76,13 @@ function createWrite(
   // An attempt counts as a probe also if the webhook was switched off for failing meanwhile.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
   const random = context.random();
-  const systemEvents = outcome.end === 'delivered' ? null
-    : createAttemptEvents(context, storedDelivery, nowMs);
+  const { systemEvents, makeId } = context;
+  // The ids of the events are drawn here, because the transaction that stages them may run again.
+  const [failedSeed, disabledSeed] = outcome.end === 'delivered' ? ['', ''] : [makeId(), makeId()];
+  const inputs = (seed: string): TransactionInputs =>
+    ({ nowMs, seed, hops: findHead(context, storedDelivery)?.hops ?? 0 });
   return {
-    storedItem: storedDelivery, lease, targetUrl, systemEvents,
+    storedItem: storedDelivery, lease, targetUrl,
     change(before) {
       const after = isProbe ? afterProbe(before, outcome, { schedule, retryOn }, nowMs)
         : afterAttempt(before, outcome, { schedule, retryOn }, nowMs, random);
@@ -96,35 +100,20 @@ function createWrite(
         // If the next attempt depends on the time of this one, the time must be on disk.
         context.health.stage(transaction, webhookId, rate !== undefined || isProbe);
       }
-      if (isFailed) systemEvents?.deliveryFailed(transaction, changed.after);
+      if (isFailed) systemEvents.deliveryFailed(transaction, inputs(failedSeed), changed.after);
+    },
+    stageDisabled(transaction, reason) {
+      if (webhook === undefined) return;
+      const { identifier, targetUrl: url } = webhook;
+      const { item: delivery } = storedDelivery;
+      systemEvents.webhookDisabled(transaction, inputs(disabledSeed),
+        { identifier, targetUrl: url, reason, delivery });
     },
   };
 }
 
-/** The ids of the events are drawn here, because the transaction that stages them may run again. */
-function createAttemptEvents(
-  { store, webhooks, systemEvents, makeId }: DeliveryContext, storedDelivery: StoredDelivery,
-  nowMs: number,
-): AttemptEvents {
-  const [failedSeed, disabledSeed] = [makeId(), makeId()];
-  const { hook: webhookId, identifier, event } = storedDelivery.item;
-  const findHops = (): number =>
-    findEventHead(findCommitted(store), storedDelivery.item)?.hops ?? 0;
-  return {
-    deliveryFailed(transaction, after) {
-      const inputs = { nowMs, seed: failedSeed, hops: findHops() };
-      systemEvents.deliveryFailed(transaction, inputs, after);
-    },
-    webhookDisabled(transaction, reason) {
-      const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
-      if (webhook === undefined) return;
-      const inputs = { nowMs, seed: disabledSeed, hops: findHops() };
-      systemEvents.webhookDisabled(transaction, inputs, {
-        identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
-        delivery: { identifier, event },
-      });
-    },
-  };
+function findHead({ store }: DeliveryContext, { item }: StoredDelivery): StoredEventHead | null {
+  return findEventHead(findCommitted(store), item);
 }
 
 /** The target that was not asked has not failed. */
@@ -179,7 +168,7 @@ async function writeAndDisableOrEnable(
       if (isDelivered) isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
       else failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
       write.stageMore?.(transaction, changed);
-      if (failingSince !== null) write.systemEvents?.webhookDisabled(transaction, 'failing');
+      if (failingSince !== null) write.stageDisabled(transaction, 'failing');
     },
   });
   if (changedDelivery === undefined) {
@@ -202,9 +191,10 @@ async function writeAndDisableOrEnable(
 
 /** Follows the same rule as `logRun` of actions/run-action.ts. */
 function logAttempt(
-  { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
+  context: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
+  const { log, webhooks, store } = context;
   const isQuiet = outcome.end === 'delivered' || outcome.isChainRefused === true;
   if (isQuiet && log.isWritten?.('debug') === false) return;
   const { item } = storedDelivery;
@@ -217,6 +207,6 @@ function logAttempt(
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: written?.status ?? null, attempt: written?.attemptCount ?? null,
     nextAttemptAt: written?.nextAttemptAt ?? null,
-    ...createTraceFields(findEventHead(findCommitted(store), item)?.trace ?? null),
+    ...createTraceFields(findHead(context, storedDelivery)?.trace ?? null),
   });
 }

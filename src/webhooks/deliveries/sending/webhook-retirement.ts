@@ -16,15 +16,11 @@ import type { DeliveryContext } from './delivery-context.ts';
 
 type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler' | 'retiringIds'>;
 
-export interface AttemptEvents {
-  deliveryFailed(transaction: Transaction, after: Delivery): void;
-  webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
-}
-
 export type DeliveryWrite = AttemptWrite<Delivery> & {
   /** The URL that was asked; null without a request. */
   readonly targetUrl: string | null;
-  readonly systemEvents: AttemptEvents | null;
+  /** Stages the system event that the webhook was disabled. */
+  readonly stageDisabled: (transaction: Transaction, reason: 'gone' | 'failing') => void;
 };
 
 type RetirementResult = {
@@ -58,7 +54,7 @@ const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, wasDisabled
  */
 async function failAllAndDisable(
   context: RetiringContext, webhookId: string,
-  { storedItem, lease, targetUrl, change, stageMore, systemEvents }: DeliveryWrite,
+  { storedItem, lease, targetUrl, change, stageMore, stageDisabled }: DeliveryWrite,
 ): Promise<RetirementResult> {
   const { store, clock } = context;
   const { identifier } = storedItem.item;
@@ -85,7 +81,7 @@ async function failAllAndDisable(
     if (isTargetGone) fail(transaction, chunk.ids);
     const wasDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
     if (changedDelivery !== undefined) stageMore?.(transaction, changedDelivery);
-    if (wasDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
+    if (wasDisabled) stageDisabled(transaction, 'gone');
     return { attemptedDelivery: changedDelivery?.after, wasDisabled };
   });
 }

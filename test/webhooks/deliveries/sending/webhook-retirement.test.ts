@@ -38,7 +38,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
   const result = await retireWebhook(
     { store, scheduler, clock, retiringIds: new Set() }, { updateQueue() {} }, 'h1', {
       storedItem: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',
-      stageMore() {}, systemEvents: null,
+      stageMore() {}, stageDisabled() {},
       change: (before) => endIfPending(before, 'failed', clock.now()) ?? before,
     });
   assert.deepEqual(result, { attemptedDelivery: undefined, wasDisabled: false });

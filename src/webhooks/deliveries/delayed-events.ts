@@ -39,7 +39,7 @@ import type { RelayContext } from '../relay-context.ts';
 import { WAITING } from './delivery-changes.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
-  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
+  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type NewEvent,
 } from './event-record.ts';
 import { stageDeliveries } from './fan-out.ts';
 
@@ -61,7 +61,7 @@ const PAUSE_MS = 1000;
 
 /** The caller has checked that there is room. */
 export function stageDelayedEvent(
-  transaction: Transaction, event: EventHead & { readonly deliverAt: string }, payloadJson: string,
+  transaction: Transaction, event: NewEvent & { readonly deliverAt: string }, payloadJson: string,
 ): void {
   const { identifier, deliverAt } = event;
   transaction.put(eventCollection.name, identifier, encodeEvent(event, payloadJson));

@@ -157,7 +157,7 @@ export type DeliveredEvent = {
   readonly createdAt: string;
   readonly name: string | null;
   /** When the deliveries begin, if later than `createdAt`. */
-  readonly deliverAt?: string | undefined;
+  readonly deliverAt?: string | null | undefined;
   /** [null] for the delivery of a queued forward. */
   readonly webhookIds: readonly (string | null)[];
 };

@@ -16,7 +16,7 @@ import type { RelayContext } from '../relay-context.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
-import { encodeEvent, type StoredEventHead } from './event-record.ts';
+import { encodeEvent, type EventHead } from './event-record.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
 /** The event of a send without a name. */
@@ -24,7 +24,7 @@ export const SENT_EVENT_NAME = 'send';
 export const SENT_BY_HAND = 'hookshelf.send';
 
 export function nameSentEvent(
-  { event }: Pick<Delivery, 'event'>, { to }: Pick<StoredEventHead, 'to'>,
+  { event }: Pick<Delivery, 'event'>, { to }: Pick<EventHead, 'to'>,
 ): string {
   const isSentByHand = event === null || (event === SENT_EVENT_NAME && to !== null);
   return isSentByHand ? SENT_BY_HAND : event;

@@ -17,7 +17,7 @@ import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { isFannedOut, stageDeliveries, type FanOuts } from './fan-out.ts';
 import {
-  encodeEvent, eventCollection, type EventHead, type EventSource,
+  encodeEvent, eventCollection, type EventSource, type NewEvent,
 } from './event-record.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
@@ -211,7 +211,7 @@ function createPayloadReader(payloadJson: string): () => JsonValue {
 function createHead(
   { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
   webhookIds: readonly string[],
-): EventHead {
+): NewEvent & { readonly name: string } {
   const nextId = deriveIds(seed);
   const identifier = nextId();
   const createdAt = formatTimestamp(nowMs);

@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
 import {
-  EVENT_SOURCE_NAMES, parseReceivers, type EventSource, type StoredEventHead,
+  EVENT_SOURCE_NAMES, parseReceivers, type EventSource, type EventHead,
 } from '../deliveries/event-record.ts';
 import type { Visibility } from '../members/visibility.ts';
 import {
@@ -16,7 +16,7 @@ import {
 type NameTest = (name: string) => boolean;
 
 /** An event as its fields have it. */
-export type ListedEvent = Pick<StoredEventHead, 'name' | 'source' | 'key' | 'createdAt'>
+export type ListedEvent = Pick<EventHead, 'name' | 'source' | 'key' | 'createdAt'>
   & {
     /** See `readReceivers`; absent: none. */
     readonly receivers?: string;

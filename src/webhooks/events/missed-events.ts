@@ -10,7 +10,7 @@ import type { FindRecord } from '../../store/store-port.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { StoredOutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import {
-  decodeEventHead, readPayloadBytes, readReceiverIds, type StoredEventHead,
+  decodeEventHead, readPayloadBytes, readReceiverIds, type EventHead,
 } from '../deliveries/event-record.ts';
 import { delayedEventCollection } from '../deliveries/delayed-events.ts';
 import { findFanOutWebhookIds } from '../deliveries/fan-out.ts';
@@ -20,7 +20,7 @@ import { isAboutWebhook } from '../deliveries/system-events.ts';
 export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
 
 export function createMissedEventMatcher(
-  webhook: StoredOutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
+  webhook: StoredOutgoingWebhook, isSelected: (event: EventHead) => boolean,
 ): MissedEventMatcher {
   const { identifier: webhookId } = webhook;
   const hears = createEventMatcher(webhook);

@@ -11,7 +11,7 @@ import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
-import { findEventHead, type StoredEventHead } from '../event-record.ts';
+import { findEventHead, type EventHead } from '../event-record.ts';
 import { findForwardTarget } from '../queued-forward.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
 import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
@@ -112,7 +112,7 @@ function createWrite(
   };
 }
 
-function findHead({ store }: DeliveryContext, { item }: StoredDelivery): StoredEventHead | null {
+function findHead({ store }: DeliveryContext, { item }: StoredDelivery): EventHead | null {
   return findEventHead(findCommitted(store), item);
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../delivery.ts';
 import { deliveryBodyCollection, encodeBodyRecord, findMadeBody } from '../delivery-body.ts';
 import {
-  decodeEventHead, findEventRecord, readPayloadBytes, type StoredEventHead,
+  decodeEventHead, findEventRecord, readPayloadBytes, type EventHead,
 } from '../event-record.ts';
 import { decodeForward } from '../queued-forward.ts';
 import { nameSentEvent } from '../durable-send.ts';
@@ -131,7 +131,7 @@ function prepareDialect(
 }
 
 /** See durable-send.ts. */
-function isDelayedSend({ queuedAt, attempts }: Delivery, { to }: StoredEventHead): boolean {
+function isDelayedSend({ queuedAt, attempts }: Delivery, { to }: EventHead): boolean {
   return queuedAt !== null && attempts.length === 0 && to !== null;
 }
 

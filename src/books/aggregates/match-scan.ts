@@ -1,5 +1,5 @@
 /** Goes through the books that match, for an answer about all of them. */
-import { createSlotSource, findMatches } from '../list/match-search.ts';
+import { findMatches } from '../list/match-search.ts';
 import type { MatchSearch } from '../list/open-search.ts';
 import { createExchangeCaller, searchBooks } from '../list/search-books.ts';
 import type {
@@ -36,7 +36,7 @@ export async function answerMatches<Result>(
 export function* eachMatch(
   search: MatchSearch, visit: (bytes: Buffer, slot: number) => void,
 ): Steps<void> {
-  yield* findMatches(search, createSlotSource(search), {
+  yield* findMatches(search, {
     readsBooks: true,
     take(bytes, slot) {
       visit(bytes, slot);

@@ -10,7 +10,7 @@ import type { Steps } from '../../base/turns.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import { malformed } from '../../server/query.ts';
 import type { ValueColumn } from '../engine/value-column.ts';
-import { NO_BOOK, createSlotSource, findMatches } from '../list/match-search.ts';
+import { NO_BOOK, findMatches } from '../list/match-search.ts';
 import { settleSearch } from '../list/open-search.ts';
 import type { MatchSearch } from '../list/open-search.ts';
 import type { SearchDeps } from '../list/search-books.ts';
@@ -108,7 +108,7 @@ function* countGroups(
     if (answer !== null) return answer;
   }
   const counter = new GroupCounter(statistic, readers);
-  yield* findMatches(search, createSlotSource(search), {
+  yield* findMatches(search, {
     readsBooks,
     take(bytes, slot) {
       counter.add(bytes, slot);

@@ -13,7 +13,7 @@ import { planPage, planScan, planWhole, planWholeScan, replanPage } from '../eng
 import type { Plan } from '../engine/planner.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { isAfterCursor, readSortValues } from '../query/book-sort.ts';
-import { createBookSource, createSlotSource, findInOrder, findMatches } from './match-search.ts';
+import { createBookSource, findInOrder, findMatches } from './match-search.ts';
 import type { MatchSink } from './match-search.ts';
 import type { MatchSearch } from './open-search.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';
@@ -80,7 +80,7 @@ export function* findPage(search: ListSearch, limit: number | null): Steps<PageR
       isAfterCursor: isInOrder && orders.length <= 1,
     });
     const end = isInOrder ? yield* findInOrder(search, top, looksMax)
-      : yield* findMatches(search, createSlotSource(search), top);
+      : yield* findMatches(search, top);
     if (end === null) return yield* findPage({ ...search, order: null }, limit);
     if (end === 'looks-exhausted') plan = replanPage(plan);
     else return { kind: 'page', entries: yield* top.finish(), total: end.total, plan };
@@ -135,7 +135,7 @@ function* sortAll(search: ListSearch): Steps<WholeResult> {
   const { changes, collection, slotCount } = search;
   const plan = planWholeScan(collection.size, slotCount, SPARSE_MAX);
   const sink = new KeyedSlots(search);
-  const end = yield* findMatches(search, createBookSource(search), sink);
+  const end = yield* findMatches(search, sink, createBookSource(search));
   assert(end !== 'looks-exhausted');
   // To sort may take long, and need not record more.
   changes.stopRecording();

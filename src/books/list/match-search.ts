@@ -35,23 +35,22 @@ import { TextFilter } from './text-filter.ts';
  *   slots   those that may match, as the indexes say
  *   books   all books by id, without relying on any index
  */
-type SlotSource =
-  /** It is given up after `looksMax` looks. */
-  | { readonly kind: 'order'; readonly walk: OrderedWalk; readonly looksMax: number }
-  | { readonly kind: 'slots' | 'books'; readonly walk: SlotWalk };
+type SlotSource = {
+  readonly kind: 'order' | 'slots' | 'books';
+  readonly walk: SlotWalk;
+  /** It is given up after so many looks; absent: never. */
+  readonly looksMax?: number;
+};
 
 interface SlotWalk {
+  /** How many slots were looked at, where the walk may be given up. */
+  readonly looks?: number;
   /**
    * The next slot that is accepted, or `WALK_END`. A walk may pause: it gives `WALK_PAUSE` after
    * `looksMax` looks, and the next call goes on from there. Walks of books and of an order pause;
    * `SlotSetWalk` never does. `accepts` may be asked about a slot twice.
    */
   next(accepts: (slot: number) => boolean, looksMax: number): number;
-}
-
-interface OrderedWalk extends SlotWalk {
-  /** How many slots were looked at. */
-  readonly looks: number;
 }
 
 /** Takes what matches. */
@@ -75,9 +74,12 @@ const SLOT_WORK = 1 / 2;
 /** Passed in place of a book to a sink that reads no books. */
 export const NO_BOOK = Buffer.alloc(0);
 
-/** Has the sink take what matches of the source, and of the slots that are unsettled. */
+/**
+ * Has the sink take what matches of the source, and of the slots that are unsettled. `source`: by
+ * default the slots that may match or, where no index says which, all books.
+ */
 export function* findMatches(
-  search: MatchSearch, source: SlotSource, sink: MatchSink,
+  search: MatchSearch, sink: MatchSink, source: SlotSource = createSlotSource(search),
 ): Steps<SearchEnd> {
   const taker = new MatchTaker(search, source.kind, sink);
   const isExhausted = yield* takeFromSource(search, source, taker);
@@ -105,12 +107,13 @@ function* takeFromSource(
   // Most slots that do not match are told by their bit alone.
   const acceptsOfBooks = (slot: number): boolean => slots?.has(slot) !== false || !isSettled(slot);
   const acceptsSettled = (slot: number): boolean => slots?.has(slot) !== false && isSettled(slot);
-  const isScan = source.kind === 'books';
+  const { walk, kind, looksMax = Infinity } = source;
+  const isScan = kind === 'books';
   const accepts = isScan ? acceptsOfBooks : acceptsSettled;
-  for (let isWanted = true; isWanted || source.kind !== 'order';) {
-    const slot = source.walk.next(accepts, LOOKS_PER_STEP);
+  for (let isWanted = true; isWanted || kind !== 'order';) {
+    const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) return false;
-    if (source.kind === 'order' && source.walk.looks > source.looksMax) return true;
+    if ((walk.looks ?? 0) > looksMax) return true;
     if (slot !== WALK_PAUSE) isWanted = taker.take(slot, !isScan || isSettled(slot), false);
     if (taker.endsTurn() || slot === WALK_PAUSE) yield;
   }
@@ -207,7 +210,7 @@ export function* findInOrder(
   const { indexes, order, isExact } = search;
   assert(isExact, 'in order, matches are counted without a look at their books');
   const find = (): Steps<SearchEnd> =>
-    findMatches(search, createOrderSource(search, looksMax), sink);
+    findMatches(search, sink, createOrderSource(search, looksMax));
   if (indexes === null || order === null) return yield* find();
   return yield* indexes.askOrDrop([order], find);
 }
@@ -234,11 +237,10 @@ function createOrderSource(
   return { kind, looksMax, walk };
 }
 
-/** The slots that may match or, where no index says which, all books. */
-export function createSlotSource(search: MatchSearch): SlotSource {
+function createSlotSource(search: MatchSearch): SlotSource {
   const { slots } = search;
-  if (slots === null) return createBookSource(search);
-  return { kind: 'slots', walk: new SlotSetWalk(slots) };
+  return slots === null ? createBookSource(search)
+    : { kind: 'slots', walk: new SlotSetWalk(slots) };
 }
 
 /** All books, in the order of ids that ties have. */
@@ -248,7 +250,7 @@ export function createBookSource(
   return { kind: 'books', walk: new IdWalk(collection, isIdDescending, null) };
 }
 
-class IdWalk implements OrderedWalk {
+class IdWalk implements SlotWalk {
   looks = 0;
   readonly #walk: Walk;
 

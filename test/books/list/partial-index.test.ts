@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { createSlotSource, findMatches } from '../../../src/books/list/match-search.ts';
+import { findMatches } from '../../../src/books/list/match-search.ts';
 import { openSearch } from '../../../src/books/list/open-search.ts';
 import { ID_SORT } from '../../../src/books/query/book-sort.ts';
 import type { ValueRow } from '../../../src/books/query/conditions.ts';
@@ -64,7 +64,7 @@ test('a condition that no index knows is checked by reading, though an index ans
       query: { filter: { words: [], values: [{ row, wanted: ['b'] }] }, sort: ID_SORT },
     }));
     const found: number[] = [];
-    runAll(findMatches(search, createSlotSource(search), {
+    runAll(findMatches(search, {
       readsBooks: false,
       take(_, slot) {
         found.push(slot);

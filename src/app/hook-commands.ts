@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import type { RegisteredAction } from '../webhooks/actions/action-registry.ts';
-import { CommandDirectory } from '../webhooks/actions/commands/command-directory.ts';
+import { checkCommandDirectory } from '../webhooks/actions/commands/command-directory.ts';
 import { CommandRunner } from '../webhooks/actions/commands/command-runner.ts';
 import { CommandSlots } from '../webhooks/actions/commands/command-slots.ts';
 import { createRunCommandAction } from '../webhooks/actions/commands/run-command-action.ts';
@@ -39,10 +39,10 @@ export async function openHookCommands(deps: {
     return runner.close();
   };
   if (actions.commandDirectory === null) return { actions: [], close };
-  const directory = new CommandDirectory({
+  const directory = {
     path: actions.commandDirectory, workingDirectories: actions.workingDirectories,
-  });
-  if (isServer) directory.check();
+  };
+  if (isServer) checkCommandDirectory(directory);
   const action = createRunCommandAction({
     directory, slots, runner, allowedVariables: actions.environment,
     timeoutMs: incoming.actionTimeout * 1000,

@@ -11,7 +11,7 @@ import { joinFirst } from '../../../base/text/error-message.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
-import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
+import { listCommands } from '../../../webhooks/actions/commands/command-directory.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
@@ -78,7 +78,7 @@ export function checkCommands(
   if (path === null) return ok('actions.commandDirectory names no folder: no hook runs a command');
   enterDataAsOwner();
   try {
-    const commands = new CommandDirectory({ path, workingDirectories }).list();
+    const commands = listCommands({ path, workingDirectories });
     const unusable = commands.filter(({ problem }) => problem !== null);
     if (unusable.length > 0) {
       const names = unusable.map(({ name, problem }) => `${name} (${problem ?? ''})`);

@@ -21,92 +21,76 @@ const LISTED_MAX = 1000;
 const STICKY = 0o1000;
 const SETUID_OR_SETGID = 0o6000;
 
-export class CommandDirectory {
-  readonly path: string;
-  readonly #workingDirectories: readonly string[];
+/** All paths are absolute. */
+export type CommandDirectory = {
+  readonly path: string; readonly workingDirectories: readonly string[];
+};
 
-  /** All paths are absolute. */
-  constructor(options: {
-    readonly path: string; readonly workingDirectories: readonly string[];
-  }) {
-    this.path = options.path;
-    this.#workingDirectories = options.workingDirectories;
+/**
+ * Returns its real path. Throws `usage`, with the remedy, for a folder that is missing or that
+ * others may change.
+ */
+export function checkCommandDirectory({ path }: CommandDirectory): string {
+  const walk = walkPath(path);
+  const { nearest, exists } = walk;
+  if (!exists) {
+    throw new AppError('usage', `${path}: is not there; make the folder, or correct the setting `
+      + 'actions.commandDirectory');
   }
-
-  /** Throws `usage`, with the remedy, for a folder that is missing or that others may change. */
-  check(): void {
-    this.#resolve();
+  if (!nearest.isDirectory) {
+    throw new AppError('usage', `${path}: is not a folder; correct the setting `
+      + 'actions.commandDirectory');
   }
+  checkWayAsRoot(walk);
+  // In a sticky folder others could put a program of their own under a name that is missing.
+  checkOwnership({ ...nearest, mode: nearest.mode & ~STICKY });
+  return nearest.path;
+}
 
-  /** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
-  resolveCommand(name: string): string {
-    return this.#resolveCommand(name, this.#resolve());
+/** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
+export function resolveCommand(directory: CommandDirectory, name: string): string {
+  const folder = checkCommandDirectory(directory);
+  const walk = walkPath(join(folder, name));
+  const { nearest, exists } = walk;
+  if (!exists || !nearest.isFile) {
+    const hint = suggestName(name, listExecutableFiles(folder));
+    throw new AppError('usage', `${quote(name)} is no file in ${directory.path}${hint}`);
   }
+  checkWayAsRoot(walk);
+  // Behind a link the walk begins at the root again.
+  const within = walk.steps.slice(walkPath(folder).steps.length);
+  for (const step of within) checkOwnership(step);
+  checkOwnWill(name, nearest);
+  if (isExecutableFile(nearest.path)) return nearest.path;
+  throw new AppError('usage',
+    `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
+}
 
-  /** Lists the executable files by name, with problems. Throws as `check`. */
-  list(): readonly ListedCommand[] {
-    const directory = this.#resolve();
-    return listExecutableFiles(directory).map((name) =>
-      ({ name, problem: this.#findProblem(name, directory) }));
-  }
-
-  /** `path` may be relative. Throws `usage` unless it is below this folder, or in the settings. */
-  resolveWorkingDirectory(path: string): string {
-    const directory = this.#resolve();
-    const whole = resolve(this.path, path);
-    const real = findRealPath(whole);
-    if (real === null) throw new AppError('usage', `${whole}: is not there; make the folder`);
-    if (!statSync(real).isDirectory()) throw new AppError('usage', `${whole}: is not a folder`);
-    const isBelow = real === directory || real.startsWith(directory + sep);
-    if (isBelow || this.#workingDirectories.some((folder) => findRealPath(folder) === real)) {
-      return real;
-    }
-    throw new AppError('usage', `${whole}: is not below ${this.path}; name it in the setting `
-      + 'actions.workingDirectories to have commands run there');
-  }
-
-  #resolve(): string {
-    const walk = walkPath(this.path);
-    const { nearest, exists } = walk;
-    if (!exists) {
-      throw new AppError('usage', `${this.path}: is not there; make the folder, or correct the `
-        + 'setting actions.commandDirectory');
-    }
-    if (!nearest.isDirectory) {
-      throw new AppError('usage', `${this.path}: is not a folder; correct the setting `
-        + 'actions.commandDirectory');
-    }
-    checkWayAsRoot(walk);
-    // In a sticky folder others could put a program of their own under a name that is missing.
-    checkOwnership({ ...nearest, mode: nearest.mode & ~STICKY });
-    return nearest.path;
-  }
-
-  #resolveCommand(name: string, directory: string): string {
-    const walk = walkPath(join(directory, name));
-    const { nearest, exists } = walk;
-    if (!exists || !nearest.isFile) {
-      const hint = suggestName(name, listExecutableFiles(directory));
-      throw new AppError('usage', `${quote(name)} is no file in ${this.path}${hint}`);
-    }
-    checkWayAsRoot(walk);
-    // Behind a link the walk begins at the root again.
-    const within = walk.steps.slice(walkPath(directory).steps.length);
-    for (const step of within) checkOwnership(step);
-    checkOwnWill(name, nearest);
-    if (isExecutableFile(nearest.path)) return nearest.path;
-    throw new AppError('usage',
-      `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
-  }
-
-  #findProblem(name: string, directory: string): string | null {
+/** Lists the executable files by name, with problems. Throws as `checkCommandDirectory`. */
+export function listCommands(directory: CommandDirectory): readonly ListedCommand[] {
+  return listExecutableFiles(checkCommandDirectory(directory)).map((name) => {
     try {
-      this.#resolveCommand(name, directory);
-      return null;
+      resolveCommand(directory, name);
+      return { name, problem: null };
     } catch (thrown) {
-      return messageOf(thrown);
+      return { name, problem: messageOf(thrown) };
     }
+  });
+}
+
+/** `path` may be relative. Throws `usage` unless it is below the folder, or in the settings. */
+export function resolveWorkingDirectory(directory: CommandDirectory, path: string): string {
+  const folder = checkCommandDirectory(directory);
+  const whole = resolve(directory.path, path);
+  const real = findRealPath(whole);
+  if (real === null) throw new AppError('usage', `${whole}: is not there; make the folder`);
+  if (!statSync(real).isDirectory()) throw new AppError('usage', `${whole}: is not a folder`);
+  const isBelow = real === folder || real.startsWith(folder + sep);
+  if (isBelow || directory.workingDirectories.some((named) => findRealPath(named) === real)) {
+    return real;
   }
+  throw new AppError('usage', `${whole}: is not below ${directory.path}; name it in the setting `
+    + 'actions.workingDirectories to have commands run there');
 }
 
 /**

@@ -9,7 +9,9 @@ import {
 import type {
   JsonObject, JsonSchema, JsonValue, MemberSchemas, ObjectSchema,
 } from '../../../base/schema.ts';
-import type { CommandDirectory } from './command-directory.ts';
+import {
+  resolveCommand, resolveWorkingDirectory, type CommandDirectory,
+} from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
 export type HookCommand = {
@@ -153,9 +155,9 @@ export function findCommandOptionProblems(
       problems.push(`${option} ${messageOf(thrown)}`);
     }
   };
-  if (typeof command === 'string') addProblem('command', () => directory.resolveCommand(command));
+  if (typeof command === 'string') addProblem('command', () => resolveCommand(directory, command));
   if (typeof workingDirectory === 'string') {
-    addProblem('workingDirectory', () => directory.resolveWorkingDirectory(workingDirectory));
+    addProblem('workingDirectory', () => resolveWorkingDirectory(directory, workingDirectory));
   }
   return problems;
 }

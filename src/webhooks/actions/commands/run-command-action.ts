@@ -14,7 +14,9 @@ import {
 import { ActionResult } from '../action.ts';
 import type { ActionCall, RegisteredAction } from '../action-registry.ts';
 import { CoalescedResult, DetailedRunResult } from '../run-action.ts';
-import type { CommandDirectory } from './command-directory.ts';
+import {
+  listCommands, resolveCommand, resolveWorkingDirectory, type CommandDirectory,
+} from './command-directory.ts';
 import {
   decodeBase64, commandOptions, findCommandOptionProblems, findForbiddenVariables,
   formatOptionError, parseHookCommand, type HookCommand,
@@ -76,7 +78,8 @@ export function createRunCommandAction(resources: CommandResources): RegisteredA
 /** Empty for a folder that is unreadable or must not be trusted: `doctor` says why. */
 function listCommandNames(directory: CommandDirectory): readonly string[] {
   try {
-    return directory.list().filter(({ problem }) => problem === null).map(({ name }) => name);
+    return listCommands(directory).filter(({ problem }) => problem === null)
+      .map(({ name }) => name);
   } catch {
     return [];
   }
@@ -135,11 +138,11 @@ function createRun(
   const facts = createCommandFacts(call);
   const { workingDirectory } = command;
   return {
-    file: directory.resolveCommand(command.command),
+    file: resolveCommand(directory, command.command),
     ...fillTemplates(command, facts, call, baseEnvironment),
     stdin: chooseStdin(call, command.stdin),
     workingDirectory: workingDirectory === null
-      ? null : directory.resolveWorkingDirectory(workingDirectory),
+      ? null : resolveWorkingDirectory(directory, workingDirectory),
     timeoutMs,
     outputBytesMax: command.showsOutput ? OUTPUT_BYTES_MAX : 0,
     log: call.log,

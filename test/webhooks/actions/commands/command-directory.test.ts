@@ -3,7 +3,9 @@ import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, symlinkSync } fr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { CommandDirectory } from '../../../../src/webhooks/actions/commands/command-directory.ts';
+import {
+  checkCommandDirectory, listCommands, resolveCommand, resolveWorkingDirectory,
+} from '../../../../src/webhooks/actions/commands/command-directory.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { CommandPlace } from './command-place.ts';
 
@@ -23,14 +25,14 @@ test('a command is the real path of an executable file', () => {
   const place = new CommandPlace();
   const path = place.add('deploy.sh');
   place.add('-n.sh');
-  assert.equal(place.directory.resolveCommand('deploy.sh'), realpathSync(path));
-  assert.equal(place.directory.resolveCommand('-n.sh'), realpathSync(join(place.path, '-n.sh')));
+  assert.equal(resolveCommand(place.directory, 'deploy.sh'), realpathSync(path));
+  assert.equal(resolveCommand(place.directory, '-n.sh'), realpathSync(join(place.path, '-n.sh')));
 });
 
 test('what is no executable file is refused, with the names that are there', () => {
   const { directory, ...place } = new CommandPlace();
   mkdirSync(join(place.path, 'folder'));
-  assertRefused(() => directory.resolveCommand('deploy.sh'), /is no file in .*: none is known$/);
+  assertRefused(() => resolveCommand(directory, 'deploy.sh'), /is no file in .*: none is known$/);
 });
 
 test('a name that is not there gets the one that was likely meant', () => {
@@ -38,10 +40,10 @@ test('a name that is not there gets the one that was likely meant', () => {
   place.add('deploy.sh');
   mkdirSync(join(place.path, 'folder'));
   const { directory } = place;
-  assertRefused(() => directory.resolveCommand('depoly.sh'), /did you mean `deploy\.sh`\?$/);
-  assertRefused(() => directory.resolveCommand('folder'), /"folder" is no file in/);
+  assertRefused(() => resolveCommand(directory, 'depoly.sh'), /did you mean `deploy\.sh`\?$/);
+  assertRefused(() => resolveCommand(directory, 'folder'), /"folder" is no file in/);
   place.add('text', 'x', 0o644);
-  assertRefused(() => directory.resolveCommand('text'),
+  assertRefused(() => resolveCommand(directory, 'text'),
     /text: is not executable; run: chmod u\+x '.*text'$/);
 });
 
@@ -51,37 +53,39 @@ test('a file and a folder that others may write in are refused at each look', ()
   const { directory } = place;
   for (const mode of [0o775, 0o757]) {
     chmodSync(path, mode);
-    assertRefused(() => directory.resolveCommand('deploy.sh'),
+    assertRefused(() => resolveCommand(directory, 'deploy.sh'),
       /deploy\.sh: is writable by group or others; run: chmod go-w/);
   }
   chmodSync(path, 0o755);
   for (const mode of [0o775, 0o757, 0o1777]) {
     chmodSync(place.path, mode);
-    for (const look of [() => directory.resolveCommand('deploy.sh'), () => directory.check(),
-      () => directory.list(), () => directory.resolveWorkingDirectory('.')]) {
+    for (const look of [
+      () => resolveCommand(directory, 'deploy.sh'), () => checkCommandDirectory(directory),
+      () => listCommands(directory), () => resolveWorkingDirectory(directory, '.'),
+    ]) {
       assertRefused(look, /hooks: is writable by group or others; run: chmod go-w/);
     }
   }
   chmodSync(place.path, 0o755);
-  assert.equal(directory.resolveCommand('deploy.sh'), realpathSync(path));
+  assert.equal(resolveCommand(directory, 'deploy.sh'), realpathSync(path));
 });
 
 test('a file and a folder of another user are refused', { skip: !IS_ROOT }, () => {
   const place = new CommandPlace();
   const path = place.add('deploy.sh');
   chownSync(path, NOBODY, NOBODY);
-  assertRefused(() => place.directory.resolveCommand('deploy.sh'),
+  assertRefused(() => resolveCommand(place.directory, 'deploy.sh'),
     /deploy\.sh: is user 65534's, neither ours nor root's; run: chown/);
   chownSync(path, 0, 0);
   chownSync(place.path, NOBODY, NOBODY);
-  assertRefused(() => place.directory.check(), /hooks: is user 65534's/);
+  assertRefused(() => checkCommandDirectory(place.directory), /hooks: is user 65534's/);
 });
 
 test('root looks at every folder above', { skip: !IS_ROOT }, () => {
   const place = new CommandPlace();
   place.add('deploy.sh');
   chownSync(place.folder, NOBODY, NOBODY);
-  assertRefused(() => place.directory.check(), /is user 65534's/);
+  assertRefused(() => checkCommandDirectory(place.directory), /is user 65534's/);
   chownSync(place.folder, 0, 0);
 });
 
@@ -95,15 +99,15 @@ test('a link counts as its target, and the folders on the way are looked at', ()
   symlinkSync(join(place.folder, 'missing'), join(place.path, 'broken.sh'));
   symlinkSync('round.sh', join(place.path, 'round.sh'));
   const { directory } = place;
-  assert.equal(directory.resolveCommand('link.sh'), realpathSync(target));
+  assert.equal(resolveCommand(directory, 'link.sh'), realpathSync(target));
   chmodSync(target, 0o777);
-  assertRefused(() => directory.resolveCommand('link.sh'), /real\.sh: is writable by group/);
+  assertRefused(() => resolveCommand(directory, 'link.sh'), /real\.sh: is writable by group/);
   chmodSync(target, 0o755);
   chmodSync(other.path, 0o777);
-  assertRefused(() => directory.resolveCommand('link.sh'), /hooks: is writable by group/);
+  assertRefused(() => resolveCommand(directory, 'link.sh'), /hooks: is writable by group/);
   chmodSync(other.path, 0o755);
-  assertRefused(() => directory.resolveCommand('broken.sh'), /"broken\.sh" is no file/);
-  assertRefused(() => directory.resolveCommand('round.sh'), /"round\.sh" is no file/);
+  assertRefused(() => resolveCommand(directory, 'broken.sh'), /"broken\.sh" is no file/);
+  assertRefused(() => resolveCommand(directory, 'round.sh'), /"round\.sh" is no file/);
 });
 
 test('the folder may itself be a link', () => {
@@ -111,18 +115,19 @@ test('the folder may itself be a link', () => {
   const path = place.add('deploy.sh');
   const link = join(place.folder, 'link');
   symlinkSync(place.path, link);
-  const directory = new CommandDirectory({ path: link, workingDirectories: [] });
-  assert.equal(directory.resolveCommand('deploy.sh'), realpathSync(path));
-  assert.equal(directory.resolveWorkingDirectory('.'), realpathSync(place.path));
+  const directory = { path: link, workingDirectories: [] };
+  assert.equal(resolveCommand(directory, 'deploy.sh'), realpathSync(path));
+  assert.equal(resolveWorkingDirectory(directory, '.'), realpathSync(place.path));
 });
 
 test('a folder that is missing or is a file is refused', () => {
   const place = new CommandPlace();
   const path = place.add('deploy.sh');
-  const isFile = new CommandDirectory({ path, workingDirectories: [] });
-  assertRefused(() => isFile.check(), /is not a folder; correct the setting/);
+  const isFile = { path, workingDirectories: [] };
+  assertRefused(() => checkCommandDirectory(isFile), /is not a folder; correct the setting/);
   rmSync(place.path, { recursive: true });
-  assertRefused(() => place.directory.check(), /is not there; make the folder, or correct/);
+  assertRefused(() => checkCommandDirectory(place.directory),
+    /is not there; make the folder, or correct/);
 });
 
 test('the list has executable files, and says which of them must not run', () => {
@@ -132,7 +137,7 @@ test('the list has executable files, and says which of them must not run', () =>
   place.add('text', 'x', 0o644);
   mkdirSync(join(place.path, 'folder'));
   symlinkSync('missing', join(place.path, 'broken'));
-  const list = place.directory.list();
+  const list = listCommands(place.directory);
   assert.deepEqual(list.map(({ name }) => name), ['a.sh', 'b.sh']);
   assert.match(list[0]?.problem ?? '', /a\.sh: is writable by group or others/);
   assert.equal(list[1]?.problem, null);
@@ -149,15 +154,15 @@ test('commands run below the folder, or in a folder that the settings name', () 
   mkdirSync(`${place.path}-beside`);
   const { directory } = place;
   for (const path of ['site', './site', below, join(place.path, 'x', '..', 'site')]) {
-    assert.equal(directory.resolveWorkingDirectory(path), realpathSync(below));
+    assert.equal(resolveWorkingDirectory(directory, path), realpathSync(below));
   }
-  assert.equal(directory.resolveWorkingDirectory(place.path), realpathSync(place.path));
-  assert.equal(directory.resolveWorkingDirectory(named), realpathSync(named));
+  assert.equal(resolveWorkingDirectory(directory, place.path), realpathSync(place.path));
+  assert.equal(resolveWorkingDirectory(directory, named), realpathSync(named));
   for (const path of ['/etc', '..', 'out', `${place.path}-beside`, join(named, 'inner')]) {
-    assertRefused(() => directory.resolveWorkingDirectory(path), /is not below .*hooks; name it/);
+    assertRefused(() => resolveWorkingDirectory(directory, path), /is not below .*hooks; name it/);
   }
-  assertRefused(() => directory.resolveWorkingDirectory('missing'), /is not there/);
-  assertRefused(() => directory.resolveWorkingDirectory('deploy.sh'), /is not a folder/);
+  assertRefused(() => resolveWorkingDirectory(directory, 'missing'), /is not there/);
+  assertRefused(() => resolveWorkingDirectory(directory, 'deploy.sh'), /is not a folder/);
 });
 
 test('an interpreter is refused by its own name and by that of its target', () => {
@@ -165,13 +170,13 @@ test('an interpreter is refused by its own name and by that of its target', () =
   const other = new CommandPlace();
   for (const name of ['bash', 'python3.11', 'env', 'perl5.36-x86_64-linux-gnu', 'busybox-static']) {
     place.add(name);
-    assertRefused(() => place.directory.resolveCommand(name), /is an interpreter, or starts/);
+    assertRefused(() => resolveCommand(place.directory, name), /is an interpreter, or starts/);
   }
   symlinkSync(other.add('node'), join(place.path, 'deploy'));
-  assertRefused(() => place.directory.resolveCommand('deploy'), /node: is an interpreter/);
+  assertRefused(() => resolveCommand(place.directory, 'deploy'), /node: is an interpreter/);
   const names = ['shell.sh', 'env-report', 'python-deploy', 'node.sh', 'deploy2'];
   for (const name of names) place.add(name);
-  assert.deepEqual(place.directory.list().filter(({ problem }) => problem === null)
+  assert.deepEqual(listCommands(place.directory).filter(({ problem }) => problem === null)
     .map(({ name }) => name), names.sort());
 });
 
@@ -179,6 +184,6 @@ test('a file with the rights of its owner or group is refused', () => {
   const place = new CommandPlace();
   for (const mode of [0o4755, 0o2755]) {
     place.add('mount', '#!/bin/sh\n', mode);
-    assertRefused(() => place.directory.resolveCommand('mount'), /mount: runs with the rights of/);
+    assertRefused(() => resolveCommand(place.directory, 'mount'), /mount: runs with the rights of/);
   }
 });

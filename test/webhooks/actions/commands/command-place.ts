@@ -1,7 +1,9 @@
 /** A folder of commands for tests, with scripts in it. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandDirectory } from '../../../../src/webhooks/actions/commands/command-directory.ts';
+import type {
+  CommandDirectory,
+} from '../../../../src/webhooks/actions/commands/command-directory.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
 /** Prints the number of its arguments and each of them, with a NUL behind each. */
@@ -17,7 +19,7 @@ export class CommandPlace {
     this.folder = createTemporaryFolder();
     this.path = join(this.folder, 'hooks');
     mkdirSync(this.path, { mode: 0o755 });
-    this.directory = new CommandDirectory({ path: this.path, workingDirectories });
+    this.directory = { path: this.path, workingDirectories };
   }
 
   /** Writes a script; its path. */

@@ -239,33 +239,27 @@ class SlotChains {
  * A column of texts that few records share. It has the CRC-32 of each, 0 without one; where that
  * matches, the record itself decides.
  */
-export class RareTextColumn<Item> implements RecordColumn<Item, string> {
-  readonly #itemAt: (slot: number) => Item | null;
-  readonly #read: (item: Item) => string | null;
-  #checksums = new Uint32Array(0);
-
-  constructor(itemAt: (slot: number) => Item | null, read: (item: Item) => string | null) {
-    this.#itemAt = itemAt;
-    this.#read = read;
-  }
-
-  set(slot: number, item: Item): void {
-    const text = this.#read(item);
-    this.#checksums[slot] = text === null ? 0 : crc32(text);
-  }
-
-  grow(length: number): void {
-    this.#checksums = copyInto(new Uint32Array(length), this.#checksums);
-  }
-
-  createTest(text: string): SlotTest {
-    const checksum = crc32(text);
-    return (slot) => {
-      if (this.#checksums[slot] !== checksum) return false;
-      const item = this.#itemAt(slot);
-      return item !== null && this.#read(item) === text;
-    };
-  }
+export function createRareTextColumn<Item>(
+  itemAt: (slot: number) => Item | null, read: (item: Item) => string | null,
+): RecordColumn<Item, string> {
+  let checksums = new Uint32Array(0);
+  return {
+    set(slot, item) {
+      const text = read(item);
+      checksums[slot] = text === null ? 0 : crc32(text);
+    },
+    grow(length) {
+      checksums = copyInto(new Uint32Array(length), checksums);
+    },
+    createTest(text) {
+      const checksum = crc32(text);
+      return (slot) => {
+        if (checksums[slot] !== checksum) return false;
+        const item = itemAt(slot);
+        return item !== null && read(item) === text;
+      };
+    },
+  };
 }
 
 /** Milliseconds since the epoch: at or after `sinceMs`, and before `untilMs`; null: unbounded. */
@@ -276,47 +270,37 @@ export function isWithin({ sinceMs, untilMs }: TimeSpan, atMs: number): boolean 
 }
 
 /** A column of times, in milliseconds since the epoch. */
-export class TimeColumn<Item> implements RecordColumn<Item, TimeSpan> {
-  readonly #readMs: (item: Item) => number;
-  #timesMs = new Float64Array(0);
-
-  constructor(readMs: (item: Item) => number) {
-    this.#readMs = readMs;
-  }
-
-  set(slot: number, item: Item): void {
-    this.#timesMs[slot] = this.#readMs(item);
-  }
-
-  grow(length: number): void {
-    this.#timesMs = copyInto(new Float64Array(length), this.#timesMs);
-  }
-
-  createTest(span: TimeSpan): SlotTest {
-    return (slot) => isWithin(span, this.#timesMs[slot] ?? 0);
-  }
+export function createTimeColumn<Item>(
+  readMs: (item: Item) => number,
+): RecordColumn<Item, TimeSpan> {
+  let timesMs = new Float64Array(0);
+  return {
+    set(slot, item) {
+      timesMs[slot] = readMs(item);
+    },
+    grow(length) {
+      timesMs = copyInto(new Float64Array(length), timesMs);
+    },
+    createTest: (span) => (slot) => isWithin(span, timesMs[slot] ?? 0),
+  };
 }
 
-export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
-  readonly #read: (item: Item) => boolean;
-  #flags = new Uint8Array(0);
-
-  constructor(read: (item: Item) => boolean) {
-    this.#read = read;
-  }
-
-  set(slot: number, item: Item): void {
-    this.#flags[slot] = this.#read(item) ? 1 : 0;
-  }
-
-  grow(length: number): void {
-    this.#flags = copyInto(new Uint8Array(length), this.#flags);
-  }
-
-  createTest(flag: boolean): SlotTest {
-    const value = flag ? 1 : 0;
-    return (slot) => this.#flags[slot] === value;
-  }
+export function createFlagColumn<Item>(
+  read: (item: Item) => boolean,
+): RecordColumn<Item, boolean> {
+  let flags = new Uint8Array(0);
+  return {
+    set(slot, item) {
+      flags[slot] = read(item) ? 1 : 0;
+    },
+    grow(length) {
+      flags = copyInto(new Uint8Array(length), flags);
+    },
+    createTest(flag) {
+      const value = flag ? 1 : 0;
+      return (slot) => flags[slot] === value;
+    },
+  };
 }
 
 /**

@@ -15,8 +15,8 @@ import { parseTime, timeSchema } from '../../base/time.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
 import { parseChoiceParameter, parseFlagParameter } from '../../server/query.ts';
 import {
-  FlagColumn, RareTextColumn, SharedTextColumn, TimeColumn, isWithin, type RecordColumn,
-  type TimeSpan,
+  SharedTextColumn, createFlagColumn, createRareTextColumn, createTimeColumn, isWithin,
+  type RecordColumn, type TimeSpan,
 } from './columns.ts';
 
 type FieldQuery = ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ export function textField<Item>(
     parse: (query) => parseTextOf(query, name),
     isMet: (text, item) => read(item) === text,
     createColumn: (itemAt) =>
-      isRare ? new RareTextColumn(itemAt, read) : new SharedTextColumn(read),
+      isRare ? createRareTextColumn(itemAt, read) : new SharedTextColumn(read),
   };
 }
 
@@ -97,7 +97,7 @@ export function flagField<Item>(
     },
     parse: (query) => parseFlagParameter(query, name),
     isMet: (flag, item) => read(item) === flag,
-    createColumn: () => new FlagColumn(read),
+    createColumn: () => createFlagColumn(read),
   };
 }
 
@@ -126,7 +126,7 @@ export function timeField<Item>(
       return span.sinceMs === null && span.untilMs === null ? null : span;
     },
     isMet: (span, item) => isWithin(span, readMs(item)),
-    createColumn: () => new TimeColumn(readMs),
+    createColumn: () => createTimeColumn(readMs),
   };
 }
 

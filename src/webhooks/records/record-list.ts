@@ -113,7 +113,7 @@ export class RecordList<Item, Filter> {
     if (matches === null) return NO_MATCHES;
     const slots = this.#listFew(filter);
     const walk = slots === null ? this.#records.walk({ after, isDescending: isNewestFirst })
-      : new FewSlots(this.#records, slots, after, isNewestFirst);
+      : walkFew(this.#records, slots, after, isNewestFirst);
     return { matches, walk };
   }
 
@@ -173,28 +173,22 @@ export class RecordList<Item, Filter> {
 }
 
 /** Walks over some slots in the order of their ids, without those whose record has gone. */
-class FewSlots implements SlotIterator {
-  readonly #records: Collection;
-  readonly #places: readonly { readonly id: string; readonly slot: number }[];
-  #index = 0;
-
-  constructor(
-    records: Collection, slots: readonly number[], after: string | null, isDescending: boolean,
-  ) {
-    this.#records = records;
-    const places = slots.map((slot) => ({ id: records.idAt(slot) ?? '', slot }));
-    const rest = after === null ? places
-      : places.filter(({ id }) => isDescending ? id < after : id > after);
-    rest.sort((left, right) => left.id < right.id ? -1 : 1);
-    this.#places = isDescending ? rest.reverse() : rest;
-  }
-
-  next(): number {
-    for (;;) {
-      const place = this.#places[this.#index];
-      if (place === undefined) return -1;
-      this.#index += 1;
-      if (this.#records.idAt(place.slot) === place.id) return place.slot;
-    }
-  }
+function walkFew(
+  records: Collection, slots: readonly number[], after: string | null, isDescending: boolean,
+): SlotIterator {
+  const places = slots.map((slot) => ({ id: records.idAt(slot) ?? '', slot }))
+    .filter(({ id }) => after === null || (isDescending ? id < after : id > after))
+    .sort((left, right) => left.id < right.id ? -1 : 1);
+  if (isDescending) places.reverse();
+  let index = 0;
+  return {
+    next() {
+      for (;;) {
+        const place = places[index];
+        if (place === undefined) return -1;
+        index += 1;
+        if (records.idAt(place.slot) === place.id) return place.slot;
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  FlagColumn, RareTextColumn, RecordColumns, SharedTextColumn, TimeColumn,
+  RecordColumns, SharedTextColumn, createFlagColumn, createRareTextColumn, createTimeColumn,
 } from '../../../src/webhooks/records/columns.ts';
 import type { Collection, Store } from '../../../src/store/store-port.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
@@ -15,10 +15,10 @@ function openColumns(isListed: (record: Buffer) => boolean = () => true) {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
   const kinds = new SharedTextColumn<Thing>(readKind);
-  const keys = new RareTextColumn<Thing>(
+  const keys = createRareTextColumn<Thing>(
     (slot) => parse(things.bytesAt(slot) ?? Buffer.from('{}')), ({ key = null }) => key);
-  const times = new TimeColumn<Thing>(({ at = 0 }) => at);
-  const flags = new FlagColumn<Thing>(({ key }) => key !== undefined);
+  const times = createTimeColumn<Thing>(({ at = 0 }) => at);
+  const flags = createFlagColumn<Thing>(({ key }) => key !== undefined);
   const columns = new RecordColumns(things, (record) => isListed(record) ? parse(record) : null,
     [kinds, keys, times, flags].map((column) => ({ column })));
   return { store, things, kinds, keys, times, flags, columns };
@@ -122,7 +122,7 @@ test('a record that is refreshed has what its columns read now', async () => {
   let isMarked = false;
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
-  const flags = new FlagColumn(() => isMarked);
+  const flags = createFlagColumn(() => isMarked);
   const columns = new RecordColumns(things, parse, [{ column: flags }]);
   await put(store, 'a', {});
   await columns.whenBuilt();

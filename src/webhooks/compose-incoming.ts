@@ -11,7 +11,7 @@ import { buildRejectedRequest } from './inbox/intake/build-request.ts';
 import { RecentRequests } from './inbox/intake/recent-requests.ts';
 import { RejectedRing } from './inbox/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
-import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
+import { createUseRecorder } from './incoming/receiving/previous-secret-uses.ts';
 import type { Reception } from './incoming/receiving/receive.ts';
 import type { OnRun } from './outcome-listeners.ts';
 import type { RelayContext } from './relay-context.ts';
@@ -78,7 +78,7 @@ export function composeIncoming(
     reception: {
       ...context, webhooks, intake, limits: incoming, onOutcome, health, memoryBudget,
       addRejected: createRejectionRecorder(context, options, rejectedRequests),
-      previousSecretUses: new PreviousSecretUses(store, log),
+      recordPreviousSecretUse: createUseRecorder(store, log),
     },
     start() {
       worker.start();

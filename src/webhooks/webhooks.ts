@@ -73,7 +73,7 @@ import { decodeRequestHead, requestCollection } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
-import { Searches } from './records/searches.ts';
+import { createSearches, type Searches } from './records/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { WebhookSender } from './deliveries/sending/webhook-sender.ts';
 import type { LongLane } from './work/lanes.ts';
@@ -173,7 +173,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
   });
   const { sender, scheduler } = outgoing;
   const { requests } = incoming;
-  const searches = new Searches(context);
+  const searches = createSearches(context);
   const findVisibility = createVisibilityFinder(indexes.outgoing);
   const jobs = new Jobs(context, createJobKinds(context, {
     ...eventParts, ...outgoing, ...lookup, requests, webhooks: indexes.outgoing,

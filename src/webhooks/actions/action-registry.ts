@@ -145,8 +145,8 @@ function registerClass(
     run: (call) => execute.call(
       instance, parsePlainPayload(call.payloadJson()), call.context, toDoubles(call.options),
       {
-        log: call.log, ActionResult,
-        http: { request: (request) => sendInChain(http, call, request) },
+        log: call.log, http: { request: (request) => sendInChain(http, call, request) },
+        ActionResult,
       }),
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { Collection, Store } from '../../store/store-port.ts';
 import type { RecordMatches } from '../records/record-list.ts';
-import { RecordWalk } from '../records/record-walk.ts';
+import { createRecordWalk } from '../records/record-walk.ts';
 import type { SearchedRecord, SearchedContent } from '../records/search-query.ts';
 import type { SearchWalk } from '../records/searches.ts';
 import { decodeDelivery, readEventId } from './delivery-codec.ts';
@@ -27,7 +27,7 @@ export function walkDeliveries(
     const request = requests.findSearched(parseRequestId(id));
     return request && { ...request, decode: () => decodeDelivery(bytes) };
   };
-  return new RecordWalk(store.collection(deliveryCollection.name),
+  return createRecordWalk(store.collection(deliveryCollection.name),
     { ...matches, hidesOthers, open, readAt: (bytes) => decodeDelivery(bytes).createdAt });
 }
 

@@ -12,7 +12,7 @@ import { readSearchedEvent } from '../deliveries/delivery-search.ts';
 import type { Visibility } from '../members/visibility.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { RecordList } from '../records/record-list.ts';
-import { RecordWalk } from '../records/record-walk.ts';
+import { createRecordWalk } from '../records/record-walk.ts';
 import type { SearchWalk } from '../records/searches.ts';
 import { eventFields, type EventFilter, type ListedEvent } from './event-fields.ts';
 import {
@@ -64,7 +64,7 @@ export class EventService {
 
   /** `before` is the id before the first event that is searched. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
-    return new RecordWalk(this.#events, {
+    return createRecordWalk(this.#events, {
       ...await this.#list.select(filter, before, true),
       hidesOthers: typeof filter.hook === 'function',
       readAt: (record) => decodeEventHead(record).createdAt,

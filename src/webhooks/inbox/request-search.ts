@@ -6,7 +6,7 @@ import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Facts } from '../members/filters/facts.ts';
-import { RecordWalk } from '../records/record-walk.ts';
+import { createRecordWalk } from '../records/record-walk.ts';
 import type { SearchedContent, SearchedRecord } from '../records/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../records/searches.ts';
 import { getRequestBody } from './request-body.ts';
@@ -26,7 +26,7 @@ export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => F
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #createFacts: CreateRequestFacts;
   readonly #ring: Pick<RejectedRing, 'find'>;
-  readonly #stored: RecordWalk<StoredRequest>;
+  readonly #stored: SearchWalk<StoredRequest>;
   readonly #rejected: StoredRequest[];
   /** The stored request that comes next, if a rejected request came before it; else undefined. */
   #nextStored: SearchedRecord<StoredRequest> | 'filtered' | null | undefined;
@@ -40,7 +40,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   ) {
     this.#createFacts = createFacts;
     this.#ring = ring;
-    this.#stored = new RecordWalk(store.collection(requestCollection.name), {
+    this.#stored = createRecordWalk(store.collection(requestCollection.name), {
       ...stored, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
       open: (bytes, id) => openStored(store, createFacts, bytes, id),
     });

@@ -44,38 +44,34 @@ const STEP_BYTES = 1 << 17;
 /** Decoding a record takes as long as looking at so many bytes. */
 const DECODED_WEIGHT = 1 << 14;
 
-export class Searches {
-  readonly #turns: Turns;
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  #running = 0;
+export type Searches = ReturnType<typeof createSearches>;
 
-  constructor({ turns, clock }: {
-    readonly turns: Turns; readonly clock: Pick<Clock, 'monotonicMs'>;
-  }) {
-    this.#turns = turns;
-    this.#clock = clock;
-  }
-
-  /**
-   * Finds up to `limit` records, of those that a page's time suffices for. Null: nobody waits for
-   * them any more. Throws `unavailable` while too many searches are running.
-   */
-  async findPage<Item>(
-    walk: SearchWalk<Item>, query: SearchQuery, limit: number, isWanted: () => boolean,
-  ): Promise<SearchResult<Item> | null> {
-    if (this.#running >= RUNNING_MAX) {
-      throw new AppError('unavailable', `${RUNNING_MAX} searches are running already: try again in `
-        + `${RETRY_AFTER_S} s`, { retryAfterS: RETRY_AFTER_S });
-    }
-    this.#running += 1;
-    try {
-      const endMs = this.#clock.monotonicMs() + PAGE_MS_MAX;
-      const isOver = (): boolean => this.#clock.monotonicMs() >= endMs;
-      return await this.#turns.run(searchPage(walk, query, limit, isOver), isWanted);
-    } finally {
-      this.#running -= 1;
-    }
-  }
+export function createSearches({ turns, clock }: {
+  readonly turns: Turns; readonly clock: Pick<Clock, 'monotonicMs'>;
+}) {
+  let running = 0;
+  return {
+    /**
+     * Finds up to `limit` records, of those that a page's time suffices for. Null: nobody waits for
+     * them any more. Throws `unavailable` while too many searches are running.
+     */
+    async findPage<Item>(
+      walk: SearchWalk<Item>, query: SearchQuery, limit: number, isWanted: () => boolean,
+    ): Promise<SearchResult<Item> | null> {
+      if (running >= RUNNING_MAX) {
+        throw new AppError('unavailable', `${RUNNING_MAX} searches are running already: try again `
+          + `in ${RETRY_AFTER_S} s`, { retryAfterS: RETRY_AFTER_S });
+      }
+      running += 1;
+      try {
+        const endMs = clock.monotonicMs() + PAGE_MS_MAX;
+        const isOver = (): boolean => clock.monotonicMs() >= endMs;
+        return await turns.run(searchPage(walk, query, limit, isOver), isWanted);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
 }
 
 function* searchPage<Item>(

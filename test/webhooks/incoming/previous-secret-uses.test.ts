@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { incomingCollection } from '../../../src/webhooks/incoming/incoming-webhook.ts';
 import {
-  PreviousSecretUses,
+  createUseRecorder,
 } from '../../../src/webhooks/incoming/receiving/previous-secret-uses.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
@@ -18,14 +18,14 @@ test('the uses of a previous secret are written once a minute', async () => {
   await store.transact((transaction) => {
     transaction.put(name, 'one', JSON.stringify(webhook));
   });
-  const uses = new PreviousSecretUses(store, silentLogger);
+  const record = createUseRecorder(store, silentLogger);
   for (const atMs of [1, 2, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1]) {
-    uses.record({ identifier: 'one', labels: {} }, atMs);
+    record({ identifier: 'one', labels: {} }, atMs);
   }
   await store.transact(() => {});
   assert.equal(store.lines.length, 3);
-  const record = JSON.parse(String(store.collection(name).findBytes('one')));
+  const written = JSON.parse(String(store.collection(name).findBytes('one')));
   const lastUsedAt = '1970-01-01T00:01:00.000Z';
   const previousSecret = { ...webhook.previousSecret, lastUsedAt };
-  assert.deepEqual(record, { ...webhook, previousSecret });
+  assert.deepEqual(written, { ...webhook, previousSecret });
 });

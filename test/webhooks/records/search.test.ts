@@ -5,7 +5,7 @@ import { Facts } from '../../../src/webhooks/members/filters/facts.ts';
 import { RequestSearchWalk } from '../../../src/webhooks/inbox/request-search.ts';
 import { NO_MATCHES } from '../../../src/webhooks/records/record-list.ts';
 import { parseSearchQuery } from '../../../src/webhooks/records/search-query.ts';
-import { Searches } from '../../../src/webhooks/records/searches.ts';
+import { createSearches } from '../../../src/webhooks/records/searches.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
@@ -222,7 +222,7 @@ test('what is deleted, or matches no more, while it is searched is not found', (
       setImmediate(next);
     });
     const query = parseSearchQuery({ text: 'needle', conditions: [] }, ['payload']);
-    const page = await new Searches({ clock, turns }).findPage(walk, query, 10, () => true);
+    const page = await createSearches({ clock, turns }).findPage(walk, query, 10, () => true);
     assert.deepEqual(page?.items.map(({ id }) => id), [ids[0]]);
   }));
 

@@ -5,7 +5,7 @@ import { createTurns, type Steps } from '../../../src/base/turns.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
 import { textField } from '../../../src/webhooks/records/fields.ts';
 import { sendSearchableList } from '../../../src/webhooks/records/searchable-list.ts';
-import { Searches } from '../../../src/webhooks/records/searches.ts';
+import { createSearches } from '../../../src/webhooks/records/searches.ts';
 import { startRelayFor } from '../relay.ts';
 
 test('a page whose time is over has a link to go on, even if it holds nothing', async () => {
@@ -40,7 +40,7 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
     service: { list: async () => [], count: async () => 0, openSearch: async () => walk },
   };
   await sendSearchableList<string, { readonly kind: string | null }>(
-    exchange as unknown as Exchange, list, new Searches({ clock, turns: createTurns(clock) }));
+    exchange as unknown as Exchange, list, createSearches({ clock, turns: createTurns(clock) }));
   const [status, headers, body] = sent as [number, Record<string, string>, string];
   assert.deepEqual([status, body], [200, '[]']);
   assert.deepEqual([headers['X-Search-Complete'], headers['X-Search-Until']],

@@ -6,7 +6,7 @@ import { Facts } from '../../../src/webhooks/members/filters/facts.ts';
 import {
   parseSearchQuery, splitSearchParameters, type SearchQuery, type SearchedRecord,
 } from '../../../src/webhooks/records/search-query.ts';
-import { Searches, type SearchWalk } from '../../../src/webhooks/records/searches.ts';
+import { createSearches, type SearchWalk } from '../../../src/webhooks/records/searches.ts';
 
 /** Records whose payload is `{"n":<number>}`, from the last number down to 0. */
 class NumberWalk implements SearchWalk<number> {
@@ -48,7 +48,7 @@ const isWanted = (): boolean => true;
 
 test('a page ends when it is full, and is complete if nothing comes after it', async () => {
   const clock = { monotonicMs: () => 0 };
-  const searches = new Searches({ clock, turns: createTurns(clock) });
+  const searches = createSearches({ clock, turns: createTurns(clock) });
   const query = parse('q=n');
   assert.deepEqual(await searches.findPage(new NumberWalk(3), query, 2, isWanted),
     { items: [2, 1], stoppedAt: { id: '1', at: 'at 1' } });
@@ -61,7 +61,7 @@ test('a page ends when it is full, and is complete if nothing comes after it', a
 test('a page ends after 250 ms, wherever the search is, and goes on from there', async () => {
   let nowMs = 0;
   const clock = { monotonicMs: () => (nowMs += 1) };
-  const searches = new Searches({ clock, turns: createTurns(clock) });
+  const searches = createSearches({ clock, turns: createTurns(clock) });
   const walk = new NumberWalk(1_000_000);
   const page = await searches.findPage(walk, parse('q=nowhere'), 2, isWanted);
   assert.ok(page !== null && page.stoppedAt !== null);
@@ -77,7 +77,7 @@ test('four searches run at once; the next is refused until they have ended', asy
   const turns = createTurns(clock, (next) => {
     goOn = next;
   });
-  const searches = new Searches({ clock, turns });
+  const searches = createSearches({ clock, turns });
   const query = parse('q=nowhere');
   const start = (): Promise<unknown> =>
     searches.findPage(new NumberWalk(1_000_000), query, 1, () => !isOver);
@@ -105,7 +105,7 @@ test('a search is many short steps, even within one large record', async () => {
   };
   let steps = 0;
   const turns = createTurns({ monotonicMs: () => 0 });
-  const searches = new Searches({
+  const searches = createSearches({
     clock: { monotonicMs: () => 0 },
     turns: {
       ...turns,

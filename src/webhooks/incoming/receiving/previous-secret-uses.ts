@@ -10,39 +10,31 @@ type IdentifiedWebhook = { readonly identifier: string; readonly labels: LogFiel
 
 const MINUTE_MS = 60_000;
 
-export class PreviousSecretUses {
-  readonly #store: Store;
-  readonly #log: Logger;
-  /** The minute of the last use that was or is being written, by webhook. */
-  readonly #writtenMinutes = new Map<string, number>();
+export type RecordPreviousSecretUse = (webhook: IdentifiedWebhook, atMs: number) => void;
 
-  constructor(store: Store, log: Logger) {
-    this.#store = store;
-    this.#log = log;
-  }
-
-  /** The request is admitted even if the time cannot be written, on a full disk for instance. */
-  record({ identifier, labels }: IdentifiedWebhook, atMs: number): void {
+/** A request is admitted even if the time cannot be written, on a full disk for instance. */
+export function createUseRecorder(store: Store, log: Logger): RecordPreviousSecretUse {
+  // The minute of the last use that was or is being written, by webhook.
+  const writtenMinutes = new Map<string, number>();
+  return ({ identifier, labels }, atMs) => {
     const minute = Math.floor(atMs / MINUTE_MS);
-    if (this.#writtenMinutes.get(identifier) === minute) return;
-    this.#writtenMinutes.set(identifier, minute);
-    this.#write(identifier, formatTimestamp(minute * MINUTE_MS)).catch((error: unknown) => {
-      this.#log.warning('the last use of a previous secret was not recorded', {
-        ...labels, error,
-      });
+    if (writtenMinutes.get(identifier) === minute) return;
+    writtenMinutes.set(identifier, minute);
+    writeLastUse(store, identifier, formatTimestamp(minute * MINUTE_MS)).catch((error: unknown) => {
+      log.warning('the last use of a previous secret was not recorded', { ...labels, error });
     });
-  }
+  };
+}
 
-  async #write(identifier: string, lastUsedAt: string): Promise<void> {
-    const { name } = incomingCollection;
-    await this.#store.transact((transaction) => {
-      const bytes = transaction.find(name, identifier);
-      const record = bytes === undefined ? {} : decodeRecord(bytes);
-      const { previousSecret } = record;
-      if (!isJsonObject(previousSecret)) return;
-      // Nothing else in the record changes, not even `updatedAt`.
-      const updatedRecord = { ...record, previousSecret: { ...previousSecret, lastUsedAt } };
-      transaction.put(name, identifier, JSON.stringify(updatedRecord));
-    });
-  }
+async function writeLastUse(store: Store, identifier: string, lastUsedAt: string): Promise<void> {
+  const { name } = incomingCollection;
+  await store.transact((transaction) => {
+    const bytes = transaction.find(name, identifier);
+    const record = bytes === undefined ? {} : decodeRecord(bytes);
+    const { previousSecret } = record;
+    if (!isJsonObject(previousSecret)) return;
+    // Nothing else in the record changes, not even `updatedAt`.
+    const updatedRecord = { ...record, previousSecret: { ...previousSecret, lastUsedAt } };
+    transaction.put(name, identifier, JSON.stringify(updatedRecord));
+  });
 }

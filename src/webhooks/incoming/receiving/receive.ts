@@ -17,7 +17,7 @@ import {
 import { IncomingBody } from './incoming-body.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
-import type { PreviousSecretUses } from './previous-secret-uses.ts';
+import type { RecordPreviousSecretUse } from './previous-secret-uses.ts';
 import { AdmittedRequest } from './admitted-request.ts';
 import { prepareResponses, sendCustomResponse, sendRejection } from './send-custom-response.ts';
 import {
@@ -41,7 +41,7 @@ export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
   readonly addRejected: (
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
   ) => void;
-  readonly previousSecretUses: PreviousSecretUses;
+  readonly recordPreviousSecretUse: RecordPreviousSecretUse;
   readonly health: HealthMonitor;
   readonly memoryBudget: MemoryBudget;
   readonly onOutcome: OnOutcome;
@@ -289,7 +289,7 @@ function admit(
   if (missing !== null) {
     recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
   }
-  if (verdict.secret === 'previous') reception.previousSecretUses.record(webhook, atMs);
+  if (verdict.secret === 'previous') reception.recordPreviousSecretUse(webhook, atMs);
   throwIfTooLarge(exchange, webhook, body.findExcessBytes());
   return new AdmittedRequest(exchange, webhook, body, reader, verdict, atMs);
 }

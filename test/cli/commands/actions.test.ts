@@ -75,7 +75,7 @@ test('completion, doctor and lists run no action module, and doctor names one th
         : await place.run(words);
       assert.deepEqual([code, existsSync(ran)], [0, false], `${words.join(' ')}: ${stderr}`);
     }
-    assert.match((await place.run(['doctor'])).stdout, /^actions +ok +1 custom module, which/m);
+    assert.match((await place.run(['doctor'])).stdout, /^actions +hint +1 custom module, which/m);
     chmodSync(join(place.data, 'actions/spy.mjs'), 0o666);
     assert.match((await place.run(['doctor'])).stdout, /^actions +failed .*spy\.mjs/m);
     const missing = join(place.folder, 'missing.mjs');

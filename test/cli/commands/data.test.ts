@@ -101,6 +101,9 @@ test('reports damage with file, line and offset, and a torn end as a note', () =
       const ran = await place.run(['data:verify']);
       assert.equal(ran.code, code, ran.stderr);
       assert.match(ran.stderr, pattern);
+      const looked = await place.run(['doctor'], { environment: { HOOKSHELF_SERVER_PORT: '0' } });
+      assert.equal(looked.code, code, looked.stdout);
+      assert.match(looked.stdout, code === 0 ? /^store +ok/m : /^store +failed .*line \d+/m);
       assert.equal(readFileSync(journal, 'utf8'), text);
     }
   }));

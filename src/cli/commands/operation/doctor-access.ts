@@ -26,12 +26,12 @@ import { describeEnding } from './token-commands.ts';
 
 /** Asks the server when one runs; else reads the files, without changing them. */
 export async function checkAccess(subject: DoctorSubject): Promise<DoctorFinding> {
-  const { context: { io }, settings, getServer } = subject;
+  const { context: { io }, settings, getServer, readStoredTokens } = subject;
   const server = getServer();
   if (server !== null) {
     return describe(parseAccessState(await server.ask(ACCESS_STATE_PATH)), settings);
   }
-  const tokens = await readStoredTokens(subject);
+  const tokens = await readStoredTokens();
   if (tokens === null) return ok('looked at while a server runs');
   const hasConfigured = settings.server.apiToken !== null;
   return describe({
@@ -98,7 +98,7 @@ export async function checkTokenExpiry(subject: DoctorSubject): Promise<DoctorFi
 /** The tokens, of the server when one runs; null: an engine has them. */
 async function readTokens(subject: DoctorSubject): Promise<readonly (JsonObject | Token)[] | null> {
   const server = subject.getServer();
-  return server === null ? readStoredTokens(subject)
+  return server === null ? subject.readStoredTokens()
     : expectObjects(await server.ask('/api/tokens'));
 }
 
@@ -112,13 +112,9 @@ function describe(state: AccessState, { server }: Settings): DoctorFinding {
     : 'the API asks for no token');
 }
 
-/**
- * The tokens of the data directory, where no server runs; null: an engine has them. Reads the files
- * and changes none: everything since the last compaction. Throws as `recoverState` does, and where
- * a server that runs removes a file meanwhile.
- */
-async function readStoredTokens(
-  { context: { enterDataAsOwner }, settings }: DoctorSubject,
+/** See `DoctorSubject`. Reads everything since the last compaction, and changes no file. */
+export async function readStoredTokens(
+  { context: { enterDataAsOwner }, settings }: Pick<DoctorSubject, 'context' | 'settings'>,
 ): Promise<readonly Token[] | null> {
   const directory = enterDataAsOwner();
   if (settings.store.url !== null) return null;

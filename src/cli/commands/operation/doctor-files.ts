@@ -13,7 +13,7 @@ import {
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { listCommands } from '../../../webhooks/actions/commands/command-directory.ts';
 import { formatValue, expectObject } from '../resource-commands.ts';
-import { failed, ok, warning } from './doctor-finding.ts';
+import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
@@ -54,17 +54,20 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
   return ok(`the certificate can be used until ${lastDay}, for ${daysLeft} days`);
 }
 
-/** Looks at the files of the action modules as a start does, and runs none of them. */
+/** Looks at the files of the action modules as a start does, and loads none of them. */
 export function checkActions(
-  { context: { enterDataAsOwner }, settings: { actions } }: DoctorSubject,
+  { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
 ): DoctorFinding {
   const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
     const modules = findActionModules({ folder, paths: actions.modules });
     for (const { resolvePath } of modules) accessSync(resolvePath(), constants.R_OK);
     const { length } = modules;
-    return ok(length === 0 ? 'the built-in ones'
-      : `${length} custom ${length === 1 ? 'module' : 'modules'}, which a start loads`);
+    if (length === 0) return ok('the built-in ones');
+    const label = `${length} custom ${length === 1 ? 'module' : 'modules'}`;
+    return getServer() === null
+      ? hint(`${label}, which doctor does not load`, 'serve does, and says what is wrong there')
+      : ok(`${label}, which the server has loaded`);
   } catch (thrown) {
     return failed(explainFileError(thrown), '');
   }

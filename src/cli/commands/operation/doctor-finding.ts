@@ -1,4 +1,5 @@
 /** The subject of the checks of `doctor`, and their findings. */
+import type { Token } from '../../../access/token.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { RunningServer } from './running-server.ts';
@@ -17,6 +18,11 @@ export type DoctorSubject = {
   readonly settings: Settings;
   /** null: no server runs. Throws where a server runs that does not tell its state. */
   readonly getServer: () => RunningServer | null;
+  /**
+   * Reads the tokens of the data directory once, where no server runs; null: an engine has them.
+   * Throws as `recoverState` does, and where a server that runs removes a file meanwhile.
+   */
+  readonly readStoredTokens: () => Promise<readonly Token[] | null>;
 };
 
 type DoctorFindings = DoctorFinding | readonly DoctorFinding[];

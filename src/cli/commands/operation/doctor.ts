@@ -20,10 +20,11 @@ import {
 } from '../../../webhooks/outgoing/client-certificate-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
+import { isDamage } from '../../../store/generations/damage-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory, isStoreName } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load-settings.ts';
-import type { LoadedSettings } from '../../../settings/load-settings.ts';
+import type { LoadedSettings, Settings } from '../../../settings/load-settings.ts';
 import {
   describeOrigins, listPublicSettings, parsePublicSettings,
 } from '../../../settings/public-settings.ts';
@@ -33,7 +34,9 @@ import { nodeResource } from '../../../nodes/node-resource.ts';
 import { findOwner } from '../../api-client/local-app.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
-import { checkAccess, checkBoundTokens, checkTokenExpiry } from './doctor-access.ts';
+import {
+  checkAccess, checkBoundTokens, checkTokenExpiry, readStoredTokens,
+} from './doctor-access.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
@@ -119,7 +122,7 @@ async function findSubject(context: CommandContext): Promise<{
       : parsePublicSettings(server.settings, server.name);
     const origins = describeOrigins(server?.settings ?? listPublicSettings(loaded));
     return {
-      subject: { context, settings, getServer: () => server },
+      subject: createSubject(context, settings, () => server),
       findings: [...findings, ok(`of ${describeSource(server, context)}: ${origins}`)],
     };
   } catch (thrown) {
@@ -129,10 +132,20 @@ async function findSubject(context: CommandContext): Promise<{
     };
     const problem = `of this command, as the server's are not known (${messageOf(thrown)})`;
     return {
-      subject: { context, settings: loaded.settings, getServer },
+      subject: createSubject(context, loaded.settings, getServer),
       findings: [...findings, warning(problem, '')],
     };
   }
+}
+
+function createSubject(
+  context: CommandContext, settings: Settings, getServer: DoctorSubject['getServer'],
+): DoctorSubject {
+  let reading: ReturnType<typeof readStoredTokens> | null = null;
+  return {
+    context, settings, getServer,
+    readStoredTokens: () => reading ??= readStoredTokens({ context, settings }),
+  };
 }
 
 /** The settings of this command; the defaults where they are wrong, to check the rest. */
@@ -220,7 +233,7 @@ function checkLock({ context, getServer }: DoctorSubject): DoctorFinding {
 }
 
 async function checkStore(
-  { context, settings, getServer }: DoctorSubject,
+  { context, settings, getServer, readStoredTokens }: DoctorSubject,
 ): Promise<DoctorFinding> {
   const server = getServer();
   if (server !== null) {
@@ -231,12 +244,19 @@ async function checkStore(
   try {
     const engine = await createConfiguredEngine(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
-    return isReplicaDirectory(createNodeFiles(), context.enterDataAsOwner())
-      ? warning('the data directory is a node\'s, whose records an engine keeps, and these '
-        + 'settings name none', 'name it in store.url')
-      : ok('files in the data directory');
   } catch (thrown) {
     return failed('store.url cannot be used', messageOf(thrown));
+  }
+  if (isReplicaDirectory(createNodeFiles(), context.enterDataAsOwner())) {
+    return warning('the data directory is a node\'s, whose records an engine keeps, and these '
+      + 'settings name none', 'name it in store.url');
+  }
+  try {
+    await readStoredTokens();
+    return ok('files in the data directory, all of which data:verify reads');
+  } catch (thrown) {
+    if (!isDamage(thrown)) throw thrown;
+    return failed(messageOf(thrown), '');
   }
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
+import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
 import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -215,6 +216,32 @@ test('failed deliveries give way, the oldest first, to one that found no room', 
   assert.equal((await simulation.emit(PAYLOAD)).length, 1);
   assert.equal(simulation.logLines.filter((line) => /needed their room/.test(line)).length, 1);
   assert.equal(simulation.webhooks.deliveries.totals().accepted, 4);
+});
+
+test('failed deliveries give way on a node that is not the maintainer, too', async () => {
+  const simulation = new Simulation({
+    outgoing: { maxPendingBytes: 35_000, retrySchedule: [] },
+    ownership: { ...ALL_OWNED, isMaintainer: () => false },
+  });
+  await simulation.addHook('there', {}, DOWN);
+  for (let count = 0; count < 3; count += 1) {
+    await simulation.emit(PAYLOAD);
+    await simulation.clock.advance(1000);
+  }
+  await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
+  await simulation.clock.advance(1000);
+  assert.equal((await simulation.emit(PAYLOAD)).length, 1);
+});
+
+test('failed deliveries give way to nothing that a token bound to webhooks asks for', async () => {
+  const { simulation, ids } = await withFailed(3);
+  const { webhooks: { deliveries } } = simulation;
+  const [id = ''] = ids;
+  await assert.rejects(
+    simulation.run(deliveries.resend(id, 'new', { isBound: true })), isFull);
+  await simulation.clock.advance(1000);
+  assert.deepEqual(ids.map((failedId) => simulation.delivery(failedId)?.status),
+    ['failed', 'failed', 'failed']);
 });
 
 test('failed deliveries give way to a body that waits for room', async () => {

@@ -13,7 +13,7 @@ import type { Collection, Store } from '../store/store-port.ts';
 
 export type ExpiryLimits = { readonly countMax: number; readonly bytesMax: number };
 
-type ExpiringRecordsDeps = {
+export type ExpiringRecordsDeps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

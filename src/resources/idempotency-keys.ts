@@ -11,13 +11,12 @@
  */
 import { formatTimestamp, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { parseJsonBody } from '../server/exchange/read-body.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
 import type { Exchange, HeaderList, HeaderText, ParameterSpec } from '../server/http-route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
-import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
+import { ExpiringRecords, type ExpiringRecordsDeps, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
 import { JSON_TYPE } from './route-specs.ts';
 
@@ -104,20 +103,14 @@ export class IdempotencyKeys {
   readonly #running = new Set<string>();
 
   constructor(
-    deps: {
-      readonly store: Store; readonly clock: Clock; readonly log: Logger;
-      /** See `ExpiringRecords`. */
-      readonly mayRemove?: () => boolean;
-    },
+    deps: Pick<ExpiringRecordsDeps, 'store' | 'clock' | 'log' | 'mayRemove'>,
     limits: ExpiryLimits = { countMax: KEYS_MAX, bytesMax: BYTES_MAX },
   ) {
-    const { store, clock, log } = deps;
-    this.#store = store;
-    this.#clock = clock;
+    this.#store = deps.store;
+    this.#clock = deps.clock;
     this.#records = new ExpiringRecords({
-      store, clock, log, limits, collection: IDEMPOTENCY_KEYS.name, noun: 'idempotency keys',
+      ...deps, limits, collection: IDEMPOTENCY_KEYS.name, noun: 'idempotency keys',
       readExpiryMs: (bytes) => readCreatedAt(bytes) + RETENTION_MS,
-      ...deps.mayRemove === undefined ? {} : { mayRemove: deps.mayRemove },
     });
   }
 

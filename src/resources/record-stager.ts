@@ -50,14 +50,10 @@ export type RecordVersion = {
 };
 
 export class RecordStager {
-  readonly resource: RepositoryResource;
   readonly #options: StagerOptions;
-  readonly #collection: string;
 
   constructor(options: StagerOptions) {
     this.#options = options;
-    this.resource = options.resource;
-    this.#collection = options.resource.collection.name;
   }
 
   /** The seed is drawn at its first use: it costs as much as an id, and most changes need none. */
@@ -79,7 +75,7 @@ export class RecordStager {
   parse(
     body: unknown, before: RecordBefore | null, cause: WriteCause, nowMs: number,
   ): ParsedMembers {
-    const { resource } = this;
+    const { resource } = this.#options;
     const wholeBody = prepareBody(resource, body, before?.bytes ?? null, cause, nowMs);
     const bodyFields = parseFields(resource, wholeBody, before?.id ?? null);
     const fields = before === null ? bodyFields
@@ -93,7 +89,7 @@ export class RecordStager {
   encode(
     id: string, fields: JsonObject, before: Buffer | null, nowMs: number,
   ): RecordVersion {
-    const { key } = this.resource.collection;
+    const { key } = this.#options.resource.collection;
     const timestamps = before === null ? createTimestamps(nowMs)
       : nextTimestamps(key, id, before, nowMs);
     const json = encodeRecord(key, id, timestamps, fields);
@@ -104,9 +100,10 @@ export class RecordStager {
   put(transaction: Transaction, version: RecordVersion, inputs: TransactionInputs): StagedVersion {
     const { resource, stageWithChange } = this.#options;
     const { id, before, json, updatedMs } = version;
-    const storedRecord = transaction.put(this.#collection, id, json);
+    const { name: collection } = resource.collection;
+    const storedRecord = transaction.put(collection, id, json);
     const { bytes } = storedRecord;
-    const change = { collection: this.#collection, id, before, after: bytes };
+    const change = { collection, id, before, after: bytes };
     stageWithChange?.(transaction, change, inputs);
     if (resource.toPublic !== undefined) {
       return { change, representation: createRepresentation(resource, id, bytes) };
@@ -118,11 +115,10 @@ export class RecordStager {
 
   /** Stages the removal of a record, all but its last check: `check` has to follow. */
   remove(transaction: Transaction, before: RecordBefore, inputs: TransactionInputs): Change {
-    transaction.delete(this.#collection, before.id);
-    const change = {
-      collection: this.#collection, id: before.id, before: before.bytes, after: null,
-    };
-    this.#options.stageWithChange?.(transaction, change, inputs);
+    const { resource: { collection: { name: collection } }, stageWithChange } = this.#options;
+    transaction.delete(collection, before.id);
+    const change = { collection, id: before.id, before: before.bytes, after: null };
+    stageWithChange?.(transaction, change, inputs);
     return change;
   }
 

@@ -16,7 +16,9 @@ import { parseJsonBody } from '../server/exchange/read-body.ts';
 import { parseHeaderText } from '../server/exchange/header-text.ts';
 import type { Exchange, HeaderList, HeaderText, ParameterSpec } from '../server/http-route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
-import { ExpiringRecords, type ExpiringRecordsDeps, type ExpiryLimits } from './expiring-records.ts';
+import {
+  ExpiringRecords, type ExpiringRecordsDeps, type ExpiryLimits,
+} from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
 import { JSON_TYPE } from './route-specs.ts';
 

@@ -15,7 +15,7 @@
  * time. If they fail, it stays pending; after a probe only if it may be tried again.
  */
 import { assert } from '../../base/assert.ts';
-import { formatTimestamp } from '../../base/clock.ts';
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { isRetriedStatus, type RetryOn } from '../outgoing/retry-on.ts';
@@ -23,6 +23,7 @@ import type { StoredItem } from '../work/item-spec.ts';
 import {
   addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
 } from '../work/retry-time.ts';
+import { createPlace } from '../work/task.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
@@ -333,6 +334,11 @@ function change(delivery: Delivery, changes: DeliveryChange): Delivery {
 
 function addAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
   return attempts.length === 0 ? [attempt] : [...attempts, attempt].slice(-ATTEMPTS_MAX);
+}
+
+/** The place of a delivery, which may have gone to the queue at another time than it was made. */
+export function placeOf({ identifier, queuedAt }: Delivery): string {
+  return queuedAt === null ? identifier : createPlace(parseTimestamp(queuedAt), identifier);
 }
 
 export function computeDeliveryDueMs(

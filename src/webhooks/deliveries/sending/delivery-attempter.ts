@@ -8,7 +8,7 @@ import { findCommitted } from '../../../store/find-record.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { createTaskRecords } from '../delivery-codec.ts';
 import {
-  deliveryCollection, endIfPending, type Delivery, type SendOutcome, type SentHead,
+  deliveryCollection, endIfPending, placeOf, type Delivery, type SendOutcome, type SentHead,
   type StoredDelivery,
 } from '../delivery.ts';
 import { deliverySpec } from '../delivery-changes.ts';
@@ -22,9 +22,7 @@ import { formatWebhookLabel } from '../../webhook-label.ts';
 import { Facts } from '../../members/filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../../members/filters/order.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
-import {
-  createPlace, type LaneName, type QueueSettings, type Responsiveness, type TaskOrder,
-} from '../../work/task.ts';
+import type { LaneName, QueueSettings, Responsiveness, TaskOrder } from '../../work/task.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import { changeItem } from '../../work/change-items.ts';
@@ -268,16 +266,15 @@ async function sendPrepared(
 export function computeTaskOrder(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,
 ): TaskOrder {
-  const lane = findDeliveryLane(store, delivery, readKey);
-  const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
-  // The place is the default then: the id.
-  if (queuedAt === null) return { lane };
-  const queuedAtMs = parseTimestamp(queuedAt);
+  const { queuedAt, nextAttemptAt, attempts } = delivery.item;
+  const queuedAtMs = queuedAt === null ? 0 : parseTimestamp(queuedAt);
   // It is delayed until its first attempt, unless a retry by hand has made that due before its
   // place.
   const isDelayed = queuedAtMs > nowMs && attempts.length === 0
     && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
-  return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };
+  return {
+    lane: findDeliveryLane(store, delivery, readKey), place: placeOf(delivery.item), isDelayed,
+  };
 }
 
 /** null: the order of the webhook has no key, or the delivery has none. */

@@ -6,26 +6,31 @@
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
  * that after which `afterAttempt` finds no next time: then the route has failed.
  */
+import { encodeJson } from '../../../base/json/encode.ts';
 import { createTraceFields } from '../../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
+import { findCommitted } from '../../../store/find-record.ts';
 import type { Change } from '../../../store/store-port.ts';
 import { logRun } from '../../actions/run-action.ts';
 import { createTaskRecords } from '../../deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterLastAttempt, type Delivery, type StoredDelivery,
+  afterAttempt, afterLastAttempt, placeOf, type Delivery, type StoredDelivery,
 } from '../../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
 import { LastBody } from '../../incoming/receiving/incoming-body.ts';
 import { incomingCollection } from '../../incoming/incoming-webhook.ts';
-import { requestCollection } from '../request-codec.ts';
+import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
+import { createStoredFacts } from '../intake/stored-facts.ts';
+import { getRequestBody } from '../request-body.ts';
+import { findRequest, requestCollection } from '../request-codec.ts';
 import {
   changeDeliveries, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../../incoming/stored-request.ts';
 import { requestSpec } from '../request-changes.ts';
 import type { Scheduler } from '../../work/scheduler.ts';
-import type { QueueSettings, Responsiveness, TaskOrder } from '../../work/task.ts';
+import type { LaneName, QueueSettings, Responsiveness, TaskOrder } from '../../work/task.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';
@@ -35,7 +40,6 @@ import type {
   Attempter, AttemptResult, AttemptWorker, Parking, TaskRecords, WebhookQueues,
 } from '../../work/queue-worker.ts';
 import type { RelayContext } from '../../relay-context.ts';
-import { describeOrders, findRouteLane, placeOf } from './route-order.ts';
 import { runPendingRoute, type FinishedRun, type RouteRunContext } from './run-pending-route.ts';
 
 type RunServices = Omit<RouteRunContext, keyof RelayContext | 'lastBody'> & {
@@ -208,4 +212,42 @@ function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequ
   return changeDeliveries(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
     delivery.status !== 'pending' ? delivery
       : afterLastAttempt(delivery, { end: 'failed', attempt }, nowMs, updatedAt)));
+}
+
+/** Describes the orders of a webhook's routes as text; null: none of them has one. */
+function describeOrders(webhook: ReadyIncomingWebhook | undefined): string | null {
+  const { routes = [] } = webhook ?? {};
+  return routes.every(({ order }) => order === 'none') ? null
+    : JSON.stringify(routes.map(({ name, order }) => [name, order]));
+}
+
+/**
+ * Finds the lane of a delivery: that of its route, or of its key, which is stored nowhere but read
+ * from the request each time; null: its route keeps no order, or it has no key.
+ */
+function findRouteLane(
+  context: RouteRunContext, { identifier, route }: Pick<Delivery, 'identifier' | 'route'>,
+  webhook: ReadyIncomingWebhook | undefined,
+): LaneName | null {
+  const { name: routeName = '', order = 'none', readKey = null } =
+    webhook?.routes.find(({ name }) => name === route) ?? {};
+  if (order === 'strict') return { name: routeName, key: null };
+  if (webhook === undefined || readKey === null) return null;
+  const requestWithBody = findWithBody(context, parseRequestId(identifier));
+  if (requestWithBody === undefined) return null;
+  const { request, body } = requestWithBody;
+  const facts = createStoredFacts(request, body, webhook.bodyReading, context.lastBody);
+  const key = readKey(facts, null);
+  // Names of routes have no spaces.
+  return key === null ? null : { name: `${routeName} ${encodeJson(key)}`, key };
+}
+
+function findWithBody(
+  { store, recentRequests }: RouteRunContext, requestId: string,
+): { readonly request: StoredRequest; readonly body: Buffer } | undefined {
+  const recent = recentRequests.get(requestId);
+  if (recent !== undefined) return { request: recent.stored.item, body: recent.body };
+  const find = findCommitted(store);
+  const request = findRequest(find, requestId);
+  return request && { request, body: getRequestBody(request, find) };
 }

@@ -19,11 +19,12 @@ import { runRoute, type RouteOutcome } from '../../incoming/run-webhook-routes.t
 import { parseRequestId, parseRouteIndex } from '../../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../request-body.ts';
 import { decodeRequest, listDeliveryRecords, requestCollection } from '../request-codec.ts';
-import type { Delivery, RunAttempt, RunOutcome } from '../../deliveries/delivery.ts';
+import {
+  placeOf, type Delivery, type RunAttempt, type RunOutcome,
+} from '../../deliveries/delivery.ts';
 import type { StoredRequest } from '../../incoming/stored-request.ts';
 import type { StoredItem } from '../../work/item-spec.ts';
 import type { AttemptResult, Parking } from '../../work/queue-worker.ts';
-import { placeOf } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import type { RelayContext } from '../../relay-context.ts';
 

@@ -18,7 +18,9 @@ import { openTransfer } from './book-transfer.ts';
 import { formatAuthors, formatSeries, openBook } from './book-view.ts';
 import { ChosenBooks } from './change-books.ts';
 import { openDuplicates } from './duplicates-screen.ts';
-import { correctText, joinCorrections, parseCorrections } from './search-corrections.ts';
+import {
+  correctText, joinCorrections, parseCorrections, type SearchCorrection,
+} from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
 type ListedBook = Pick<Book,
@@ -26,6 +28,9 @@ type ListedBook = Pick<Book,
   | 'updatedAt'>;
 
 const PAGE_SIZE = 200;
+/** Values of the filter `typos`: the search corrects typing mistakes unless that is off. */
+const CORRECT_TYPOS = '';
+const TYPOS_OFF = 'off';
 const FIELDS: readonly (keyof ListedBook)[] =
   ['title', 'authors', 'series', 'image', 'reading', 'datePublished', 'isbn', 'updatedAt'];
 
@@ -111,7 +116,11 @@ class CatalogList {
         : emptyState('There are no books yet. Add one, or import the sample:',
           'hookshelf book:import --sample'),
       onSort: (sort) => this.#filters.set({ sort }),
-      renderNote: (headers) => this.#onFirstPage(headers),
+      renderNote: (headers) => {
+        const corrections = parseCorrections(headers.get('X-Search-Corrected'));
+        this.#readFacets(corrections);
+        return this.#renderNote(corrections, headers.get('X-Total-Count') === '0');
+      },
     });
     fill(rows, this.#list.element);
     this.elements = [this.#filters.element, h('div.browse', this.#facets.element,
@@ -137,14 +146,13 @@ class CatalogList {
     this.#query = this.#filters.readAll();
     const { as: layout } = this.#query;
     const criteria = this.#criteria();
-    // The text before was to be searched for as it is, not this one.
+    // The user refused corrections of the previous text: a new text is corrected again.
     if (readText(criteria) !== previousText && criteria['typos'] !== undefined) {
-      return this.#filters.set({ typos: '' });
+      return this.#filters.set({ typos: CORRECT_TYPOS });
     }
     this.#chosenBooks?.showFor(criteria);
-    const { sort, typos, ...conditions } = criteria;
     this.#transferLink.href = href(['books', 'import'], criteria);
-    this.#statisticsLink.href = href(['books', 'statistics'], conditions);
+    this.#statisticsLink.href = href(['books', 'statistics'], this.#conditions());
     this.#chosenFilters.show();
     this.#facets.showChosen();
     this.#list.element.classList.toggle('as-cards', layout === 'cards');
@@ -159,32 +167,39 @@ class CatalogList {
     return criteria;
   }
 
-  /** Counts the facets of the books that are there now, and creates the note above them. */
-  #onFirstPage(headers: Headers): Child {
-    const { as, sort, typos, ...conditions } = this.#query;
-    const text = readText(conditions);
-    const corrections = parseCorrections(headers.get('X-Search-Corrected'));
-    const correctedText = correctText(text, corrections);
-    // The list alone corrects what is searched for.
-    this.#facets.read({ ...conditions, q: correctedText });
-    if (typos !== undefined && text !== '') {
+  /** The criteria that choose books, without their order and how the search text is read. */
+  #conditions(): Query {
+    const { sort, typos, ...conditions } = this.#criteria();
+    return conditions;
+  }
+
+  /** The server corrects the text for the list alone, so the facets get it corrected. */
+  #readFacets(corrections: readonly SearchCorrection[]): void {
+    const conditions = this.#conditions();
+    this.#facets.read({ ...conditions, q: correctText(readText(conditions), corrections) });
+  }
+
+  #renderNote(corrections: readonly SearchCorrection[], isEmpty: boolean): Child {
+    const text = readText(this.#query);
+    if (this.#query['typos'] !== undefined && text !== '') {
       return h('p.note', 'Searched for ', h('em', text), ' as it is – ', h('button.inline', {
-        onclick: () => this.#searchAgain(''),
+        onclick: () => this.#searchAgain(CORRECT_TYPOS),
       }, 'correct typing mistakes'));
     }
     // A correction that finds nothing helps nobody.
-    if (corrections.length === 0 || headers.get('X-Total-Count') === '0') return null;
-    // Words of an author are none of the text.
+    if (corrections.length === 0 || isEmpty) return null;
+    const correctedText = correctText(text, corrections);
+    // The text is unchanged if the server has corrected words of the filter `author` alone.
     const [typed, searched] = correctedText === text ? joinCorrections(corrections)
       : [text, correctedText];
     return h('p.note', 'Showing results for ', h('em', searched), ' – ', h('button.inline', {
-      onclick: () => this.#searchAgain('off'),
+      onclick: () => this.#searchAgain(TYPOS_OFF),
     }, 'search instead for ', h('em', typed)));
   }
 
   #searchAgain(typos: string): void {
     this.#filters.set({ typos });
-    // The button in the note goes.
+    // The new list replaces the note, with the button that has the focus.
     this.#filters.findField('q')?.focus();
   }
 }

@@ -1,7 +1,7 @@
 /** Words of a search that the server took for others. Pure. */
 
 /** A word that was typed, and the word of the catalog that it was taken for; both folded. */
-type SearchCorrection = readonly [word: string, replacement: string];
+export type SearchCorrection = readonly [word: string, replacement: string];
 
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 const MARKS = /\p{M}/gu;

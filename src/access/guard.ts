@@ -16,7 +16,7 @@ import type { TokenVerifier } from './token-verifier.ts';
 import {
   Cors, isPreflight, mayPageRead, respondToPreflight, respondToWebhookPreflight,
 } from './cors.ts';
-import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
+import { checkHostCount, createHostCheck, isLoopbackAddress } from './host-check.ts';
 import { ALWAYS_REQUIRED } from './scope.ts';
 
 export type GuardOptions = {
@@ -59,7 +59,7 @@ function createAdmission(
       + 'HOOKSHELF_API_TOKEN, or name the origins');
   }
   const base = baseUri === null ? null : new URL(baseUri);
-  const hosts = new HostCheck(allowedHosts, base);
+  const checkHost = createHostCheck(allowedHosts, base);
   const cors = new Cors(corsOrigins, base);
   return (
     exchange: HttpExchange, hasRoute: boolean, allowedMethods: AllowedMethods,
@@ -70,7 +70,7 @@ function createAdmission(
     if (entrance !== 'embedded') checkHostCount(request);
     if (corsOrigins.length > 0) exchange.corsHeaders = cors.headersFor(origin, tokens);
     if (!isOpenToPages(path) && isOnLoopback(request, entrance) && !tokens.isRequired) {
-      hosts.check(request);
+      checkHost(request);
       if (origin !== undefined) cors.checkPageMayChange(request, origin);
     }
     if (origin !== undefined && isPreflight(request)) {

@@ -9,31 +9,26 @@ import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
 import { getTargetHost } from '../server/exchange/request-head.ts';
 
-export class HostCheck {
-  readonly #allowedHosts: ReadonlySet<string>;
+/**
+ * Returns the check of a request, which throws `misdirected`. `allowedHosts`: host names, or
+ * `name:port`, besides those of loopback. `baseUri`: the address under which users reach the
+ * service, whose host is allowed too; null when none is set.
+ */
+export function createHostCheck(
+  allowedHosts: readonly string[], baseUri: URL | null,
+): (request: IncomingMessage) => void {
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  if (baseUri !== null) hosts.add(parseHostName(baseUri.host));
   // The last host that was accepted: nearly every request names the same.
-  #lastHost: string | undefined;
-
-  /**
-   * `allowedHosts`: host names, or `name:port`, besides those of loopback. `baseUri`: the address
-   * under which users reach the service, whose host is allowed too; null when none is set.
-   */
-  constructor(allowedHosts: readonly string[], baseUri: URL | null) {
-    const hosts = allowedHosts.map((host) => host.toLowerCase());
-    this.#allowedHosts = new Set(baseUri === null ? hosts
-      : [...hosts, parseHostName(baseUri.host)]);
-  }
-
-  /** Throws `misdirected`. */
-  check(request: IncomingMessage): void {
+  let lastHost: string | undefined;
+  return (request) => {
     const host = getTargetHost(request);
     // A request without a host comes from no browser, as browsers always send one; so it is no
     // DNS rebinding.
-    if (host === undefined || host === this.#lastHost) return;
+    if (host === undefined || host === lastHost) return;
     const name = parseHostName(host);
-    if (isLoopbackName(name) || this.#allowedHosts.has(name)
-      || this.#allowedHosts.has(host.toLowerCase())) {
-      this.#lastHost = host;
+    if (isLoopbackName(name) || hosts.has(name) || hosts.has(host.toLowerCase())) {
+      lastHost = host;
       return;
     }
     // The message is logged: it must not hold credentials.
@@ -41,7 +36,7 @@ export class HostCheck {
     throw new AppError('misdirected',
       `this service does not answer to the host ${quotedHost}: name it in `
       + 'server.allowedHosts, or set a token');
-  }
+  };
 }
 
 /**

@@ -21,24 +21,23 @@ type CertificateContext = {
   readonly secureContext: () => SecureContext;
 };
 
-export class CertificateContexts {
-  readonly #certificateAuthorities: readonly string[] | undefined;
-  readonly #contexts = new WeakMap<ClientCertificate, CertificateContext>();
+export type GetCertificateContext = (certificate: ClientCertificate) => CertificateContext;
 
-  constructor(certificateAuthorities: readonly string[] | undefined) {
-    this.#certificateAuthorities = certificateAuthorities;
-  }
-
-  get(clientCertificate: ClientCertificate): CertificateContext {
-    const cachedContext = this.#contexts.get(clientCertificate);
+/** Returns a function that makes one context for each certificate. */
+export function createCertificateContexts(
+  certificateAuthorities: readonly string[] | undefined,
+): GetCertificateContext {
+  const contexts = new WeakMap<ClientCertificate, CertificateContext>();
+  return (certificate) => {
+    const cachedContext = contexts.get(certificate);
     if (cachedContext !== undefined) return cachedContext;
     const context = {
-      poolKey: computePoolKey(clientCertificate),
-      secureContext: lazySecureContext(this.#certificateAuthorities, clientCertificate),
+      poolKey: computePoolKey(certificate),
+      secureContext: lazySecureContext(certificateAuthorities, certificate),
     };
-    this.#contexts.set(clientCertificate, context);
+    contexts.set(certificate, context);
     return context;
-  }
+  };
 }
 
 /** Makes the context at the first TLS connection, since reading the certificates takes time. */

@@ -1,13 +1,15 @@
 /** Makes the rules of connections from options: denied addresses, proxy, trusted certificates. */
 import { lookup as systemLookup } from 'node:dns';
 import type { Clock } from '../base/clock.ts';
-import { CertificateContexts, lazySecureContext } from './client-certificate.ts';
+import {
+  createCertificateContexts, lazySecureContext, type GetCertificateContext,
+} from './client-certificate.ts';
 import type { ConnectOptions } from './connection/connect.ts';
 import { shareLookups } from './connection/resolve.ts';
 import type { Lookup } from './connection/resolve.ts';
 import { createDenyList } from './policy/deny-list.ts';
 import { createProxyBypass, parseProxy } from './policy/proxy.ts';
-import { TargetCache } from './policy/request-target.ts';
+import { createTargetCache, type GetTarget } from './policy/request-target.ts';
 
 export type ConnectionOptions = {
   /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
@@ -23,10 +25,10 @@ export type ConnectionOptions = {
 };
 
 type ConnectionRules = {
-  readonly targets: TargetCache;
+  readonly getTarget: GetTarget;
   readonly connecting: ConnectOptions;
   /** For connections that show a certificate of ours. */
-  readonly certificateContexts: CertificateContexts;
+  readonly getCertificateContext: GetCertificateContext;
 };
 
 /** Throws AppError `usage` for a proxy, noProxy or denyAddresses that cannot be read. */
@@ -36,7 +38,7 @@ export function createConnectionRules(
   const { clock, lookup = systemLookup } = ports;
   const denyList = createDenyList(options.denyAddresses);
   return {
-    targets: new TargetCache({
+    getTarget: createTargetCache({
       proxy: options.proxy === null ? null : parseProxy(options.proxy),
       isBypassed: createProxyBypass(options.noProxy),
       denyList,
@@ -48,6 +50,6 @@ export function createConnectionRules(
       verifiesCertificates: options.verify,
       secureContext: lazySecureContext(options.certificateAuthorities),
     },
-    certificateContexts: new CertificateContexts(options.certificateAuthorities),
+    getCertificateContext: createCertificateContexts(options.certificateAuthorities),
   };
 }

@@ -17,12 +17,12 @@ interface RequestConnector {
   resolveTarget(path: string): Pick<RequestTarget, 'path' | 'headers'>;
 }
 
-/** `baseUrl` ends without a slash. Throws as `createConnectionRules` and `TargetCache.get` do. */
+/** `baseUrl` ends without a slash. Throws as `createConnectionRules` and `GetTarget` do. */
 export function createConnector(
   baseUrl: string, options: ConnectionOptions, clock: Clock,
 ): RequestConnector {
-  const { targets, connecting } = createConnectionRules(options, { clock });
-  const { destination } = targets.get(baseUrl);
+  const { getTarget, connecting } = createConnectionRules(options, { clock });
+  const { destination } = getTarget(baseUrl);
   const sessions = { target: { session: null }, proxy: { session: null } };
   return {
     connect: () => new Promise((resolve, reject) => {
@@ -31,6 +31,6 @@ export function createConnector(
         onConnect: resolve, onConnectFailure: reject,
       });
     }),
-    resolveTarget: (path) => targets.get(baseUrl + path),
+    resolveTarget: (path) => getTarget(baseUrl + path),
   };
 }

@@ -9,7 +9,7 @@ import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import type { CertificateContexts, ClientCertificate } from './client-certificate.ts';
+import type { ClientCertificate, GetCertificateContext } from './client-certificate.ts';
 import type { HttpOutcome, PreparedRequest } from './http-attempt.ts';
 import { HttpCall } from './http-call.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './request-encoding.ts';
@@ -21,7 +21,7 @@ import type { PoolOptions, PoolStatistics } from './connection/pool.ts';
 import type { Lookup } from './connection/resolve.ts';
 import { createConnectionRules } from './connection-rules.ts';
 import type { ConnectionOptions } from './connection-rules.ts';
-import type { Destination, TargetCache } from './policy/request-target.ts';
+import type { Destination, GetTarget } from './policy/request-target.ts';
 
 export type HttpClientOptions = ConnectionOptions & {
   /** The deadline of one whole attempt, the wait for a free connection included. */
@@ -85,9 +85,9 @@ class NodeHttpClient implements HttpClient {
   readonly #options: HttpClientOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #targets: TargetCache;
+  readonly #getTarget: GetTarget;
   readonly #poolOptions: PoolOptions;
-  readonly #certificateContexts: CertificateContexts;
+  readonly #getCertificateContext: GetCertificateContext;
   readonly #pools = new Map<string, Pool>();
   // Calls between two attempts; those in an attempt are found through their pool. One Set of all
   // calls, which changes with every request, kept garbage alive: collecting it took a fifth of the
@@ -103,9 +103,9 @@ class NodeHttpClient implements HttpClient {
     this.#logger = ports.logger ?? silentLogger;
     this.#proxyFailures = new RateLimitedLog(ports.clock, (leftOut) =>
       this.#logger.warning('the proxy failed for more calls', { leftOut }));
-    const { targets, connecting, certificateContexts } = createConnectionRules(options, ports);
-    this.#targets = targets;
-    this.#certificateContexts = certificateContexts;
+    const { getTarget, connecting, getCertificateContext } = createConnectionRules(options, ports);
+    this.#getTarget = getTarget;
+    this.#getCertificateContext = getCertificateContext;
     this.#poolOptions = {
       ...connecting,
       socketsMax: options.maxSocketsPerHost,
@@ -151,7 +151,7 @@ class NodeHttpClient implements HttpClient {
   ): PreparedRequest {
     if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError(signal);
-    const target = this.#targets.get(url);
+    const target = this.#getTarget(url);
     if (target.destination.isDenied) throw deniedError();
     const upperCaseMethod = checkMethod(method);
     const bytes = encodeBody(body);
@@ -186,7 +186,7 @@ class NodeHttpClient implements HttpClient {
   ): Pool {
     const { isTls, authority } = destination;
     const context = isTls && clientCertificate !== undefined
-      ? this.#certificateContexts.get(clientCertificate) : null;
+      ? this.#getCertificateContext(clientCertificate) : null;
     const origin = isTls ? `https://${authority}` : `http://${authority}`;
     const key = context === null ? origin : `${origin} ${context.poolKey}`;
     return this.#pools.get(key) ?? this.#createPool(key, destination, context?.secureContext);

@@ -30,7 +30,10 @@ import { MAINTENANCE_SHARD, NodeOwnership } from './node-ownership.ts';
 import {
   LEASES, NODES, decodeLease, decodeNode, parseLeaseId, type Holder, type Lease, type NodeRecord,
 } from './node-records.ts';
-import { ShardBalance } from './shard-balance.ts';
+import {
+  computeNextEndMs, giveUpSurplus, isMoveDue, listDrainedShards, stageClaims, stageRelease,
+  type ShardUse,
+} from './shard-balance.ts';
 
 type MembershipDeps = {
   readonly store: Store;
@@ -60,7 +63,7 @@ export class Membership {
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
   readonly clockOffsets: ClockOffsets;
-  readonly #balance: ShardBalance;
+  readonly #shardUse: ShardUse;
   readonly #unfollow: readonly (() => void)[];
   readonly #startedAt: string;
   /** Counts of this node's leases, for metrics. */
@@ -90,7 +93,7 @@ export class Membership {
       self, table, clock, isReloading, onDrained: () => this.#checkSoon(),
     });
     const { shards } = this.ownership;
-    this.#balance = new ShardBalance({ self, table, shards, ...lengths });
+    this.#shardUse = { self, table, shards, attemptMs: lengths.attemptMs };
     this.#unfollow = [
       followRecords(store.collection(NODES.name), (change) => this.#applyNode(change)),
       followRecords(store.collection(LEASES.name), (change) => this.#applyLease(change)),
@@ -216,12 +219,12 @@ export class Membership {
 
   #giveUpSurplus(): void {
     const { monotonicMs } = this.ownership.now();
-    if (this.#balance.giveUpSurplus(monotonicMs)) this.ownership.notifySoon();
+    if (giveUpSurplus(this.#shardUse, monotonicMs)) this.ownership.notifySoon();
   }
 
   /** Whether a claim or a release is to be written with a beat. */
   #isMoveDue(): boolean {
-    return this.#balance.isDue(this.ownership.now().monotonicMs);
+    return isMoveDue(this.#shardUse, this.ownership.now().monotonicMs);
   }
 
   #requestBeat(): void {
@@ -255,7 +258,7 @@ export class Membership {
       // While writes fail the beat is padded: if so large a record is taken, there is room again.
       ...store.failure === null ? {} : { padding: createPadding(store.replica?.probeBytes ?? 0) },
     };
-    const drainedShards = this.#balance.drainedShards();
+    const drainedShards = listDrainedShards(this.#shardUse);
     try {
       await store.transact((transaction) =>
         this.#stageBeat(transaction, record, drainedShards, now));
@@ -277,8 +280,8 @@ export class Membership {
   ): void {
     // The beat comes before the claims: once a claim is applied, its lease counts as renewed.
     transaction.put(NODES.name, record.identifier, JSON.stringify(record));
-    for (const shard of drainedShards) this.#balance.stageRelease(transaction, shard);
-    this.#balance.stageClaims(transaction, monotonicMs);
+    for (const shard of drainedShards) stageRelease(this.table, transaction, shard);
+    stageClaims(this.#shardUse, transaction, monotonicMs);
     if (!this.table.isOurs(MAINTENANCE_SHARD)) return;
     for (const [id, { heardMs }] of this.table.nodes) {
       if (heardMs < monotonicMs - FORGET_MS) transaction.delete(NODES.name, id);
@@ -289,7 +292,7 @@ export class Membership {
     const { store, clock, log, node } = this.#deps;
     const release = (this.#beatLoop ?? Promise.resolve()).then(() =>
       store.transact((transaction) => {
-        for (const shard of this.table.ownShards()) this.#balance.stageRelease(transaction, shard);
+        for (const shard of this.table.ownShards()) stageRelease(this.table, transaction, shard);
         if (this.#isOwnRecord(node, this.table.nodes.get(node)?.record ?? null)) {
           transaction.delete(NODES.name, node);
         }
@@ -310,7 +313,7 @@ export class Membership {
   #scheduleBeat(): void {
     const { monotonicMs } = this.ownership.now();
     const delayMs = this.#mustRetry ? RETRY_MS : Math.min(
-      this.#lastSentMs + BEAT_MS - monotonicMs, this.#balance.nextEndMs(monotonicMs));
+      this.#lastSentMs + BEAT_MS - monotonicMs, computeNextEndMs(this.#shardUse, monotonicMs));
     this.#beatTimer?.cancel();
     this.#beatTimer = this.#deps.clock.startTimer(Math.max(1, delayMs), () => {
       const isDue = this.#mustRetry

@@ -4,7 +4,8 @@ import { LEASES, SHARDS, encodeLease, formatLeaseId, type Holder } from './node-
 import type { Transaction } from '../store/store-port.ts';
 import type { Shard } from './shard-lease.ts';
 
-type ShardBalanceDeps = {
+/** The shards, as the leases of all nodes and the attempts of this one have them. */
+export type ShardUse = {
   readonly self: Holder;
   readonly table: LeaseTable;
   readonly shards: readonly Shard[];
@@ -15,83 +16,71 @@ type ShardBalanceDeps = {
 /** Attempts on a shard that is given up may go on for so long, or for `attemptMs` if longer. */
 const DRAIN_MS = 30_000;
 
-export class ShardBalance {
-  readonly #deps: ShardBalanceDeps;
-
-  constructor(deps: ShardBalanceDeps) {
-    this.#deps = deps;
+/**
+ * Gives up shards that other nodes should have, and cuts off attempts on shards that were given
+ * up long ago. True if more shards are given up than before.
+ */
+export function giveUpSurplus(use: ShardUse, nowMs: number): boolean {
+  const { table, shards, attemptMs } = use;
+  const givenUpShards = shards.filter(({ givenUpMs }) => givenUpMs !== null);
+  for (const shard of givenUpShards) {
+    if (nowMs - (shard.givenUpMs ?? nowMs) > Math.max(attemptMs, DRAIN_MS)) shard.cutOff();
   }
-
-  /**
-   * Gives up shards that other nodes should have, and cuts off attempts on shards that were given
-   * up long ago. True if more shards are given up than before.
-   */
-  giveUpSurplus(nowMs: number): boolean {
-    const { table, shards, attemptMs } = this.#deps;
-    const givenUpShards = shards.filter(({ givenUpMs }) => givenUpMs !== null);
-    for (const shard of givenUpShards) {
-      if (nowMs - (shard.givenUpMs ?? nowMs) > Math.max(attemptMs, DRAIN_MS)) shard.cutOff();
-    }
-    const surplus = this.#computeMoves(nowMs).giveUp - givenUpShards.length;
-    if (surplus <= 0) return false;
-    const activeShards = table.ownShards().filter((shard) => shards[shard]?.givenUpMs === null);
-    for (const number of activeShards.slice(-surplus)) {
-      const shard = shards[number];
-      if (shard !== undefined) shard.givenUpMs = nowMs;
-    }
-    return true;
+  const surplus = computeMoves(use, nowMs).giveUp - givenUpShards.length;
+  if (surplus <= 0) return false;
+  const activeShards = table.ownShards().filter((shard) => shards[shard]?.givenUpMs === null);
+  for (const number of activeShards.slice(-surplus)) {
+    const shard = shards[number];
+    if (shard !== undefined) shard.givenUpMs = nowMs;
   }
+  return true;
+}
 
-  /** Shards that were given up and have no attempt under way any more: they can be released. */
-  drainedShards(): readonly number[] {
-    const { table, shards } = this.#deps;
-    return shards.filter(({ givenUpMs, attemptCount }) => givenUpMs !== null && attemptCount === 0)
-      .map(({ number }) => number).filter((shard) => table.isOurs(shard));
-  }
+/** Shards that were given up and have no attempt under way any more: they can be released. */
+export function listDrainedShards({ table, shards }: ShardUse): readonly number[] {
+  return shards.filter(({ givenUpMs, attemptCount }) => givenUpMs !== null && attemptCount === 0)
+    .map(({ number }) => number).filter((shard) => table.isOurs(shard));
+}
 
-  /** Whether a claim or a release is to be written. */
-  isDue(nowMs: number): boolean {
-    return this.#computeMoves(nowMs).claim > 0 || this.drainedShards().length > 0;
-  }
+/** Whether a claim or a release is to be written. */
+export function isMoveDue(use: ShardUse, nowMs: number): boolean {
+  return computeMoves(use, nowMs).claim > 0 || listDrainedShards(use).length > 0;
+}
 
-  stageRelease(transaction: Transaction, shard: number): void {
-    const { table } = this.#deps;
-    const lease = table.lease(shard);
-    if (lease === null || !table.isOurs(shard)) return;
-    const record = encodeLease(shard, { ...lease, released: true });
-    transaction.put(LEASES.name, formatLeaseId(shard), record);
-  }
+export function stageRelease(table: LeaseTable, transaction: Transaction, shard: number): void {
+  const lease = table.lease(shard);
+  if (lease === null || !table.isOurs(shard)) return;
+  const record = encodeLease(shard, { ...lease, released: true });
+  transaction.put(LEASES.name, formatLeaseId(shard), record);
+}
 
-  stageClaims(transaction: Transaction, nowMs: number): void {
-    const { table } = this.#deps;
-    const { claim } = this.#computeMoves(nowMs);
-    for (const shard of this.#freeShards(nowMs).slice(0, claim)) {
-      transaction.put(LEASES.name, formatLeaseId(shard), encodeLease(shard, table.claim(shard)));
-    }
+export function stageClaims(use: ShardUse, transaction: Transaction, nowMs: number): void {
+  const { table } = use;
+  const { claim } = computeMoves(use, nowMs);
+  for (const shard of listFreeShards(table, nowMs).slice(0, claim)) {
+    transaction.put(LEASES.name, formatLeaseId(shard), encodeLease(shard, table.claim(shard)));
   }
+}
 
-  /** Milliseconds until the next lease or node of others expires; Infinity when there is none. */
-  nextEndMs(nowMs: number): number {
-    const { table, self } = this.#deps;
-    const leaseEndsMs = listAllShards().filter((shard) => !table.isOurs(shard))
-      .map((shard) => table.msUntilFree(shard, nowMs));
-    const nodeEndsMs = [...table.nodes.keys()].filter((id) => id !== self.node)
-      .map((id) => table.msUntilDead(id, nowMs));
-    return Math.min(Infinity, ...[...leaseEndsMs, ...nodeEndsMs].filter((ms) => ms > 0));
-  }
+/** Milliseconds until the next lease or node of others expires; Infinity when there is none. */
+export function computeNextEndMs({ table, self }: ShardUse, nowMs: number): number {
+  const leaseEndsMs = listAllShards().filter((shard) => !table.isOurs(shard))
+    .map((shard) => table.msUntilFree(shard, nowMs));
+  const nodeEndsMs = [...table.nodes.keys()].filter((id) => id !== self.node)
+    .map((id) => table.msUntilDead(id, nowMs));
+  return Math.min(Infinity, ...[...leaseEndsMs, ...nodeEndsMs].filter((ms) => ms > 0));
+}
 
-  #computeMoves(nowMs: number): ReturnType<typeof computeShardMoves> {
-    const { table, self: { node } } = this.#deps;
-    const others: ShardCount[] = [...table.nodes.keys()]
-      .filter((id) => id !== node && table.isLive(id, nowMs))
-      .map((id) => ({ node: id, count: table.listShards(id).length }));
-    const own = { node, count: table.ownShards().length };
-    return computeShardMoves(own, others, this.#freeShards(nowMs).length);
-  }
+function computeMoves({ table, self: { node } }: ShardUse, nowMs: number): ShardMoves {
+  const others: ShardCount[] = [...table.nodes.keys()]
+    .filter((id) => id !== node && table.isLive(id, nowMs))
+    .map((id) => ({ node: id, count: table.listShards(id).length }));
+  const own = { node, count: table.ownShards().length };
+  return computeShardMoves(own, others, listFreeShards(table, nowMs).length);
+}
 
-  #freeShards(nowMs: number): readonly number[] {
-    return listAllShards().filter((shard) => this.#deps.table.isFree(shard, nowMs));
-  }
+function listFreeShards(table: LeaseTable, nowMs: number): readonly number[] {
+  return listAllShards().filter((shard) => table.isFree(shard, nowMs));
 }
 
 type ShardMoves = {

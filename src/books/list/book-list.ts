@@ -12,7 +12,7 @@ import { findPage, findWhole, fitsInMemory } from './find-books.ts';
 import type { PageResult, PlanExplanation, WholeResult } from './find-books.ts';
 import type { MatchSearch } from './open-search.ts';
 import {
-  WholeCatalogCache, createBody, sourceFromSlots, sourceFromWalk, streamBuffer, streamWalk,
+  createBody, createWholeCatalogCache, sourceFromSlots, sourceFromWalk, streamBuffer, streamWalk,
   writeArray, writeText,
 } from './book-source.ts';
 import type { BookSource, BookTextWriter } from './book-source.ts';
@@ -98,7 +98,7 @@ export function createBookList(options: SearchDeps & ExplainOptions): BookList {
   const deps: BookListDeps = {
     clock: systemClock, checkExplainer: () => {}, ...options,
     wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
-    wholeCache: new WholeCatalogCache(options.collection),
+    findOrBuildWhole: createWholeCatalogCache(options.collection),
   };
   return {
     sendJson: (exchange) => sendList(deps, exchange),
@@ -123,7 +123,7 @@ export function createBookList(options: SearchDeps & ExplainOptions): BookList {
 
 type BookListDeps = SearchDeps & Required<ExplainOptions> & {
   readonly wholeScanLimiter: ConcurrencyLimiter;
-  readonly wholeCache: WholeCatalogCache;
+  readonly findOrBuildWhole: ReturnType<typeof createWholeCatalogCache>;
 };
 
 /** The books can be read once. */
@@ -150,7 +150,7 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
     const headers = ['Content-Type', 'application/json', ...listHeaders(exchange, query, result)];
     const { books } = result;
     if (books.kind === 'walk' && query.fields === null) {
-      const buffer = query.after === null ? deps.wholeCache.findOrBuild() : null;
+      const buffer = query.after === null ? deps.findOrBuildWhole() : null;
       if (buffer === null) return await exchange.sendStream(200, headers, streamWalk(books.walk));
       const headersWithLength = [...headers, 'Content-Length', String(buffer.length)];
       return await exchange.sendStream(200, headersWithLength, streamBuffer(buffer));

@@ -25,7 +25,7 @@ import type { BookFilter } from '../query/book-filter.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { MatchSearch } from './open-search.ts';
-import { TextFilter } from './text-filter.ts';
+import { createTextFilter } from './text-filter.ts';
 
 /**
  * The sources of slots:
@@ -48,7 +48,7 @@ interface SlotWalk {
   /**
    * The next slot that is accepted, or `WALK_END`. A walk may pause: it gives `WALK_PAUSE` after
    * `looksMax` looks, and the next call goes on from there. Walks of books and of an order pause;
-   * `SlotSetWalk` never does. `accepts` may be asked about a slot twice.
+   * that of slots never does. `accepts` may be asked about a slot twice.
    */
   next(accepts: (slot: number) => boolean, looksMax: number): number;
 }
@@ -239,8 +239,15 @@ function createOrderSource(
 
 function createSlotSource(search: MatchSearch): SlotSource {
   const { slots } = search;
-  return slots === null ? createBookSource(search)
-    : { kind: 'slots', walk: new SlotSetWalk(slots) };
+  if (slots === null) return createBookSource(search);
+  let slot = -1;
+  const next = (accepts: (slot: number) => boolean): number => {
+    do {
+      slot = slots.next(slot + 1);
+    } while (slot >= 0 && !accepts(slot));
+    return slot < 0 ? WALK_END : slot;
+  };
+  return { kind: 'slots', walk: { next } };
 }
 
 /** All books, in the order of ids that ties have. */
@@ -269,33 +276,17 @@ class IdWalk implements SlotWalk {
   }
 }
 
-class SlotSetWalk implements SlotWalk {
-  readonly #slots: BitSet;
-  #slot = -1;
-
-  constructor(slots: BitSet) {
-    this.#slots = slots;
-  }
-
-  next(accepts: (slot: number) => boolean): number {
-    do {
-      this.#slot = this.#slots.next(this.#slot + 1);
-    } while (this.#slot >= 0 && !accepts(this.#slot));
-    return this.#slot < 0 ? WALK_END : this.#slot;
-  }
-}
-
 /** Checks a stored book for all conditions, or with `areTermsKnown` for those on values alone. */
 export function createBookCheck(
   filter: BookFilter,
 ): (bytes: Buffer, areTermsKnown?: boolean) => boolean {
   const hasText = filter.words.length > 0;
   const matchesValues = createValueCheck(filter);
-  let textFilter: TextFilter | null = null;
+  let matchesTexts: ReturnType<typeof createTextFilter> | null = null;
   return (bytes, areTermsKnown = false) => {
     if (!matchesValues(bytes)) return false;
     if (!hasText || areTermsKnown) return true;
-    textFilter ??= new TextFilter(filter);
-    return textFilter.matches(bytes);
+    matchesTexts ??= createTextFilter(filter);
+    return matchesTexts(bytes);
   };
 }

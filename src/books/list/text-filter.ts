@@ -35,31 +35,24 @@ type TextPlace = 'text' | 'keyword' | Exclude<WordsPlace, 'anyText'>;
 /** All clauses of one of the alternatives must match. */
 type TermCondition = readonly (readonly TermClause[])[];
 
-export class TextFilter {
-  readonly #conditions: readonly TermCondition[];
-  readonly #texts: BookTexts;
-
-  constructor({ words }: BookFilter) {
-    this.#texts = new BookTexts(words.some(({ row }) => row.place === 'review'));
-    this.#conditions = words.map(({ row: { place }, wanted }) => wanted.map((clauses) =>
-      clauses.map((clause) => clause.map((list) => list.map((word) => createTerm(word, place))))));
-  }
-
-  matches(bytes: Buffer): boolean {
+export function createTextFilter({ words }: BookFilter): (bytes: Buffer) => boolean {
+  const texts = new BookTexts(words.some(({ row }) => row.place === 'review'));
+  const conditions: readonly TermCondition[] = words.map(({ row: { place }, wanted }) =>
+    wanted.map((clauses) => clauses.map((clause) =>
+      clause.map((list) => list.map((word) => createTerm(word, place))))));
+  const hold = (has: (term: SoughtTerm) => boolean): boolean =>
+    conditions.every((alternatives) => alternatives.some((clauses) =>
+      clauses.every((clause) => clause.some((terms) => terms.every(has)))));
+  return (bytes) => {
     const text = bytes.toString('latin1').toLowerCase();
     // Most books lack a word altogether.
     const isAsciiBook = isAscii(bytes) && !text.includes('\\');
-    const isDone = isAsciiBook && !this.#holds(({ plain, initials }) =>
+    const isDone = isAsciiBook && !hold(({ plain, initials }) =>
       (plain !== null && text.includes(plain)) || initials?.test(text) === true);
     if (isDone) return false;
-    this.#texts.load(bytes, text, isAsciiBook);
-    return this.#holds((term) => this.#texts.has(term));
-  }
-
-  #holds(has: (term: SoughtTerm) => boolean): boolean {
-    return this.#conditions.every((alternatives) => alternatives.some((clauses) =>
-      clauses.every((clause) => clause.some((terms) => terms.every(has)))));
-  }
+    texts.load(bytes, text, isAsciiBook);
+    return hold((term) => texts.has(term));
+  };
 }
 
 function createTerm(word: Word, place: WordsPlace): SoughtTerm {

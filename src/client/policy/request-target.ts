@@ -39,24 +39,20 @@ type DestinationRules = {
 
 const TARGETS_MAX = 1000;
 
-export class TargetCache {
-  readonly #rules: DestinationRules;
-  readonly #targets = new Map<string, RequestTarget>();
+/** Throws NetworkError `invalid` for what is no http or https URL. */
+export type GetTarget = (url: string) => RequestTarget;
 
-  constructor(rules: DestinationRules) {
-    this.#rules = rules;
-  }
-
-  /** Throws NetworkError `invalid` when `url` is no http or https URL. */
-  get(url: string): RequestTarget {
-    const cachedTarget = this.#targets.get(url);
+export function createTargetCache(rules: DestinationRules): GetTarget {
+  const targets = new Map<string, RequestTarget>();
+  return (url) => {
+    const cachedTarget = targets.get(url);
     if (cachedTarget !== undefined) return cachedTarget;
-    const target = parseTarget(url, this.#rules);
-    const [oldestUrl = ''] = this.#targets.keys();
-    if (this.#targets.size >= TARGETS_MAX) this.#targets.delete(oldestUrl);
-    this.#targets.set(url, target);
+    const target = parseTarget(url, rules);
+    const [oldestUrl = ''] = targets.keys();
+    if (targets.size >= TARGETS_MAX) targets.delete(oldestUrl);
+    targets.set(url, target);
     return target;
-  }
+  };
 }
 
 function parseTarget(text: string, rules: DestinationRules): RequestTarget {

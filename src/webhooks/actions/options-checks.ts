@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { isPromised } from '../../base/when-done.ts';
-import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
+import type { ActionRegistry } from './action-registry.ts';
 
 type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
 
@@ -67,7 +67,7 @@ export class OptionsChecks {
    */
   findProblems(configuration: CheckedOptions): readonly string[] {
     const { options } = configuration;
-    const action = this.#find(configuration);
+    const action = this.#actions.find(configuration.actionType);
     if (action === undefined) return [];
     if (action.module === null) {
       const problems = action.validateOptions(options);
@@ -81,12 +81,9 @@ export class OptionsChecks {
     throw new UncheckedOptions(configuration);
   }
 
-  #find({ actionType }: CheckedOptions): RegisteredAction | undefined {
-    return this.#actions.find(actionType);
-  }
-
   async #check(configuration: CheckedOptions, verdicts: Verdicts): Promise<void> {
-    const problems = await this.#find(configuration)?.validateOptions(configuration.options) ?? [];
+    const { actionType, options } = configuration;
+    const problems = await this.#actions.find(actionType)?.validateOptions(options) ?? [];
     verdicts.set(createKey(configuration), problems);
   }
 }

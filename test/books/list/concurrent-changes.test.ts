@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { WholeCatalogCache } from '../../../src/books/list/book-source.ts';
+import { createWholeCatalogCache } from '../../../src/books/list/book-source.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { longTest } from '../../support/long.ts';
 
@@ -69,12 +69,12 @@ test('a small collection is one buffer from the second ask on, a large one never
   for (const [length, isHeld] of [[1000, true], [9 * MEBIBYTE, false]] as const) {
     const collection = new FakeCollection();
     collection.put({ id: 'a', title: 'x'.repeat(length) });
-    const whole = new WholeCatalogCache(collection);
-    assert.equal(whole.findOrBuild(), null);
-    const first = whole.findOrBuild();
+    const findOrBuildWhole = createWholeCatalogCache(collection);
+    assert.equal(findOrBuildWhole(), null);
+    const first = findOrBuildWhole();
     assert.equal(first !== null, isHeld, `${length}`);
-    assert.equal(whole.findOrBuild(), first);
+    assert.equal(findOrBuildWhole(), first);
     collection.put({ id: 'a', title: 'y' });
-    assert.equal(whole.findOrBuild(), null, 'it is made anew after a change');
+    assert.equal(findOrBuildWhole(), null, 'it is made anew after a change');
   }
 });

@@ -6,11 +6,11 @@
 import { BitSet } from '../../../base/structures/bit-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
 
-export interface BookMarks {
+export type BookMarks = {
   /** Whether an earlier record made or matched the book. */
   has(id: string): boolean;
   add(id: string): void;
-}
+};
 
 /** The marks of a batch, whose caller says how it ended. */
 type BatchMarks = BookMarks & {
@@ -59,26 +59,13 @@ export class ImportMarks {
 }
 
 /** The marks of a dry run: a book that is not committed can only be of an earlier record. */
-export class DryRunMarks implements BookMarks {
-  readonly #collection: Collection;
-  readonly #slots: SlotMarks;
-
-  constructor(collection: Collection) {
-    this.#collection = collection;
-    this.#slots = new SlotMarks(collection);
-  }
-
-  has(id: string): boolean {
-    return this.#collection.findSlot(id) < 0 || this.#slots.has(id);
-  }
-
-  add(id: string): void {
-    this.#slots.add(id);
-  }
-
-  close(): void {
-    this.#slots.close();
-  }
+export function createDryRunMarks(collection: Collection): BookMarks & { close(): void } {
+  const slots = new SlotMarks(collection);
+  return {
+    has: (id) => collection.findSlot(id) < 0 || slots.has(id),
+    add: (id) => slots.add(id),
+    close: () => slots.close(),
+  };
 }
 
 /** A bit a book that is committed, at its slot. */

@@ -7,13 +7,16 @@ import type { Collection, Transaction } from '../../../store/store-port.ts';
 import type { MatchIndex } from './match-index.ts';
 
 /** The books as they are with those that an import has put. */
-interface StagedBooks {
+type StagedBooks = {
   find(id: string): Buffer | undefined;
   /** Those over the committed ones; null: the book is removed. */
   list(): Iterable<{ readonly id: string; readonly bytes: Buffer | null }>;
   /** Returns the bytes of the book; null: it is not remembered. */
   put(id: string, json: string): Buffer | null;
-}
+};
+
+/** The ids of books over the committed ones, by match keys that these have, or had. */
+type StagedIds = Map<string, Set<string>>;
 
 /** `StagedBooks`, which are found by match keys too. */
 export class BookStaging {
@@ -21,7 +24,7 @@ export class BookStaging {
   /** By the ranks of the keys, as far as records need them. */
   readonly #indexes: readonly (MatchIndex | undefined)[];
   /** By the same ranks: one is there from the first search by its keys on. */
-  readonly #staged: (StagingIndex | undefined)[] = [];
+  readonly #staged: (StagedIds | undefined)[] = [];
 
   constructor(books: StagedBooks, indexes: readonly (MatchIndex | undefined)[]) {
     this.#books = books;
@@ -40,9 +43,9 @@ export class BookStaging {
   * findMatches(key: string, rank: number): Generator<string> {
     const index = this.#indexes[rank];
     assert(index !== undefined, 'an import opens the indexes that its records need');
-    const stagingIndex = this.#staged[rank] ??= this.#readStaged(index);
-    for (const source of [stagingIndex, index]) {
-      for (const id of source.find(key)) {
+    const stagedIds = this.#staged[rank] ??= this.#readStaged(index);
+    for (const ids of [stagedIds.get(key) ?? [], index.find(key)]) {
+      for (const id of ids) {
         const bytes = this.find(id);
         if (bytes !== undefined && index.keys.readStored(bytes).includes(key)) yield id;
       }
@@ -52,15 +55,27 @@ export class BookStaging {
   /** Stores the whole book. */
   put(id: string, json: string): void {
     const bytes = this.#books.put(id, json);
-    if (bytes !== null) for (const index of this.#staged) index?.put(id, bytes);
+    if (bytes === null) return;
+    for (const [rank, index] of this.#indexes.entries()) {
+      const stagedIds = this.#staged[rank];
+      if (index !== undefined && stagedIds !== undefined) addKeys(stagedIds, index, id, bytes);
+    }
   }
 
-  #readStaged(index: MatchIndex): StagingIndex {
-    const stagingIndex = new StagingIndex(index);
+  #readStaged(index: MatchIndex): StagedIds {
+    const stagedIds: StagedIds = new Map();
     for (const { id, bytes } of this.#books.list()) {
-      if (bytes !== null) stagingIndex.put(id, bytes);
+      if (bytes !== null) addKeys(stagedIds, index, id, bytes);
     }
-    return stagingIndex;
+    return stagedIds;
+  }
+}
+
+function addKeys(stagedIds: StagedIds, index: MatchIndex, id: string, bytes: Buffer): void {
+  for (const key of index.readStagedKeys(bytes)) {
+    const ids = stagedIds.get(key);
+    if (ids === undefined) stagedIds.set(key, new Set([id]));
+    else ids.add(id);
   }
 }
 
@@ -107,27 +122,5 @@ export class DryRunStage implements StagedBooks {
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
     return bytes;
-  }
-}
-
-/** From match keys to the books over the committed ones that have, or had, such a key. */
-class StagingIndex {
-  readonly #index: MatchIndex;
-  readonly #idsByKey = new Map<string, Set<string>>();
-
-  constructor(index: MatchIndex) {
-    this.#index = index;
-  }
-
-  put(id: string, bytes: Buffer): void {
-    for (const key of this.#index.readStagedKeys(bytes)) {
-      const ids = this.#idsByKey.get(key);
-      if (ids === undefined) this.#idsByKey.set(key, new Set([id]));
-      else ids.add(id);
-    }
-  }
-
-  find(key: string): Iterable<string> {
-    return this.#idsByKey.get(key) ?? [];
   }
 }

@@ -10,7 +10,7 @@ import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
 import { createImportKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
-import { DryRunMarks, ImportMarks } from './book-marks.ts';
+import { ImportMarks, createDryRunMarks } from './book-marks.ts';
 import { BookStaging, DryRunStage, createTransactionStage } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
 import type { StoreDeps } from './store-record.ts';
@@ -128,7 +128,7 @@ class CatalogImport implements BookImport {
 /** Gives the outcomes that an import would have by what is committed now. */
 class DryRun {
   readonly #deps: Omit<StoreDeps, 'nowMs'>;
-  readonly #marks: DryRunMarks | null;
+  readonly #marks: ReturnType<typeof createDryRunMarks> | null;
   #newCount = 0;
 
   constructor(
@@ -136,7 +136,7 @@ class DryRun {
     indexes: readonly (MatchIndex | undefined)[],
   ) {
     const books = new BookStaging(new DryRunStage(committed), indexes);
-    this.#marks = mode.matches.length === 0 ? null : new DryRunMarks(committed);
+    this.#marks = mode.matches.length === 0 ? null : createDryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }
 

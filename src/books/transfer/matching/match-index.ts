@@ -7,7 +7,7 @@
  * and takes in each change as it is applied. So it is exact whenever a transaction runs, however
  * much others write: also on the nodes of an engine, which apply what others wrote before a
  * transaction runs again. What is staged and not applied yet it does not know:
- * `TransactionStaging` does.
+ * `BookStaging` does.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';

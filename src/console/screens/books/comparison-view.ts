@@ -31,93 +31,84 @@ export function openComparison(container: HTMLElement, ids: readonly string[]): 
     const body = h('div');
     fill(container, backLink(['books', 'duplicates'], 'Duplicates', { by }),
       heading('Compare duplicates'), body);
-    new BookComparison(body, books, by, refresh).show(sides);
+    showComparison({ container: body, books, by, refresh }, sides);
   });
 }
 
-class BookComparison {
-  readonly #container: HTMLElement;
-  readonly #books: readonly StoredBook[];
-  readonly #by: string;
-  readonly #refresh: () => Promise<void>;
+type BookGroup = {
+  readonly container: HTMLElement;
+  readonly books: readonly StoredBook[];
+  /** The member by which the books are found to be duplicates. */
+  readonly by: string;
+  readonly refresh: () => Promise<void>;
+};
 
-  constructor(
-    container: HTMLElement, books: readonly StoredBook[], by: string, refresh: () => Promise<void>,
-  ) {
-    this.#container = container;
-    this.#books = books;
-    this.#by = by;
-    this.#refresh = refresh;
+/** Compares the books of these ids; without them, the first two of the group. */
+function showComparison(group: BookGroup, ids: { readonly [name in Side]?: string }): void {
+  const { container, books } = group;
+  const first = books.find(({ book }) => book.id === ids.first) ?? books[0];
+  const others = books.filter((stored) => stored !== first);
+  const second = others.find(({ book }) => book.id === ids.second) ?? others[0];
+  if (first === undefined || second === undefined) {
+    return fill(container,
+      emptyState('Of these books one is left at most: there is nothing to compare.', null));
   }
+  const members = compareBooks(first.book, second.book).filter(({ path }) => isForPeople(path))
+    .sort((left, right) => Number(right.isDifferent) - Number(left.isDifferent));
+  fill(container,
+    h('div.cards', createCard(group, 'first', first, second),
+      createCard(group, 'second', second, first)),
+    h('h2', formatDifferences(members)),
+    stackedTable(['Member', 'First book', 'Second book'], members.map(renderMember)));
+}
 
-  /** Compares the books of these ids; without them, the first two of the group. */
-  show(ids: { readonly [name in Side]?: string }): void {
-    const first = this.#books.find(({ book }) => book.id === ids.first) ?? this.#books[0];
-    const others = this.#books.filter((stored) => stored !== first);
-    const second = others.find(({ book }) => book.id === ids.second) ?? others[0];
-    if (first === undefined || second === undefined) {
-      return fill(this.#container,
-        emptyState('Of these books one is left at most: there is nothing to compare.', null));
-    }
-    const members = compareBooks(first.book, second.book).filter(({ path }) => isForPeople(path))
-      .sort((left, right) => Number(right.isDifferent) - Number(left.isDifferent));
-    fill(this.#container,
-      h('div.cards', this.#card('first', first, second), this.#card('second', second, first)),
-      h('h2', formatDifferences(members)),
-      stackedTable(['Member', 'First book', 'Second book'], members.map(renderMember)));
-  }
-
-  #card(side: Side, stored: StoredBook, other: StoredBook): HTMLElement {
-    const { book } = stored;
-    const merge = this.#button(`Merge into the ${side} book`, '', () =>
-      this.#merge(`the ${side} book`, stored, other));
-    const remove = this.#button(`Delete the ${side} book`, 'danger', () => this.#delete(stored));
-    return h('section.card',
-      h('h2', `The ${side} book`),
-      h('p', h('a', { href: href(['books', book.id]) }, book.title), h('br'), h('span.hint',
-        'Added ', timeElement(book.createdAt), ', changed ', timeElement(book.updatedAt))),
-      this.#books.length > 2 ? this.#choice(side, stored, other) : null,
-      callerSession.may('write') ? h('div.actions', merge, remove) : null);
-  }
-
-  /** Chooses another book of the group in place of this one. */
-  #choice(side: Side, { book: { id } }: StoredBook, other: StoredBook): HTMLElement {
-    const otherSide = side === 'first' ? 'second' : 'first';
-    const choices = this.#books.flatMap((stored, index) => stored === other ? []
-      : [[stored.book.id, `${index + 1}: ${stored.book.title}`] as const]);
-    const select = createSelect(choices, id, { name: side, onchange: () => {
-      const ids = { [side]: select.value, [otherSide]: other.book.id };
-      replaceQuery({ by: this.#by, ...ids });
-      this.show(ids);
-      this.#container.querySelector<HTMLElement>(`[name=${side}]`)?.focus();
-    } });
-    return h('label.filter', h('span', `Compare as the ${side} book`), select);
-  }
-
-  #button(text: string, style: string, action: () => Promise<void>): HTMLButtonElement {
-    return h('button', { class: style, onclick: () => {
+function createCard(
+  group: BookGroup, side: Side, stored: StoredBook, other: StoredBook,
+): HTMLElement {
+  const { container, books, refresh } = group;
+  const { book } = stored;
+  const createButton = (text: string, style: string, action: () => Promise<void>): HTMLElement =>
+    h('button', { class: style, onclick: () => {
       // All buttons: nobody who deletes one book means to delete the other as well.
-      const buttons = this.#container.querySelectorAll('button');
-      void runExclusively([...buttons], action).catch(showFailureNotice);
+      void runExclusively([...container.querySelectorAll('button')], action)
+        .catch(showFailureNotice);
     } }, text);
-  }
-
-  async #delete(removed: StoredBook): Promise<void> {
-    if (await deleteBook(removed, this.#refresh)) this.#goOnWithout(removed);
-  }
-
-  async #merge(targetName: string, target: StoredBook, duplicate: StoredBook): Promise<void> {
-    if (await openMergeDialog(targetName, target, duplicate, this.#refresh)) {
-      this.#goOnWithout(duplicate);
+  const merge = createButton(`Merge into the ${side} book`, '', async () => {
+    if (await openMergeDialog(`the ${side} book`, stored, other, refresh)) {
+      goOnWithout(group, other);
     }
-  }
+  });
+  const remove = createButton(`Delete the ${side} book`, 'danger', async () => {
+    if (await deleteBook(stored, refresh)) goOnWithout(group, stored);
+  });
+  return h('section.card',
+    h('h2', `The ${side} book`),
+    h('p', h('a', { href: href(['books', book.id]) }, book.title), h('br'), h('span.hint',
+      'Added ', timeElement(book.createdAt), ', changed ', timeElement(book.updatedAt))),
+    books.length > 2 ? createChoice(group, side, stored, other) : null,
+    callerSession.may('write') ? h('div.actions', merge, remove) : null);
+}
 
-  #goOnWithout(removed: StoredBook): void {
-    const ids = this.#books.filter((stored) => stored !== removed).map(({ book: { id } }) => id);
-    // One alone is no duplicate any more.
-    goIfStillHere(this.#container, ['books', 'duplicates', ...ids.length > 1 ? ids : []],
-      { by: this.#by });
-  }
+/** Chooses another book of the group in place of this one. */
+function createChoice(
+  group: BookGroup, side: Side, { book: { id } }: StoredBook, other: StoredBook,
+): HTMLElement {
+  const otherSide = side === 'first' ? 'second' : 'first';
+  const choices = group.books.flatMap((stored, index) => stored === other ? []
+    : [[stored.book.id, `${index + 1}: ${stored.book.title}`] as const]);
+  const select = createSelect(choices, id, { name: side, onchange: () => {
+    const ids = { [side]: select.value, [otherSide]: other.book.id };
+    replaceQuery({ by: group.by, ...ids });
+    showComparison(group, ids);
+    group.container.querySelector<HTMLElement>(`[name=${side}]`)?.focus();
+  } });
+  return h('label.filter', h('span', `Compare as the ${side} book`), select);
+}
+
+function goOnWithout({ container, books, by }: BookGroup, removed: StoredBook): void {
+  const ids = books.filter((stored) => stored !== removed).map(({ book: { id } }) => id);
+  // One alone is no duplicate any more.
+  goIfStillHere(container, ['books', 'duplicates', ...ids.length > 1 ? ids : []], { by });
 }
 
 function formatDifferences(members: readonly ComparedMember[]): string {

@@ -178,6 +178,37 @@ test('more books are chosen and changed than a page of the list has', { skip }, 
   await person.sees('1,001 books are as before.');
 });
 
+test('a change of many is seen on every screen, asks before the page goes, and can be stopped', {
+  skip,
+}, async () => {
+  const { person, browser } = at;
+  const ids = await makeBooks('long', Array.from({ length: 12 }, () => ({})));
+  await changeAll('long', 'Set');
+  await person.choose('Status', 'Paused');
+  const isAsking = `return !window.dispatchEvent(
+    new Event('beforeunload', { cancelable: true }));`;
+  await person.gives(isAsking, false);
+  await browser.evaluate(HOLD_REQUESTS);
+  await person.click('button', 'Change 12 books');
+  await person.sees('Changing books: 0 of 12 done.');
+  await person.gives(isAsking, true);
+  await person.click('link', 'Overview');
+  await person.sees('Changing books: 0 of 12 done.');
+  // The key undoes; it stops nothing.
+  await person.press('u');
+  await person.sees('Changing books: 0 of 12 done.');
+  await person.click('button', 'Stop');
+  await browser.evaluate(`setInterval(() => { ${RELEASE} }, 10);`);
+  await person.sees('Changed 4 books; stopped before 8 more.');
+  await person.sees('Changing books', false);
+  await person.gives(isAsking, false);
+  const paused = (await readAll(ids)).filter(({ reading }) => reading !== undefined);
+  assert.equal(paused.length, 4);
+  await person.click('button', 'Undo');
+  await person.sees('4 books are as before.');
+  assert.ok((await readAll(ids)).every(({ reading }) => reading === undefined));
+});
+
 test('boxes that are to be ticked when the list has answered are not once the user has gone on', {
   skip,
 }, async () => {

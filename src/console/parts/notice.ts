@@ -14,9 +14,12 @@ export function noticeRegion(): HTMLElement {
   return region;
 }
 
-/** `undo` is a button that takes back what the notice tells; the key `u` presses it. */
+/**
+ * `undo` is a button that takes back what the notice tells, for `undoMs`; the key `u` presses it.
+ */
 export function showNotice(
   text: string, kind: 'good' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
+  undoMs = UNDO_MS,
 ): void {
   undo?.setAttribute('aria-keyshortcuts', 'u');
   const notice = h('p', { class: `notice ${kind}` }, text, ' ', undo);
@@ -25,11 +28,26 @@ export function showNotice(
     else notice.remove();
   };
   region.append(notice);
-  setTimeout(remove, undo === null ? NOTICE_MS : UNDO_MS);
+  setTimeout(remove, undo === null ? NOTICE_MS : undoMs);
 }
 
 export function undoLast(): void {
-  [...region.querySelectorAll('button')].at(-1)?.click();
+  [...region.querySelectorAll<HTMLElement>('[aria-keyshortcuts]')].at(-1)?.click();
+}
+
+/** A notice of work that this page does: it stays on every screen until `close` is called. */
+export function showProgress(
+  stop: () => void,
+): { readonly show: (text: string) => void; readonly close: () => void } {
+  const text = h('span');
+  // Not each step is read aloud: the notice of the outcome is.
+  const notice = h('p.notice.waiting', { 'aria-live': 'off' }, text, ' ',
+    h('button', { onclick: stop }, 'Stop'));
+  region.append(notice);
+  return {
+    show: (progress) => fill(text, progress),
+    close: () => notice.remove(),
+  };
 }
 
 /** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */

@@ -1,6 +1,8 @@
 /**
- * Changes the books that are chosen in the list in one way, or deletes them: asks first, says how
- * many were changed, and offers to take that back. Each book is changed only as it was read.
+ * Changes the books that are chosen in the list in one way, or deletes them: asks first, shows on
+ * every screen how many are done, says how many were changed, and offers to take that back. Each
+ * book is changed only as it was read. The page itself does the work, one book after another, so
+ * that it ends with the page.
  */
 import {
   ApiError, LatestCall, callApi, getJson, getPage, hasStatus, mayPass, messageOf, type ApiPage,
@@ -13,7 +15,7 @@ import { asyncButton, runExclusively } from '../../parts/buttons.ts';
 import { commandDetails, openDialog } from '../../parts/dialog.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
-import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { showFailureNotice, showNotice, showProgress } from '../../parts/notice.ts';
 import type { Book } from '../../../books/book.ts';
 import type { FacetsResponse } from './book-facets.ts';
 import { valueLabels } from '../../base/book-labels.ts';
@@ -52,6 +54,8 @@ const TITLES_MAX = 3;
 const REQUESTS_MAX = 4;
 /** A book that somebody else changes meanwhile is read again so often. */
 const TRIES_MAX = 3;
+/** Who has changed many books looks them through before it is too late. */
+const UNDO_MS = 60_000;
 
 /** What is chosen, and in which list: it stays while the user looks at one of the books. */
 const choice = {
@@ -59,6 +63,8 @@ const choice = {
   query: '',
   /** By the ids. */
   titles: new Map<string, string>(),
+  /** Shows the list that was opened last as it is now. */
+  showAgain: (): void => {},
 };
 
 export class ChosenBooks {
@@ -70,7 +76,6 @@ export class ChosenBooks {
   readonly #call = new LatestCall();
   readonly #list: HTMLElement;
   readonly #readQuery: () => Query;
-  readonly #onChanged: () => void;
   readonly #count = h('span.count', { role: 'status' });
   readonly #all = h('input', { type: 'checkbox', onchange: () => {
     if (this.#all.checked) void this.#chooseAll().catch(showFailureNotice);
@@ -85,7 +90,10 @@ export class ChosenBooks {
   constructor(list: HTMLElement, readQuery: () => Query, onChanged: () => void) {
     this.#list = list;
     this.#readQuery = readQuery;
-    this.#onChanged = onChanged;
+    choice.showAgain = () => {
+      // The user may have left the screen meanwhile.
+      if (this.element.isConnected) onChanged();
+    };
     this.element = h('div.bulk',
       h('label.choice', this.#all, 'Choose all'), this.#count, this.#change);
     this.#show();
@@ -152,14 +160,9 @@ export class ChosenBooks {
 
   #openDialog(): void {
     const titles = new Map(this.#titles);
-    openChangeDialog(titles, (work) => runExclusively([this.#change], () => work({
-      onProgress: (doneCount) => fill(this.#count,
-        `${formatCount(doneCount)} of ${formatCount(titles.size)} done`),
-      onChanged: () => {
-        for (const id of titles.keys()) this.#titles.delete(id);
-        // The user may have left the screen meanwhile.
-        if (this.element.isConnected) this.#onChanged();
-      },
+    openChangeDialog(titles, (work) => runExclusively([this.#change], () => work(() => {
+      for (const id of titles.keys()) this.#titles.delete(id);
+      choice.showAgain();
     })));
   }
 }
@@ -177,13 +180,8 @@ type BulkChange = {
   readonly edit: (texts: readonly string[], value: string) => unknown;
 };
 
-type BulkWatch = {
-  /** Called with the number of books that are done with. */
-  readonly onProgress: (doneCount: number) => void;
-  /** Called when books were changed, and again when that is taken back. */
-  readonly onChanged: () => void;
-};
-type BulkWork = (watch: BulkWatch) => Promise<void>;
+/** Calls `onChanged` when books were changed, and again when that is taken back. */
+type BulkWork = (onChanged: () => void) => Promise<void>;
 
 /** `titles` are those of the books, by id. `start` gets the work that the user has chosen. */
 function openChangeDialog(
@@ -201,7 +199,7 @@ function openChangeDialog(
     submit.className = change === undefined ? 'danger' : 'primary';
     submit.textContent = `${change === undefined ? 'Delete' : 'Change'} ${quantity}`;
     if (change === undefined) {
-      readWork = () => (watch) => deleteBooks([...titles.keys()], watch);
+      readWork = () => (onChanged) => deleteBooks([...titles.keys()], onChanged);
       return fill(details,
         h('p', `${nameBooks([...titles.values()])} will be gone from the catalog.`),
         commandDetails([...titles.keys()]
@@ -211,7 +209,7 @@ function openChangeDialog(
       ? h('input', { required: true, autocomplete: 'off' }) : createSelect(change.choices);
     readWork = () => {
       const value = input.value.trim();
-      return (watch) => changeBooks([...titles.keys()], change, value, watch);
+      return (onChanged) => changeBooks([...titles.keys()], change, value, onChanged);
     };
     fill(details, inputField({ name: change.member, label: change.field }, input,
       () => input.value, createOffers(input, change.member)).element);
@@ -258,30 +256,30 @@ function isSameText(one: string, other: string): boolean {
 }
 
 async function changeBooks(
-  ids: readonly string[], { member, edit }: BulkChange, value: string, watch: BulkWatch,
+  ids: readonly string[], { member, edit }: BulkChange, value: string, onChanged: () => void,
 ): Promise<void> {
-  const outcome = await runForEach(ids, async (id) => {
+  const outcome = await runForEach('Changing books', ids, async (id) => {
     const { book, etag } = await readBook(id);
     const before = member === 'keywords' ? book.keywords : book.reading?.[member];
     const texts = Array.isArray(before) ? before : [];
     const after = edit(texts, value);
     if (after === texts || encodeJson(before) === encodeJson(after)) return null;
     return { id, before, etag: await patchMember(id, member, after, etag) };
-  }, watch.onProgress);
-  tellOutcome('Changed', outcome, watch, async () => {
-    const undoOutcome = await runForEach(outcome.done, async ({ id, before, etag }) =>
-      patchMember(id, member, before, etag), () => {}, 1);
+  });
+  tellOutcome('Changed', outcome, onChanged, async () => {
+    const undoOutcome = await runForEach('Putting books back', outcome.done,
+      async ({ id, before, etag }) => patchMember(id, member, before, etag), 1);
     return undoOutcome.done.length;
   });
 }
 
-async function deleteBooks(ids: readonly string[], watch: BulkWatch): Promise<void> {
-  const outcome = await runForEach(ids, async (id) => {
+async function deleteBooks(ids: readonly string[], onChanged: () => void): Promise<void> {
+  const outcome = await runForEach('Deleting books', ids, async (id) => {
     const { book, etag } = await readBook(id);
     await callApi('DELETE', apiPath('books', id), { headers: { 'If-Match': etag } });
     return book;
-  }, watch.onProgress);
-  tellOutcome('Deleted', outcome, watch, () => putBack(outcome.done));
+  });
+  tellOutcome('Deleted', outcome, onChanged, () => putBack(outcome.done));
 }
 
 /**
@@ -321,19 +319,28 @@ type BulkOutcome<Done> = {
   readonly done: readonly Done[];
   /** How many were so already. */
   readonly unchangedCount: number;
+  /** How many the user has stopped it before. */
+  readonly leftCount: number;
   /** Why each of the others was not changed. */
   readonly problems: readonly string[];
 };
 
 /**
  * Runs it for each item; null: there was nothing to do. What one book meets is a problem of that
- * book; where the server takes nothing, the books that are left are not tried.
+ * book; where the server takes nothing, the books that are left are not tried. `verb` says on every
+ * screen what is under way, with a button that stops it; whoever leaves the page is asked first.
  */
 async function runForEach<Item, Done>(
-  items: readonly Item[], run: (item: Item) => Promise<Done | null>,
-  onProgress: (doneCount: number) => void, triesMax = TRIES_MAX,
+  verb: string, items: readonly Item[], run: (item: Item) => Promise<Done | null>,
+  triesMax = TRIES_MAX,
 ): Promise<BulkOutcome<Done>> {
   const waiting = [...items];
+  let leftCount = 0;
+  const progress = showProgress(() => {
+    leftCount += waiting.splice(0).length;
+  });
+  const showDone = (doneCount: number): void => progress.show(
+    `${verb}: ${formatCount(doneCount)} of ${formatCount(items.length)} done.`);
   const done: Done[] = [];
   const problems: string[] = [];
   let unchangedCount = 0;
@@ -347,11 +354,19 @@ async function runForEach<Item, Done>(
         problems.push(messageOf(thrown));
         if (mayPass(thrown)) problems.push(...waiting.splice(0).map(() => messageOf(thrown)));
       }
-      onProgress(done.length + unchangedCount + problems.length);
+      showDone(done.length + unchangedCount + problems.length);
     }
   };
+  showDone(0);
+  addEventListener('beforeunload', askBeforeLeaving);
   await Promise.all(Array.from({ length: REQUESTS_MAX }, runNext));
-  return { done, unchangedCount, problems };
+  removeEventListener('beforeunload', askBeforeLeaving);
+  progress.close();
+  return { done, unchangedCount, leftCount, problems };
+}
+
+function askBeforeLeaving(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 async function runWhileChanged<Item, Done>(
@@ -368,12 +383,13 @@ async function runWhileChanged<Item, Done>(
 
 /** `undo` resolves with the number of books that are as before. */
 function tellOutcome<Done>(
-  verb: string, { done, unchangedCount, problems }: BulkOutcome<Done>, { onChanged }: BulkWatch,
-  undo: () => Promise<number>,
+  verb: string, { done, unchangedCount, leftCount, problems }: BulkOutcome<Done>,
+  onChanged: () => void, undo: () => Promise<number>,
 ): void {
   const were = unchangedCount === 1 ? 'was' : 'were';
   const parts = [`${verb} ${formatQuantity(done.length, 'book')}`,
     ...unchangedCount === 0 ? [] : [`${unchangedCount} ${were} so already`],
+    ...leftCount === 0 ? [] : [`stopped before ${formatCount(leftCount)} more`],
     ...problems.length === 0 ? [] : [`${problems.length} could not be: ${problems[0] ?? ''}`]];
   const button = asyncButton('Undo', async () => {
     const restoredCount = await undo();
@@ -384,7 +400,7 @@ function tellOutcome<Done>(
   });
   onChanged();
   showNotice(`${parts.join('; ')}.`, problems.length === 0 ? 'good' : 'bad',
-    done.length === 0 ? null : button);
+    done.length === 0 ? null : button, UNDO_MS);
 }
 
 function formatRestored(restoredCount: number, count: number): string {

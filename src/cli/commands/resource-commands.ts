@@ -16,7 +16,10 @@ import { setQueryOptions } from './option-members.ts';
 // The service returns at most ten matches. We show nine, and the tenth says that there are more.
 const MATCHES_SHOWN_MAX = 9;
 
-/** The commands that list the records which people name, by the paths of these. */
+/**
+ * The commands that list the records which people name, by the path of their collection: it is all
+ * that call-route.ts knows of a resource.
+ */
 const LIST_COMMANDS: Readonly<Record<string, string>> = {
   '/api/action-configurations': 'actionconfig:list',
   '/api/incoming-webhooks': 'incomingwebhook:list',
@@ -30,7 +33,9 @@ export const LIST_LIMIT_MAX = 1_000_000_000;
 export async function requestObject(
   { openApiClient }: Pick<CommandContext, 'openApiClient'>, call: ApiCall,
 ): Promise<JsonObject> {
-  return expectObject((await (await openApiClient()).request(call)).body);
+  const apiClient = await openApiClient();
+  const { body } = await apiClient.request(call);
+  return expectObject(body);
 }
 
 export function fetchObject(context: CommandContext, path: string): Promise<JsonObject> {
@@ -106,17 +111,18 @@ export async function fetchListed(
     if (value !== undefined) query.set(name, value);
   }
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
-  // A list that is asked for no number comes whole; one with this option comes in pages.
+  // A command without `--limit` lists a collection that the service answers whole.
   if ('limit' in spec.options) query.set('limit', String(Math.min(limit, PAGE_LIMIT_MAX)));
   const rows: JsonObject[] = [];
   const progress = output.progress(resource.plural, null);
   try {
-    const client = await context.openApiClient();
-    for await (const { records, searchedUntil } of readPages(client, `${resource.path}?${query}`)) {
+    const pages = readPages(await context.openApiClient(), `${resource.path}?${query}`);
+    for await (const { records, searchedUntil } of pages) {
       rows.push(...records.slice(0, limit - rows.length));
       if (rows.length >= limit) break;
-      if (searchedUntil === null) continue;
-      progress.show(() => `${rows.length} found, searched back to ${searchedUntil}`);
+      if (searchedUntil !== null) {
+        progress.show(() => `${rows.length} found, searched back to ${searchedUntil}`);
+      }
     }
   } finally {
     progress.end();
@@ -136,9 +142,10 @@ export async function resolveId(
 ): Promise<string> {
   const name = readIdOption(context, option);
   const { path, noun } = resource;
-  const { [path]: listCommand } = LIST_COMMANDS;
   const id = await findId(context, resource, option);
-  if (id !== null || listCommand === undefined || isUuid(name)) return id ?? name;
+  if (id !== null) return id;
+  const listCommand = LIST_COMMANDS[path];
+  if (listCommand === undefined || isUuid(name)) return name;
   const records = await fetchAll(context, path);
   const names = records.flatMap((record) =>
     [record['name'], record['pathSegment'], record['identifier']])
@@ -176,7 +183,7 @@ export async function findId(
   const identifiers = path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
   const { body } = await apiClient.request({ method: 'GET', path: `${identifiers}?${query}` });
-  const matches = Array.isArray(body) ? body.map(formatValue) : [];
+  const matches = expectStrings(body);
   if (matches.length < 2) return matches[0] ?? null;
   throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
     + `${matches.slice(0, MATCHES_SHOWN_MAX).join(', ')}`
@@ -214,20 +221,23 @@ export async function fetchRecord(
   return { record: expectObject(body), etag: headers.etag };
 }
 
-/** Applies a merge patch; resolves with the stored record. */
+/**
+ * Applies a merge patch; resolves with the stored record. With `etag` it throws
+ * `precondition_failed` when another version is stored.
+ */
 export async function patchRecord(
-  context: CommandContext, resource: Resource, id: string, body: unknown,
+  context: CommandContext, resource: Resource, id: string, body: unknown, etag?: string,
 ): Promise<JsonObject> {
   return requestObject(context, {
     method: 'PATCH', path: recordPath(resource, id), body,
-    headers: { 'content-type': 'application/merge-patch+json' },
+    headers: { 'content-type': 'application/merge-patch+json', ...createIfMatch(etag) },
   });
 }
 
 /**
  * Changes members of a record: an object in one of `wholeMembers` takes the place of the stored
  * one, where a merge patch would mix the two. Throws `precondition_failed` when the record has
- * changed meanwhile.
+ * changed since it was fetched, as the changes may follow from what it was.
  */
 export async function updateRecord(
   context: CommandContext, resource: Resource, id: string,
@@ -237,12 +247,16 @@ export async function updateRecord(
   },
 ): Promise<JsonObject> {
   if (!wholeMembers.some((name) => isJsonObject(changes[name]))) {
-    return patchRecord(context, resource, id, changes);
+    return patchRecord(context, resource, id, changes, etag);
   }
   return requestObject(context, {
     method: 'PUT', path: recordPath(resource, id), body: { ...record, ...changes },
-    headers: etag === undefined ? {} : { 'if-match': etag },
+    headers: createIfMatch(etag),
   });
+}
+
+function createIfMatch(etag: string | undefined): Readonly<Record<string, string>> {
+  return etag === undefined ? {} : { 'if-match': etag };
 }
 
 /** Converts the columns of a resource; a cell shows `-` where a member is absent. */
@@ -304,17 +318,7 @@ export function expectObjects(body: unknown): JsonObject[] {
   throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
 }
 
-/** Resolves with the address by which others reach the server. */
-export async function fetchBaseUri(context: CommandContext): Promise<string> {
-  const { server } = await fetchObject(context, '/api/status');
-  return formatValue(expectObject(server)['baseUri']);
-}
-
-/** Prints a note when the URL is one that other machines cannot reach. */
-export function noteLocalUrl({ output }: CommandContext, url: string): void {
-  const { origin } = new URL(url);
-  const isLocal =
-    /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
-  if (!isLocal) return;
-  output.note(`URLs begin with ${origin}, which other machines cannot reach: see server.baseUri`);
+function expectStrings(body: unknown): string[] {
+  if (Array.isArray(body) && body.every((item) => typeof item === 'string')) return body;
+  throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
 }

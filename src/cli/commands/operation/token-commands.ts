@@ -9,9 +9,10 @@ import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readMembers } from '../option-members.ts';
 import {
-  fetchAll, fetchBaseUri, fetchListed, fetchObject, findId, formatValue, noteLocalUrl, recordPath,
-  requestObject, toTableColumns,
+  fetchAll, fetchListed, fetchObject, findId, formatValue, recordPath, requestObject,
+  toTableColumns,
 } from '../resource-commands.ts';
+import { fetchBaseUri, noteLocalUrl } from '../server-address.ts';
 import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
   type AccessState,

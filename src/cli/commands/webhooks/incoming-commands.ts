@@ -7,9 +7,10 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  fetchListed, fetchNamed, fetchObject, formatValue, noteLocalUrl, recordPath, requestObject,
-  resolvePath, toTableColumns, webhookLabel,
+  fetchListed, fetchNamed, fetchObject, formatValue, recordPath, requestObject, resolvePath,
+  toTableColumns, webhookLabel,
 } from '../resource-commands.ts';
+import { noteLocalUrl } from '../server-address.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,

@@ -7,9 +7,10 @@ import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 import {
-  fetchBaseUri, fetchObject, formatValue, listRecords, recordPath, requestObject, resolveHook,
-  resolveId, resolvePath,
+  fetchObject, formatValue, listRecords, recordPath, requestObject, resolveHook, resolveId,
+  resolvePath,
 } from '../resource-commands.ts';
+import { fetchBaseUri } from '../server-address.ts';
 import { parseHeaderPairs, printBody, readBody, joinHeaders } from './request-and-delivery.ts';
 import { formatCurlCall } from './curl-call.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';

@@ -16,6 +16,7 @@ const SECRET = 'a-secret-of-the-tests-that-is-nowhere';
 const environment = { GH_SECRET: SECRET };
 const APPLIED = 'the configuration was made what the file says';
 const UNCHANGED = 'the configuration is as the file says';
+const KEPT = 'webhooks keep what the configuration file would undo';
 const REFUSED = 'the configuration file was not applied again';
 
 const hook = (pathSegment: string, members: object = {}): object =>
@@ -119,6 +120,34 @@ test('a secret is not lost by a reload or a start, unless --yes says so', () =>
     const { text } = await ask(`${another.url}/api/incoming-webhooks`);
     assert.equal(JSON.parse(text)[0].hasSecret, false);
     await another.stop();
+  }));
+
+test('a rotated secret stays at a start and a reload, which do the rest and warn', () =>
+  inFolder(async (folder) => {
+    const [path, data] = [join(folder, 'shelf.json'), join(folder, 'data')];
+    const words = ['--data', data, '--apply', path];
+    put(path, hook('gh', { secret: 'of-the-file' }));
+    const first = await startServer(words, { environment });
+    const rotation = await ask(`${first.url}/api/incoming-webhooks/gh/rotate-secret`,
+      { method: 'POST' });
+    assert.equal(rotation.status, 200, rotation.text);
+    put(path, hook('gh', { secret: 'of-the-file' }), hook('sensor'));
+    assert.deepEqual((await hangUp(first, APPLIED))['changes'], ['+ incoming webhook sensor']);
+    await first.stop();
+    const second = await startServer(words, { environment });
+    for (const server of [first, second]) {
+      const { level, kept } = logOf(server).find(({ message }) => message === KEPT)
+        ?? assert.fail(server.stderr());
+      assert.deepEqual([level, kept],
+        ['warning', ['incoming webhook gh keeps what is stored: secret']]);
+    }
+    const { text } = await ask(`${second.url}/api/incoming-webhooks/gh`);
+    assert.notEqual(JSON.parse(text).previousSecret, undefined);
+    await second.stop();
+    const third = await startServer([...words, '--yes'], { environment });
+    assert.deepEqual(logOf(third).find(({ message }) => message === APPLIED)?.['changes'],
+      ['~ incoming webhook gh: secret']);
+    await third.stop();
   }));
 
 test('a start that cannot apply its file fails as apply does, and never listens', () =>

@@ -35,6 +35,8 @@ export type ConfigurationDocument = {
   readonly isDryRun: boolean;
   /** Whether a secret that changes counts beside the new one for a while. */
   readonly overlaps: boolean;
+  /** The members that stay as they are stored: see `KEEPABLE_MEMBERS`. */
+  readonly keep: readonly string[];
   /** Whether the caller confirms what the plan asks to confirm. */
   readonly isConfirmed: boolean;
   /** Errors of the document as such, which are told together with those of its records. */
@@ -60,11 +62,12 @@ export function parseDocument(body: unknown): ConfigurationDocument {
   const errors: FieldError[] = [];
   const envelope = readObjectInto(ENVELOPE_SCHEMA, body, errors);
   if (envelope === undefined) throw invalid(errors);
+  const { keep } = envelope;
   const records = RECORD_KINDS.flatMap((kind) => parseRecords(envelope, kind, errors));
   return {
     records, errors, set: String(envelope['set']), isPruning: envelope['prune'] === true,
     isDryRun: envelope['dryRun'] === true, overlaps: envelope['noOverlap'] !== true,
-    isConfirmed: envelope['yes'] === true,
+    keep: Array.isArray(keep) ? keep.map(String) : [], isConfirmed: envelope['yes'] === true,
   };
 }
 

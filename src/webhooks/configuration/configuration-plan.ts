@@ -3,7 +3,7 @@ import { isJsonObject, mapMembers } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
 import { maskSecrets } from '../members/mask-secrets.ts';
-import { findValidPrevious } from '../members/rotate-secret.ts';
+import { findValidPrevious, isReplacedSecret } from '../members/rotate-secret.ts';
 import type { PlannedChange } from './document-schema.ts';
 import type { RecordKind } from './record-kinds.ts';
 
@@ -57,13 +57,13 @@ function describeValue(
 function describeSecret({ before, after }: PlannedRecord, nowMs: number): string {
   if (before['secret'] === undefined) return 'secret set';
   const previous = findValidPrevious(before, nowMs);
-  const isBack = previous?.secret === after['secret'];
+  const isBack = isReplacedSecret(before, after['secret'], nowMs);
   const overlap = findValidPrevious(after, nowMs);
   const origin = isBack ? ' back to the one before its rotation, the newer one'
     : ', the one before';
   const end = overlap === null ? 'ends at once' : `stays valid until ${overlap.validUntil}`;
   const change = `secret changed${origin} ${end}`;
-  return previous === null || isBack ? change
+  return previous === null || previous.secret === after['secret'] ? change
     : `${change}; the one before that, valid until ${previous.validUntil}, ends at once`;
 }
 
@@ -71,7 +71,7 @@ function describeSecret({ before, after }: PlannedRecord, nowMs: number): string
 function listSecretRisks(
   { kind: { noun }, name, before, after }: PlannedRecord, nowMs: number,
 ): readonly string[] {
-  return findValidPrevious(before, nowMs)?.secret !== after['secret'] ? []
+  return !isReplacedSecret(before, after['secret'], nowMs) ? []
     : [`give ${noun} ${name} its previous secret again, which its rotation has replaced`];
 }
 

@@ -3,6 +3,7 @@ import type { ObjectSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type InputOf } from '../../base/schema-types.ts';
 import { COUNT, TEXT, arraySchema, objectSchema } from '../../resources/route-specs.ts';
 import { slugSchema } from '../members/members.ts';
+import { KEEPABLE_MEMBERS } from './keepable-members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
 const changeSchema = objectSchema('PlannedChange', {
@@ -31,7 +32,11 @@ export const planSchema = objectSchema('ConfigurationPlan', {
     arraySchema(TEXT), 'Which webhooks stay off, as the document does not say `enabled`, each with '
       + 'the command that switches it on',
   ],
-}, { optional: ['off'] });
+  kept: [
+    arraySchema(TEXT), 'Which records keep members as they are stored, by `keep`, where the '
+      + 'document has others',
+  ],
+}, { optional: ['off', 'kept'] });
 
 export type PlannedChange = AnswerOf<typeof changeSchema>;
 export type ConfigurationPlan = AnswerOf<typeof planSchema>;
@@ -60,6 +65,16 @@ const optionsSchema = describeObject({
       schema: { kind: 'boolean' }, default: false,
       description: 'A secret that changes ends at once; else it counts beside the new one for a '
         + 'day',
+    },
+    keep: {
+      schema: {
+        kind: 'array', items: { kind: 'string', values: KEEPABLE_MEMBERS },
+        maxItems: KEEPABLE_MEMBERS.length, isUnique: true,
+      },
+      default: [],
+      description: 'Members that stored outgoing webhooks keep, whatever the document says. With '
+        + '`secret` a webhook keeps the one of its rotation where the document has one from before '
+        + 'it, and gets any other one',
     },
     yes: {
       schema: { kind: 'boolean' }, default: false,

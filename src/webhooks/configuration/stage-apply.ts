@@ -9,7 +9,8 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
 import { putNextVersion } from '../../resources/record.ts';
@@ -18,7 +19,8 @@ import type { Change, Transaction, TransactionInputs } from '../../store/store-p
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
 import { isSameMemory } from '../work/item-spec.ts';
-import { overlapSecrets } from '../members/rotate-secret.ts';
+import { isReplacedSecret, overlapSecrets } from '../members/rotate-secret.ts';
+import { sendsSecret } from '../outgoing/signing-member.ts';
 import { describeMembers, listChangedMembers } from './configuration-plan.ts';
 import type { ConfigurationPlan, PlannedChange } from './document-schema.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -49,16 +51,16 @@ export type ApplicableDocument = Omit<ConfigurationDocument, 'records'> & {
  * takes most of an apply, and a transaction is one turn of the event loop.
  */
 export function* parseAhead(
-  repositories: Repositories, { records }: ApplicableDocument,
+  repositories: Repositories, document: ApplicableDocument,
   stored: StoredConfiguration, nowMs: number,
 ): Steps<ParsedRecords> {
   const beforeByName = indexByName(stored);
   const parsedRecords: ParsedRecords = new Map();
-  for (const record of records) {
+  for (const record of document.records) {
     const before = beforeByName.get(record.kind)?.get(record.name) ?? null;
     try {
       const { fields } = repositories[record.kind.member].stager
-        .parse(record.body, before, 'apply', nowMs);
+        .parse(keepMembers(record, before, document, nowMs).body, before, 'apply', nowMs);
       parsedRecords.set(record, { bytes: before?.bytes ?? null, fields });
     } catch (thrown) {
       // The transaction parses it again, and tells all errors.
@@ -115,6 +117,7 @@ export function stageApply(
       ],
       unchanged: writes.length - changedWrites.length,
       ...describeOff(writes),
+      ...describeKept(writes),
     },
     removedRecords: prunedRecords.map(({ kind, record: { id } }) => ({ kind, id })),
   };
@@ -135,6 +138,8 @@ type PlannedWrite = {
   readonly fields: JsonObject;
   /** The names of the members that change; null for a new record. */
   readonly changedMembers: readonly string[] | null;
+  /** The names of the members that stay as they are stored, although the document differs. */
+  readonly keptMembers: readonly string[];
 };
 
 function planWrites(
@@ -146,22 +151,46 @@ function planWrites(
   const errors = [...document.errors];
   const writes = records.flatMap((record) => {
     if (errors.length >= ERRORS_MAX) return [];
-    const { kind, body, name } = record;
+    const { kind, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
+    const { body, keptMembers } = keepMembers(record, before, document, inputs.nowMs);
     return collectErrors(record, errors, () => {
       const ahead = parsedRecords.get(record);
       const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
       const members = isSame ? ahead.fields
         : repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
-      if (before === null) return { record, before, fields: members, changedMembers: null };
+      if (before === null) {
+        return { record, before, fields: members, changedMembers: null, keptMembers };
+      }
       const fields = replaceSecret(kind, before.members, members, overlaps ? inputs.nowMs : null);
       const changedMembers =
         listChangedMembers({ kind, name, before: before.members, after: fields });
-      return { record, before, fields, changedMembers };
+      return { record, before, fields, changedMembers, keptMembers };
     });
   });
   if (errors.length > 0) throw invalid(errors);
   return writes;
+}
+
+/**
+ * The body of a record with the stored values of members that the document's `keep` names: of a
+ * secret where the body has one from before a rotation, of others always, and of outgoing webhooks
+ * alone. The secret is not kept where requests hold it and go to another target now.
+ */
+function keepMembers(
+  { kind, body }: DocumentRecord, before: ConfiguredRecord | null,
+  { keep }: Pick<ConfigurationDocument, 'keep'>, nowMs: number,
+): { readonly body: JsonObject; readonly keptMembers: readonly string[] } {
+  if (before === null || keep.length === 0) return { body, keptMembers: [] };
+  const { members } = before;
+  const wholeBody: Record<string, JsonValue> = { ...body };
+  const keptMembers = keep.filter((name) => {
+    if (name !== 'secret') return kind.member === 'outgoingWebhooks';
+    const isMoved = !keep.includes('targetUrl') && body['targetUrl'] !== members['targetUrl'];
+    return isReplacedSecret(members, body['secret'], nowMs) && !(isMoved && sendsSecret(body));
+  }).filter((name) => encodeJson(body[name] ?? null) !== encodeJson(members[name] ?? null));
+  for (const name of keptMembers) wholeBody[name] = members[name] ?? null;
+  return { body: wholeBody, keptMembers };
 }
 
 function isSameVersion(left: Buffer | null, right: Buffer | null): boolean {
@@ -223,6 +252,13 @@ function describeOff(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, '
     .map(({ record: { kind: { noun }, name } }) =>
       `${noun} ${name} stays off: hookshelf ${noun.replace(' ', '')}:enable ${name}`);
   return off.length === 0 ? {} : { off };
+}
+
+function describeKept(writes: readonly PlannedWrite[]): Pick<ConfigurationPlan, 'kept'> {
+  const kept = writes.filter(({ keptMembers }) => keptMembers.length > 0)
+    .map(({ record: { kind: { noun }, name }, keptMembers }) =>
+      `${noun} ${name} keeps what is stored: ${keptMembers.join(', ')}`);
+  return kept.length === 0 ? {} : { kept };
 }
 
 type StagedChange = { readonly kind: RecordKind; readonly change: Change };

@@ -6,7 +6,9 @@ import { timestampMembers } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { enabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
+import {
+  previousSecretMember, replacedSecretsMember, type WebhookRecord,
+} from '../members/rotate-secret.ts';
 import { SECRET_HINT, SECRET_RULE, secretMembers } from '../members/secret-members.ts';
 import { configurationMember, createNameMember, descriptionMember } from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
@@ -111,6 +113,7 @@ export const incomingSchema = describeObject({
       ],
     },
     previousSecret: previousSecretMember,
+    replacedSecrets: replacedSecretsMember,
     secretAwaitedUntil: {
       schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysPresent: false,
       description: 'Until then the secret of its sender\'s handshake becomes its own: see '

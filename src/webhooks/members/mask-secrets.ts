@@ -130,17 +130,18 @@ function dropWriteOnly(schema: ObjectSchema, record: JsonObject): JsonObject {
 }
 
 /**
- * The body with `***` for each write-only member that it leaves out and the record has, but none
- * within lists.
+ * The body with `***` for each write-only member that a caller may send, that it leaves out and the
+ * record has, but none within lists.
  */
 function fillUnsent(
   { members }: ObjectSchema, body: JsonObject, stored: JsonObject,
 ): JsonObject {
   const wholeBody: Record<string, JsonValue> = { ...body };
-  for (const [name, { schema, isWriteOnly }] of Object.entries(members)) {
+  for (const [name, { schema, isWriteOnly, readOnly }] of Object.entries(members)) {
     const { [name]: value } = body;
     const { [name]: before } = stored;
-    if (isWriteOnly === true && before !== undefined && !Object.hasOwn(body, name)) {
+    const isUnsent = isWriteOnly === true && readOnly === undefined && !Object.hasOwn(body, name);
+    if (isUnsent && before !== undefined) {
       wholeBody[name] = MASK;
     } else if (schema.kind === 'object' && isJsonObject(value) && isJsonObject(before)) {
       wholeBody[name] = fillUnsent(schema, value, before);

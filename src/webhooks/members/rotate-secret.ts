@@ -4,6 +4,7 @@
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
@@ -43,17 +44,32 @@ export const previousSecretMember = {
   description: 'The secret before the last rotation, while it is still valid',
 } as const satisfies MemberSchema;
 
+const REPLACED_SECRETS_MAX = 20;
+
+/** Only digests: a secret that a rotation has ended may be known to others, and is not kept. */
+export const replacedSecretsMember = {
+  schema: {
+    kind: 'array', items: { kind: 'string' }, maxItems: REPLACED_SECRETS_MAX,
+  },
+  readOnly: 'echo', isWriteOnly: true, isSecret: true, isAlwaysPresent: false,
+  description: 'SHA-256 of the secrets that rotations have replaced, by which an apply finds that '
+    + 'its document is from before a rotation',
+} as const satisfies MemberSchema;
+
 export type PreviousSecret = RecordOf<typeof previousSecretMember.schema>;
 
 /** The record of a webhook of the schema; `updatedAt` names the version. */
 export type WebhookRecord<Described> = Omit<RecordOf<Described>, 'hasSecret' | 'health'>;
 
-/** The body with the stored previous secret, not its own, if it has a secret at all. */
+/** The body with the secrets before that are stored, not its own, if it has a secret at all. */
 export function keepPreviousSecret(body: JsonObject, current: JsonObject | null): JsonObject {
-  const { previousSecret: _, ...rest } = body;
-  const previousSecret = current?.['previousSecret'];
-  const hasSecret = rest['secret'] !== undefined && rest['secret'] !== null;
-  return previousSecret === undefined || !hasSecret ? rest : { ...rest, previousSecret };
+  const { previousSecret: _, replacedSecrets: __, ...rest } = body;
+  const { previousSecret, replacedSecrets } = current ?? {};
+  if (rest['secret'] === undefined || rest['secret'] === null) return rest;
+  return {
+    ...rest, ...previousSecret === undefined ? {} : { previousSecret },
+    ...replacedSecrets === undefined ? {} : { replacedSecrets },
+  };
 }
 
 /**
@@ -96,6 +112,32 @@ export function findValidPrevious(
 
 function isValidAt(previous: JsonValue | undefined, nowMs: number): previous is JsonObject {
   return isJsonObject(previous) && nowMs < Date.parse(String(previous['validUntil']));
+}
+
+/**
+ * Whether the stored webhook had this secret before its last change, while that is still valid, or
+ * before a rotation, however long ago.
+ */
+export function isReplacedSecret(
+  stored: JsonObject, secret: JsonValue | undefined, nowMs: number,
+): boolean {
+  const { secret: current, replacedSecrets } = stored;
+  if (typeof secret !== 'string' || current === undefined || secret === current) return false;
+  return findValidPrevious(stored, nowMs)?.secret === secret
+    || Array.isArray(replacedSecrets) && replacedSecrets.includes(computeDigest(secret));
+}
+
+function computeDigest(secret: string): string {
+  return loadCrypto().createHash('sha256').update(secret).digest('base64url');
+}
+
+/** The member `replacedSecrets`, with the secret that a rotation replaces; the oldest one goes. */
+function addReplaced(
+  { replacedSecrets }: JsonObject, secret: JsonValue,
+): readonly JsonValue[] {
+  const before: readonly JsonValue[] = Array.isArray(replacedSecrets) ? replacedSecrets : [];
+  const digest = computeDigest(String(secret));
+  return [...before.filter((other) => other !== digest), digest].slice(-REPLACED_SECRETS_MAX);
 }
 
 type SecretOwner = {
@@ -197,10 +239,11 @@ function rotate(
   const { secret: oldSecret } = webhook;
   const secret = input['secret']
     ?? makeSecret(chooseShape(webhook), bytes, String(oldSecret ?? ''));
-  const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
-  if (!overlaps) return { ...webhook, secret };
+  if (oldSecret === undefined) return { ...webhook, secret };
+  const rotated = { ...webhook, secret, replacedSecrets: addReplaced(webhook, oldSecret) };
+  if (input['overlapHours'] === 0 || !canOverlap(webhook)) return rotated;
   const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
-  return { ...webhook, secret, previousSecret: { secret: oldSecret, validUntil } };
+  return { ...rotated, previousSecret: { secret: oldSecret, validUntil } };
 }
 
 function makeSecret(choice: SecretShapeChoice, bytes: Buffer, oldSecret: string): string {

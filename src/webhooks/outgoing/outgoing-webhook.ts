@@ -12,7 +12,9 @@ import type { CollectionSpec } from '../../store/store-port.ts';
 import { acknowledgedMember, enabledMembers } from '../health/disabled-members.ts';
 import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type WebhookRecord } from '../members/rotate-secret.ts';
+import {
+  previousSecretMember, replacedSecretsMember, type WebhookRecord,
+} from '../members/rotate-secret.ts';
 import { secretMembers } from '../members/secret-members.ts';
 import {
   configurationMember, createNameMember, descriptionMember, retryScheduleMember,
@@ -181,6 +183,7 @@ export const outgoingSchema = describeObject({
     ...secretMembers, // secret, hasSecret
     ...signingMembers, // signing, publicKey
     previousSecret: previousSecretMember,
+    replacedSecrets: replacedSecretsMember,
     health: healthMember,
   },
   check: findProblems,

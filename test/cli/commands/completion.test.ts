@@ -41,8 +41,8 @@ const SHOW_OPTIONS = [
   'config', 'data', 'debug', 'help', 'id', 'identifier', 'json', 'server', 'token-file',
 ];
 const SERVE_OPTIONS = [
-  'allow-anonymous', 'apply', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory',
-  'no-overlap', 'port', 'prune', 'set', 'yes',
+  'allow-anonymous', 'apply', 'config', 'data', 'debug', 'help', 'host', 'json', 'keep',
+  'max-memory', 'no-overlap', 'port', 'prune', 'set', 'yes',
 ];
 const HELP_OPTIONS = ['config', 'data', 'debug', 'help', 'json'];
 

@@ -284,6 +284,79 @@ test('a file with the secret before a rotation is not applied unless that is mea
     assert.doesNotMatch(refused.text + third.text, /hush-/);
   });
 
+test('a secret that rotations have replaced is known for long, and left alone where that is asked',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await applied(relay, DOCUMENT);
+    for (const path of [`${IN}/gh`, `${OUT}/crm`]) {
+      for (const [overlapHours, force] of [[0, false], [24, false], [0, true]] as const) {
+        const { status, text } =
+          await relay.ask('POST', `${path}/rotate-secret`, { overlapHours, force });
+        assert.equal(status, 200, text);
+      }
+      const webhook = await read(relay, path);
+      assert.equal(webhook['replacedSecrets'], undefined);
+      for (const method of ['PUT', 'PATCH']) {
+        const { status, text } = await relay.ask(method, path, { ...webhook, description: method });
+        assert.equal(status, 200, text);
+      }
+      await relay.ask('PATCH', path, { description: null });
+    }
+    const stored = listStored(relay);
+    const refused = await apply(relay, DOCUMENT);
+    assert.equal(refused.status, 409, refused.text);
+    assert.match(refused.text, /gh its previous secret.*crm its previous secret/);
+    assert.deepEqual(await applied(relay, { ...DOCUMENT, keep: ['secret'] }), {
+      changes: [], unchanged: 3, kept: [
+        'incoming webhook gh keeps what is stored: secret',
+        'outgoing webhook crm keeps what is stored: secret',
+      ],
+    });
+    assert.deepEqual(listStored(relay), stored);
+    assert(stored.every((record) => !record.includes('psst') && !record.includes('hush-hush')));
+    const { changes } = await applied(relay, {
+      outgoingWebhooks: [{ ...TARGET, secret: 'a new one' }], keep: ['secret'],
+    });
+    assert.match(JSON.stringify(changes), /"secret changed, the one before stays valid until/);
+  });
+
+test('members stay as they are stored where the document leaves them to the customer',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    const rate = { limit: 9, seconds: 1 };
+    const document = { ...DOCUMENT, keep: ['targetUrl', 'rate', 'description'] };
+    assert.deepEqual((await applied(relay, document))['changes'], CREATED);
+    const patched = await relay.ask('PATCH', `${OUT}/crm`, {
+      targetUrl: 'https://new.example/', headers: { Authorization: 'Bearer xyzzy' }, rate,
+      secret: 'psst', timeout: 7,
+    });
+    assert.equal(patched.status, 200, patched.text);
+    await relay.ask('PATCH', `${IN}/gh`, { description: 'by hand' });
+    const { changes, kept } = await applied(relay, document);
+    assert.deepEqual(kept, ['outgoing webhook crm keeps what is stored: targetUrl, rate']);
+    assert.deepEqual((changes as { readonly members: unknown }[]).map(({ members }) => members),
+      [['description'], ['timeout']]);
+    const webhook = await read(relay, `${OUT}/crm`);
+    assert.deepEqual([webhook['targetUrl'], webhook['rate']], ['https://new.example/', rate]);
+    const { status, text } = await apply(relay, { ...document, keep: ['name'] });
+    assert.equal(status, 422, text);
+  });
+
+test('a replaced secret is not kept for a new target that would be sent it', async (context) => {
+  const relay = await startRelayFor(context);
+  const scheme = {
+    algorithm: 'token', key: 'utf8',
+    signature: { from: { header: 'X-Token' }, encoding: 'utf8' },
+  };
+  const webhook = { ...TARGET, signing: { scheme } };
+  await applied(relay, { outgoingWebhooks: [webhook] });
+  await relay.ask('POST', `${OUT}/crm/rotate-secret`, {});
+  const moved = { outgoingWebhooks: [{ ...webhook, targetUrl: 'https://new.example/' }] };
+  const { status, text } = await apply(relay, { ...moved, keep: ['secret'] });
+  assert.equal(status, 409, text);
+  assert.match(text, /its previous secret again/);
+});
+
 test('a value that is hidden changes without being shown', async (context) => {
   const relay = await startRelayFor(context);
   await applied(relay, DOCUMENT);

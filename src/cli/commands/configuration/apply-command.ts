@@ -21,7 +21,7 @@ export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const request: ApplyRequest = {
     path: args.get('file'), ...await readDocument(context), set: args.find('set'),
-    prune: args.has('prune'), noOverlap: args.has('no-overlap'),
+    prune: args.has('prune'), noOverlap: args.has('no-overlap'), keep: args.all('keep'),
   };
   // The plan names the modules that were loaded for it: they were checked with it.
   const moduleLines: string[] = [];

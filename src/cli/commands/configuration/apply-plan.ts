@@ -33,6 +33,8 @@ export type ApplyRequest = ResolvedDocument & {
   readonly prune: boolean;
   /** Whether a secret that changes ends at once. */
   readonly noOverlap: boolean;
+  /** The members that stored webhooks keep. */
+  readonly keep: readonly string[];
 };
 
 type PrintedChange = {
@@ -85,8 +87,11 @@ async function sendDocument(
   client: ApplyClient, request: ApplyRequest, members: JsonObject,
   headers: Readonly<Record<string, string>>,
 ): Promise<PrintedPlan> {
-  const { path, document, sources, set, prune, noOverlap } = request;
-  const body = { ...document, ...set === undefined ? {} : { set }, prune, noOverlap, ...members };
+  const { path, document, sources, set, prune, noOverlap, keep } = request;
+  const body = {
+    ...document, ...set === undefined ? {} : { set }, prune, noOverlap,
+    ...keep.length === 0 ? {} : { keep }, ...members,
+  };
   try {
     return parsePlan(await client.request(
       { method: 'PUT', path: CONFIGURATION_PATH, headers, body }));
@@ -141,7 +146,8 @@ function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
   return [
     ...changes.flatMap((change) =>
       [formatHead(change), ...change.details.map((detail) => `    ${detail}`)]),
-    ...parseTexts(body['off']), `= ${formatValue(body['unchanged'])} unchanged`,
+    ...parseTexts(body['off']), ...parseTexts(body['kept']),
+    `= ${formatValue(body['unchanged'])} unchanged`,
   ];
 }
 

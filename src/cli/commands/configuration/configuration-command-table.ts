@@ -1,6 +1,7 @@
 /** The rows of the commands for the configuration as a file: `apply`, `config:*`. */
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
+import { KEEPABLE_MEMBERS } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
@@ -20,6 +21,11 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       prune: flag('delete what an earlier apply of the same set made and the file no longer has'),
       set: text('<name>', 'the set that what is made belongs to (default)'),
       'no-overlap': flag('end a secret that changes at once, not after a day beside the new one'),
+      keep: {
+        ...text('<member>', 'what stored outgoing webhooks keep, such as targetUrl; with secret '
+          + 'the one of a rotation'),
+        values: KEEPABLE_MEMBERS, isRepeatable: true,
+      },
       yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, and '
         + 'to change a secret while its rotation is under way'),
     } satisfies OptionSpecs,

@@ -99,6 +99,8 @@ export class ServedFile {
     const request = {
       path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
       noOverlap: args.has('no-overlap'),
+      // A rotation by the holder of a token must not keep all others from being served.
+      keep: args.has('yes') ? args.all('keep') : [...new Set([...args.all('keep'), 'secret'])],
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);
@@ -118,7 +120,10 @@ export class ServedFile {
 
 function logPlan(plan: PrintedPlan, file: string, logger: Logger): void {
   const changes = summarizePlan(plan);
-  const { unchanged, off } = plan.body;
+  const { unchanged, off, kept } = plan.body;
+  if (kept !== undefined) {
+    logger.warning('webhooks keep what the configuration file would undo', { file, kept });
+  }
   const stays = { unchanged, ...off === undefined ? {} : { off } };
   if (changes.length === 0) {
     logger.info('the configuration is as the file says', { file, ...stays });

@@ -1,5 +1,6 @@
 /** The row of `serve`. */
 import { flag, text } from '../../arguments/option-spec.ts';
+import { KEEPABLE_MEMBERS } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 export const SERVE_COMMAND: CommandSpec = {
@@ -17,6 +18,10 @@ export const SERVE_COMMAND: CommandSpec = {
     prune: flag('with --apply: delete what it made earlier and the file no longer has'),
     set: text('<name>', 'with --apply: the set that what is made belongs to (default)'),
     'no-overlap': flag('with --apply: end a secret that changes at once'),
+    keep: {
+      ...text('<member>', 'with --apply: what stored outgoing webhooks keep; secret always is'),
+      values: KEEPABLE_MEMBERS, isRepeatable: true,
+    },
     yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },
   needsActions: true,

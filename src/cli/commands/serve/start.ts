@@ -9,7 +9,7 @@ const MEGABYTES_MAX = 1_048_576;
 const MEBIBYTE = 1 << 20;
 
 /** Options that say how the file of `--apply` is applied. */
-const APPLY_OPTIONS = ['prune', 'set', 'no-overlap', 'yes'];
+const APPLY_OPTIONS = ['prune', 'set', 'no-overlap', 'keep', 'yes'];
 
 export async function serve(context: CommandContext): Promise<number> {
   checkApplyOptions(context);

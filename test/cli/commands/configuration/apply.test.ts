@@ -353,3 +353,19 @@ test('a secret from before a rotation takes --yes where nobody can be asked', ()
     assert.match(stdout, /before its rotation, the newer one ends at once\n/);
     assert.equal((await apply(place, SHELF)).stdout, '= 3 unchanged\n');
   }));
+
+test('with --keep a rotated secret and members changed by hand stay, and it is said', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF);
+    for (const words of [
+      ['incomingwebhook:rotate-secret', 'gh'],
+      ['outgoingwebhook:update', 'crm', '--target-url', 'http://127.0.0.1:8/'],
+    ]) assert.equal((await place.run(words)).code, 0);
+    assert.deepEqual(await apply(place, SHELF, ['--keep', 'secret', '--keep', 'targetUrl']), {
+      code: 0, stderr: '', stdout: 'incoming webhook gh keeps what is stored: secret\n'
+        + 'outgoing webhook crm keeps what is stored: targetUrl\n= 3 unchanged\n',
+    });
+    const refused = await apply(place, SHELF, ['--keep', 'name']);
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /--keep must be one of secret, targetUrl, /);
+  }));

@@ -2,12 +2,14 @@
  * `config:convert --from adnanh`: prints the configuration document for a hooks file, and on
  * standard error what has no counterpart and what people have to provide.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
-import { DOCUMENT_BYTES_MAX } from '../../../../base/files/bounded-read.ts';
+import {
+  CONFIGURATION_BYTES_MAX, DOCUMENT_BYTES_MAX, readBounded,
+} from '../../../../base/files/bounded-read.ts';
 import { escapeControls } from '../../../../base/text/printable.ts';
 import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
@@ -29,7 +31,7 @@ export async function convertConfiguration(context: CommandContext): Promise<num
   // A variable that is set may have the right value.
   const variables = conversion.variables.filter(({ name }) => (environment[name] ?? '') === '');
   await output.json(conversion.document);
-  for (const line of formatGaps(conversion)) output.note(line);
+  for (const line of [...formatGaps(conversion), ...formatFiles(conversion)]) output.note(line);
   if (secretsPath === undefined && variables.some(({ value }) => value !== null)) {
     output.note('secrets of the file are not shown: --secrets <file> writes them into a file');
   }
@@ -65,6 +67,10 @@ async function readHooks({ args: { operands }, io }: CommandContext): Promise<Co
 async function writeSecrets(path: string, variables: Conversion['variables']): Promise<void> {
   const lines = variables.flatMap(({ name, value }) =>
     value === null ? [] : [`${name}=${shellQuote(value)}\n`]);
+  if (existsSync(path) && statSync(path).isFile()) {
+    throw new AppError('conflict', `${path} exists, and may hold what you have added: name another `
+      + 'file for the secrets, or move this one away');
+  }
   const file = new OutputFile(path);
   try {
     await file.open();
@@ -80,6 +86,30 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
   return gaps.map(({ hook, pointer, reason, remedy, isDisabling }) =>
     `${hook === '' ? 'a hook' : hook}: ${pointer}: ${reason}: ${remedy}`
       + (isDisabling ? ' (disabled)' : ''));
+}
+
+/** Work that a script of a shell leaves in the background. */
+const BACKGROUND = /^[^#\n]*[^#&|<>\\\n]&(?=[\s)]|$)/m;
+
+/** Tells which commands are missing here, and which are scripts whose work would be cut off. */
+function formatFiles({ commands }: Conversion): readonly string[] {
+  const paths = [...commands.values()].map(({ path }) => path).filter(isAbsolute);
+  return paths.flatMap((path) => {
+    if (!existsSync(path)) return [`${path} is not here: nothing is applied without it`];
+    return BACKGROUND.test(readScript(path))
+      ? [`${path} may leave work in the background ("&"), which ends with the script here: manual `
+        + 'from-adnanh, "Background"'] : [];
+  });
+}
+
+/** Empty for what is no script, or cannot be read. */
+function readScript(path: string): string {
+  try {
+    const { bytes } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true });
+    return bytes.toString('latin1', 0, 2) === '#!' ? bytes.toString('latin1') : '';
+  } catch {
+    return '';
+  }
 }
 
 /** Sets each variable, to nothing where its value is not known: apply refuses that. */
@@ -106,9 +136,14 @@ function formatNeeds(
       const file = `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${shellQuote(name)}`;
       // What a template makes of the path is not known.
       if (path.includes('{{')) return [];
+      // A link of an earlier conversion is made anew. A file is not overwritten, and the shell says
+      // so: it may be one that people wrote.
+      if (script === null) {
+        return [`[ -L ${file} ] && rm ${file}; ln -s ${formatPath(path, searchPath)} ${file}`];
+      }
       // No hook may run an interpreter.
-      return script === null ? [`ln -s ${formatPath(path, searchPath)} ${file}`]
-        : [`printf '%s\\n' ${script.map(shellQuote).join(' ')} > ${file} && chmod 755 ${file}`];
+      const words = script.map(shellQuote).join(' ');
+      return [`(set -C; printf '%s\\n' ${words} > ${file}) && chmod 755 ${file}`];
     }),
     ...forbiddenVariables.length === 0 ? []
       : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
@@ -126,12 +161,14 @@ function formatPath(path: string, searchPath: string): string {
   return program === undefined ? `"$(command -v ${shellQuote(path)})"` : shellQuote(program);
 }
 
-/** A line to try each webhook that is enabled, once the document is applied. */
+/** A line to try each webhook that is enabled: a remark to the shell, as it runs the command. */
 function formatCalls({ document: { incomingWebhooks } }: Conversion): string[] {
   const webhooks = (Array.isArray(incomingWebhooks) ? incomingWebhooks : []).filter(isJsonObject);
-  return webhooks.filter(({ enabled }) => enabled !== false).map(({ pathSegment, secret }) =>
-    secret === undefined ? "curl -H 'Content-Type: application/json' -d '{}' "
-      + `http://127.0.0.1:8000/webhook/in/${String(pathSegment)}`
+  const calls = webhooks.filter(({ enabled }) => enabled !== false)
+    .map(({ pathSegment, secret }) => secret === undefined
+      ? "# curl -H 'Content-Type: application/json' -d '{}' "
+        + `http://127.0.0.1:8000/webhook/in/${String(pathSegment)}`
       // It is signed as the sender signs.
-      : `hookshelf incomingwebhook:test ${String(pathSegment)} --payload '{}'`);
+      : `# hookshelf incomingwebhook:test ${String(pathSegment)} --payload '{}'`);
+  return calls.length === 0 ? [] : ['', '# once it is applied, to run a hook:', ...calls];
 }

@@ -10,10 +10,11 @@ import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/h
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { findNearest } from '../../../../base/text/nearest.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
+import { loadCrypto } from '../../../../base/node-modules.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts';
 import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
-import { convertCommand, type ConvertedCommand } from './hook-command.ts';
+import { convertCommand, findCommandPath, type ConvertedCommand } from './hook-command.ts';
 import {
   HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
@@ -39,11 +40,15 @@ const MEMBERS = [
   // A signature is never one of several rules here, of which another may do.
   'trigger-signature-soft-failures',
 ];
+/** Members that nothing reads there, in which people write remarks. */
+const REMARK = /^(?:[^a-z]|(?:comment|description|note)s?$)/;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const ROUTE_NAME = 'main';
 const DESCRIPTION_LENGTH_MAX = 500;
 /** Names of webhooks that may be their paths as well. */
 const NAME = /^(?!.{8}-.{4}-.{4}-.{4}-.{12}$)[a-z0-9][a-z0-9._-]{0,63}$/;
+const PATH_SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._~-]{1,128}$/;
+const IDENTIFIER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /**
  * Templates that name a variable become its value, where `environment` has it; secrets do not.
@@ -53,9 +58,10 @@ export function convertHooks(
   hooks: readonly JsonObject[], environment: Readonly<Record<string, string | undefined>> = {},
   pointers = hooks.map((_, index) => at('', index)),
 ): Conversion {
-  const names = new HookNames();
-  const results = hooks.map((hook, index) =>
-    convertHook(fillTemplates(hook, environment), pointers[index] ?? '', names));
+  const filledHooks = hooks.map((hook) => fillTemplates(hook, environment));
+  const names = new HookNames(filledHooks);
+  const results = filledHooks.map((hook, index) =>
+    convertHook(hook, pointers[index] ?? '', names));
   const records = results.flatMap(({ record }) => record === null ? [] : [record]);
   const document = {
     actionConfigurations: records.map(({ configuration }) => configuration),
@@ -78,14 +84,25 @@ export function convertHooks(
   };
 }
 
-/** The names that the hooks of one file have taken so far: no two may have the same. */
+/**
+ * The names that the hooks of one file have taken so far: no two may have the same. An id that can
+ * be a name as it is has that name, wherever its hook stands.
+ */
 class HookNames {
   readonly ids = new Set<string>();
   readonly variables = new Set<string>();
-  readonly segments = new Set<string>();
-  readonly configurations = new Set<string>();
+  readonly segments: Set<string>;
+  readonly configurations: Set<string>;
+  readonly commandPaths: readonly string[];
   /** By their names in the folder of commands. */
   readonly commands = new Map<string, ConvertedCommand>();
+
+  constructor(hooks: readonly JsonObject[]) {
+    const ids = hooks.map(({ id }) => textOf(id));
+    this.segments = new Set(ids.filter((id) => PATH_SEGMENT.test(id)));
+    this.configurations = new Set(ids.filter((id) => IDENTIFIER.test(id)));
+    this.commandPaths = hooks.map(findCommandPath);
+  }
 }
 
 type ConvertedHook = {
@@ -113,7 +130,8 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   names.ids.add(id);
   reportMembers(hook, report);
   reportTemplates(hook, pointer, report);
-  const identifier = chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
+  const identifier = IDENTIFIER.test(id) ? id
+    : chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
   const rule = convertTriggerRule(hook['trigger-rule'], report);
   const command = convertCommand({ hook, tokenPath: rule.tokenPath, report }, identifier);
   const commandName = nameCommand(command, names, report);
@@ -157,7 +175,7 @@ function copyForOthers(
     const pathSegment = chooseName(path, /[^A-Za-z0-9._~-]+/g, 128, names.segments);
     report.note(pointer, 'each of several signatures has a webhook of its own',
       `tell the sender with this secret the address /webhook/in/${pathSegment}; of one sender that `
-        + `changes its secret, remove it, and use incomingwebhook:rotate-secret ${path}`);
+        + 'changes its secret, remove it: the secret before a changed one counts for a day');
     return { ...members, pathSegment, verification, secret };
   });
 }
@@ -275,8 +293,10 @@ function reportMembers(hook: JsonObject, report: HookReport): void {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
     if (isEmpty || MEMBERS.includes(member)) continue;
+    const place = at(report.pointer, member);
     const near = findNearest(member, MEMBERS);
-    report.lock(at(report.pointer, member), member === 'pre-hook-command'
+    if (REMARK.test(member)) report.note(place, 'a remark is not kept', 'write a "description"');
+    else report.lock(place, member === 'pre-hook-command'
       ? 'a command before the command cannot be had' : 'there is nothing of that name',
     near === null ? 'remove it, and let the command itself do it' : `did you mean ${near}?`);
   }
@@ -304,30 +324,28 @@ function reportTemplates(value: JsonValue, pointer: string, report: HookReport):
   }
 }
 
-/** The name of the command in the folder of commands, where no two have the same. */
+/**
+ * The name of the command in the folder of commands, where no two have the same. Which of them has
+ * which does not depend on their order: a link of an earlier conversion would run the other.
+ */
 function nameCommand(
-  command: ConvertedCommand, { commands }: HookNames, report: HookReport,
+  command: ConvertedCommand, { commands, commandPaths }: HookNames, report: HookReport,
 ): string {
   const { path } = command;
-  const [knownName] = [...commands].find(([, other]) => other.path === path) ?? [];
-  if (knownName !== undefined) return knownName;
   const base = basename(path);
-  const name = takeUniqueName(base, new Set(commands.keys()), { separator: '-' });
-  commands.set(name, command);
-  const other = commands.get(base);
-  if (other !== undefined && other !== command) {
-    report.note(at(report.pointer, 'execute-command'), `${path} and ${other.path} have one name`,
+  const other = commandPaths.find((each) => each !== path && basename(each) === base);
+  const hash = loadCrypto().createHash('sha256').update(path).digest('hex').slice(0, 8);
+  const name = other === undefined ? base : `${base}-${hash}`;
+  if (other !== undefined && !commands.has(name)) {
+    report.note(at(report.pointer, 'execute-command'), `${path} and ${other} have one name`,
       `it is ${name} in the folder of commands: see that the link is made so`);
   }
+  commands.set(name, command);
   return name;
 }
 
 function choosePathSegment(id: string, names: HookNames, report: HookReport): string {
-  const isSound = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !/^\.\.?$/.test(id);
-  if (isSound && !names.segments.has(id)) {
-    names.segments.add(id);
-    return id;
-  }
+  if (PATH_SEGMENT.test(id)) return id;
   const segment = chooseName(id, /[^A-Za-z0-9._~-]+/g, 128, names.segments);
   report.note(at(report.pointer, 'id'), `"${id}" cannot be a path segment`,
     `tell the sender the address /webhook/in/${segment}, or choose another "pathSegment"`);

@@ -23,6 +23,11 @@ export type ConvertedCommand = {
 /** A hook there may run forever. The document has a limit, so that people see what to change. */
 const TIMEOUT_S = 3600;
 
+/** Variables in which loaders, shells and interpreters look for code: the best known ones. */
+const CODE_VARIABLE = new RegExp('^(?:LD_|DYLD_|BASH_|(?:ENV|IFS|PATH|PS4|SHELLOPTS|ZDOTDIR)$|'
+  + 'PYTHON[A-Z]|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)|NODE_(?:OPTIONS|PATH)|_?(?:JDK_)?JAVA_|LUA_|'
+  + 'PHP_INI|GCONV_PATH|GIT_(?:SSH|EXEC|EXTERNAL|CONFIG|PROXY|ASKPASS|EDITOR|PAGER|TEMPLATE))');
+
 type HookContext = {
   readonly hook: JsonObject;
   /** The path of the token in the payload that verifies the sender; null: there is none. */
@@ -46,17 +51,17 @@ export function convertCommand(context: HookContext, identifier: string): Conver
   const workingDirectory = isAbsolute(directory) ? directory : null;
   const files = convertFiles(context);
   const environment = convertEnvironment(context);
+  const args = listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
   const script = convertInterpreter(hook, report);
   const scriptName = `hook-${identifier}.sh`;
-  const path = isAbsolute(execute) ? execute : join(directory, execute);
   return {
-    path: script === null ? path : scriptName, workingDirectory,
+    path: script === null ? findCommandPath(hook) : scriptName, workingDirectory,
     script: script?.lines ?? null,
     options: {
       ...withoutEmpty({
-        arguments: convertArguments(context).slice(script?.fixedCount ?? 0),
+        arguments: args.slice(script?.fixedCount ?? 0),
         environment: Object.fromEntries(variables), files,
       }),
       stdin: 'none',
@@ -67,6 +72,12 @@ export function convertCommand(context: HookContext, identifier: string): Conver
         : { output: isJsonAnswer(hook) ? 'result' : 'text' },
     },
   };
+}
+
+export function findCommandPath(hook: JsonObject): string {
+  const execute = textOf(hook['execute-command']);
+  return isAbsolute(execute) ? execute
+    : join(textOf(hook['command-working-directory']), execute);
 }
 
 /**
@@ -105,15 +116,11 @@ function withoutEmpty(members: JsonObject): JsonObject {
     Object.keys(member ?? {}).length > 0));
 }
 
-function convertArguments(context: HookContext): string[] {
-  return listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
-}
-
 function convertEnvironment(context: HookContext): JsonObject {
   const values = listValues(context, 'pass-environment-to-command');
   return Object.fromEntries(values.map(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name'])}`;
-    return [fitVariable(name, place, context.report), template];
+    return [fitVariable(name, value, place, context.report), template];
   }));
 }
 
@@ -122,16 +129,20 @@ function convertFiles(context: HookContext): JsonObject {
   return Object.fromEntries(values.map(({ value, template, place }) => {
     const name = textOf(value['envname']) || `HOOK_${textOf(value['name']).toUpperCase()}`;
     const content: JsonValue = value['base64decode'] === true ? { base64: template } : template;
-    return [fitVariable(name, place, context.report), content];
+    return [fitVariable(name, value, place, context.report), content];
   }));
 }
 
 /** The name in the form that shells can read. Another name than the hook's is reported. */
-function fitVariable(name: string, place: string, report: HookReport): string {
-  const fitting = name.replace(/\W+/g, '_').replace(/^HOOKSHELF_|^(?=\d)/, 'HOOK_');
+function fitVariable(
+  name: string, { source }: JsonObject, place: string, report: HookReport,
+): string {
+  const isCode = source !== 'string' && CODE_VARIABLE.test(name);
+  const fitting = name.replace(/\W+/g, '_')
+    .replace(isCode ? /^/ : /^HOOKSHELF_|^(?=\d)/, 'HOOK_');
   if (fitting !== name) {
-    report.lose(place, `${name} cannot be the name of a variable here`,
-      `let the command read ${fitting}`);
+    report.lose(place, isCode ? `the request would say by ${name} what the command runs`
+      : `${name} cannot be the name of a variable here`, `let the command read ${fitting}`);
   }
   return fitting;
 }

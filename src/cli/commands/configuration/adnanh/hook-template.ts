@@ -14,12 +14,10 @@ export const TEMPLATE =
 const VARIABLE = /\{\{-?\s*getenv\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}/g;
 const SECRET = /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
 
-type SecretTemplate = {
-  readonly source: 'getenv' | 'secret'; readonly name: string;
-};
-
 /** A text that is one template and nothing else; null: it is something else. */
-export function parseSecretTemplate(text: string): SecretTemplate | null {
+export function parseSecretTemplate(
+  text: string,
+): { readonly source: 'getenv' | 'secret'; readonly name: string } | null {
   const [, source, name] = SECRET.exec(text) ?? [];
   if (name === undefined) return null;
   return { source: source === 'secret' ? 'secret' : 'getenv', name };

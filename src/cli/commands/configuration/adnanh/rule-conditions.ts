@@ -48,9 +48,8 @@ export function compileTrue(rule: Rule): Formula {
 function compileFalse(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': return !rule.value;
-    case 'value': return joinAll([
-      { path: rule.path, op: 'exists' }, negate(compareRule(rule)),
-    ]);
+    case 'value': return joinAll([looksWithin(rule) ? isText(rule.path)
+      : { path: rule.path, op: 'exists' }, negate(compareRule(rule))]);
     case 'not': return compileTrue(rule.rule);
     case 'all': return compileFirst(rule.rules, compileFalse);
     case 'any': return joinAll(rule.rules.map(compileNotPassing));
@@ -61,9 +60,7 @@ function compileFalse(rule: Rule): Formula {
 function compileMissing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': case 'any': return false;
-    case 'value': return joinAll([
-      { path: rule.path, op: 'exists', value: false }, ...excludeNulls(rule.path),
-    ]);
+    case 'value': return joinAll([isMissing(rule.path), ...excludeNulls(rule.path)]);
     case 'not': return compileMissing(rule.rule);
     case 'all': return compileFirst(rule.rules, compileMissing);
   }
@@ -74,7 +71,9 @@ function compileNotPassing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': case 'any': return compileFalse(rule);
     case 'value': return joinAll([
-      negate(compareRule(rule)), ...excludeNulls(rule.path),
+      negate(compareRule(rule)),
+      looksWithin(rule) ? joinAny([isMissing(rule.path), isText(rule.path)]) : true,
+      ...excludeNulls(rule.path),
     ]);
     case 'not': return compilePassing(rule.rule);
     case 'all': return compileFirst(rule.rules, compileNotTrue);
@@ -92,6 +91,17 @@ function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula):
   return joinAny(rules.map((rule, index) =>
     joinAll([...rules.slice(0, index).map(compileTrue), compile(rule)])));
 }
+
+/**
+ * Whether the rule looks for a part of a text in the payload. There it looks into the JSON of an
+ * array or an object as well, so where the part must not be, we let through texts alone.
+ */
+function looksWithin({ path, op, values }: Rule & { readonly kind: 'value' }): boolean {
+  return op === 'contains' && path.startsWith('payload') && !values.includes('');
+}
+
+const isText = (path: string): Condition => ({ path, op: 'prefix', value: '' });
+const isMissing = (path: string): Condition => ({ path, op: 'exists', value: false });
 
 function compareRule({ path, op, values }: Rule & { readonly kind: 'value' }): Formula {
   if (op === 'in') return compareValues(path, values);

@@ -187,7 +187,7 @@ function parseRegex(
       suggestCondition(expression, path));
   }
   if (isInPayload && exact.op === 'contains' && !exact.texts.includes('')) {
-    report.note(pointer, 'what an array or an object has within counts there, and not here',
+    report.note(pointer, 'the text is looked for in other values than texts there, and not here',
       'leave it so, where the sender sends a text');
   }
   return { kind: 'expression', pointer, path, expression: exact };
@@ -197,13 +197,13 @@ function parseRegex(
 function suggestCondition(expression: string, path: string): string {
   const [, start, text = ''] =
     /^(\^?)((?:(?:[\w/:@ -]|\\[./-])(?![*+?{]))*)/.exec(expression) ?? [];
-  const isOneOfSeveral = expression.replace(/\([^)]*\)/g, '').includes('|');
   const condition = {
     path, op: start === '^' ? 'prefix' : 'contains', value: text.replaceAll('\\', ''),
   };
   return 'say in "when" what it lets through, '
-    + (text === '' || isOneOfSeveral ? 'with prefix, suffix, contains or in'
-      : `such as ${JSON.stringify(condition)}`);
+    // The beginning that several have lets much more through.
+    + (text === '' || expression.includes('|') ? 'with "any" of prefix, suffix, contains or in'
+      : `such as ${JSON.stringify(condition)}, if that is not too much`);
 }
 
 function parseAddresses(
@@ -330,11 +330,7 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
     case 'expression': return toExpressionRule(rule, report);
     case 'not': {
       const inner = toExpressible(rule.rule, report);
-      if (inner === null) return null;
-      if (!looksWithin(inner)) return { kind: 'not', rule: inner };
-      report.lock(rule.pointer, 'an array or an object that has the text within would be let '
-        + 'through', 'say in "when" what it lets through');
-      return null;
+      return inner === null ? null : { kind: 'not', rule: inner };
     }
     case 'all': case 'any': {
       const rules = rule.rules.map((inner) => toExpressible(inner, report));
@@ -352,17 +348,6 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
         'give those who call from there a webhook of their own, with "allowedAddresses"');
       return null;
     case 'lost': return null;
-  }
-}
-
-/** Whether the rule searches in a text of the payload: there it searches in JSON as well. */
-function looksWithin(rule: Rule): boolean {
-  switch (rule.kind) {
-    case 'constant': return false;
-    case 'value': return rule.op === 'contains' && rule.path.startsWith('payload')
-      && !rule.values.includes('');
-    case 'not': return looksWithin(rule.rule);
-    case 'all': case 'any': return rule.rules.some(looksWithin);
   }
 }
 

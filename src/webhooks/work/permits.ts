@@ -1,26 +1,41 @@
 /**
  * Says which queue starts a task next. A queue holds the tasks of one source, such as a webhook;
  * queue-order.ts says which of them is next, and scheduler.ts tells all that keeps one back. This
- * file does no I/O; its one time is a parameter.
+ * file does no I/O; times are parameters.
  *
  * Queues alternate: next is the queue whose last start is longest ago, among those that may start a
- * task now. Three limits are on the attempts under way: of all queues, of one queue and of one
- * target. What a target gives, one for each attempt that it may have, is called a permit here.
+ * task now. Three limits are on the attempts under way: of all queues (`runningMax`), of one queue
+ * and of one target.
  *
- * The sign of the last attempt of a queue says how many attempts the queue may have at once, so
- * that a webhook that never answers holds one permit of its host, and its neighbours have the
- * others. A queue is prompt if that attempt was answered soon. Where a target has no permit left,
- * `TargetLine` says which queue is next. A target that takes no connection gets one attempt at a
- * time.
+ * A permit is the right to one attempt at a target, and each attempt holds one. A shared permit is
+ * a second right: an attempt that may last long needs one as well. All targets share fewer of them
+ * than `runningMax`, so that the other attempts are left to prompt queues. The responsiveness of
+ * the queue, which its last attempt showed (task.ts), and whether the target takes connections say
+ * what the next attempt needs:
  *
- * Queues that are not prompt need a shared permit as well. There are as many as one half of the
- * attempts, or one, so that the others are left to the prompt queues. For trials there are more:
- * the first attempt of a queue, of which nothing is known, and that of a prompt queue at a target
- * that takes no connection. What is under way when that changes keeps its permit until it ends.
+ * | the queue is    | its target       | permits of the   | it starts while fewer shared permits |
+ * | (at once)       |                  | target           | are held than this of `runningMax`   |
+ * |-----------------|------------------|------------------|--------------------------------------|
+ * | prompt (its own | takes connections| its limit        | any number: it needs no shared one   |
+ * |   limit)        | is unreachable   | 1                | 7/8: a trial                         |
+ * | unknown (4)     | either           | its limit, or 1  | 7/8 for its first attempt, a trial;  |
+ * |                 |                  |                  |   then 1/2                           |
+ * | slow (8)        | either           | its limit, or 1  | 1/2                                  |
+ * | silent (1)      | either           | its limit, or 1  | 1/2                                  |
+ *
+ * "At once" is how many attempts the queue may have that are not parked: a webhook that never
+ * answers holds one permit of its host, and its neighbours have the others. A paused target has no
+ * permits. An attempt keeps its permits until it ends or is parked, whatever changes meanwhile.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, a
- * permit of its target, or a shared one. A permit that becomes free is given to a queue that waits
- * for it. A queue that does not use its permit passes it on to the next one.
+ * permit of its target, or a shared one. There is a line for each kind of permit. When permits
+ * become free, as many queues leave the line and get their turn again:
+ *
+ * - A permit of a target is held for the queue by name (`TargetLine`), as the line says in which
+ *   order the queues of a target come: none gets ahead. A queue that does not use the permit in its
+ *   turn passes it on.
+ * - A shared permit is held for nobody: the turn is a hint. If another queue was sooner, the queue
+ *   joins the line again.
  *
  * An attempt may be parked while it waits for something of its own. Meanwhile it counts in its
  * queue and its lane alone, so that others start instead. When it goes on it counts again at once,
@@ -31,21 +46,24 @@ import type {
   QueueResponsiveness, Responsiveness, RunningTask, Task, TaskQueue, TaskTarget,
 } from './task.ts';
 
-export type RunLimits = {
+export type PermitLimits = {
   readonly runningMax: number;
-  readonly runningPerQueueMax: number;
-  /** For a target that takes connections. Absent: no limit beside the two above. */
+  /** For a target that takes connections. Absent: no limit beside those of queues and of all. */
   readonly runningPerTargetMax?: number;
 };
 
-/** Most attempts at once of a queue; a prompt queue has only its own limit. */
+type WaitingLine = Pick<QueueLine<TaskQueue>, 'add' | 'take'>;
+
+/** Most attempts of a queue at once that are not parked. The queue's own limit holds as well. */
 const RUNNING_MAX_BY_RESPONSIVENESS: Readonly<Record<QueueResponsiveness, number>> = {
   prompt: Infinity, slow: 8, unknown: 4, silent: 1,
 };
 /**
- * A trial may start until this part of all attempts has shared permits, other attempts until one
- * half has: so it is soon known which new webhooks are prompt.
+ * The attempts that need shared permits start while fewer than this part of `runningMax` are held.
+ * A trial may be of a prompt queue, so trials start longer: it is soon known which new webhooks are
+ * prompt.
  */
+const SHARE = 1 / 2;
 const TRIAL_SHARE = 7 / 8;
 /**
  * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
@@ -63,7 +81,10 @@ export function mayStartAnother(
 }
 
 export class Permits {
-  /** Called whenever a queue may be able to start a task. */
+  /**
+   * Called whenever a queue may be able to start a task. The call comes amid other changes, so the
+   * receiver must take queues later, and not within it.
+   */
   onRunnable: () => void = () => {};
   readonly #runningMax: number;
   readonly #sharedMax: number;
@@ -71,9 +92,9 @@ export class Permits {
   readonly #runningPerTargetMax: number;
   readonly #targets = new Map<string, TaskTarget>();
   /**
-   * Queues that may be able to start a task. Whatever may let a queue start a task must add the
-   * queue here (`wake`). In its turn the queue starts the task, or joins the line for the permit
-   * that it lacks, from which a free permit brings it back (`#admitWaiting`). A line may hold
+   * Queues that may be able to start a task. Each change that may let a queue start a task must add
+   * the queue here (`wake`). In its turn the queue starts the task, or joins the line for the
+   * permit that it lacks, from which a free permit brings it back (`#admitWaiting`). Lines may hold
    * queues that wait no more.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
@@ -85,10 +106,10 @@ export class Permits {
   #sharedPermitCount = 0;
   #startCount = 0;
 
-  constructor({ runningMax, runningPerTargetMax = Infinity }: RunLimits) {
+  constructor({ runningMax, runningPerTargetMax = Infinity }: PermitLimits) {
     this.#runningMax = runningMax;
     this.#runningPerTargetMax = runningPerTargetMax;
-    this.#sharedMax = Math.max(1, Math.floor(runningMax / 2));
+    this.#sharedMax = Math.max(1, Math.floor(runningMax * SHARE));
     this.#trialMax = Math.max(1, Math.floor(runningMax * TRIAL_SHARE));
   }
 
@@ -116,6 +137,7 @@ export class Permits {
     queue.target.queues.add(queue);
   }
 
+  /** The caller must `wake` the queue when it has changed all of it. */
   move(queue: TaskQueue, targetKey: string): void {
     this.#leaveTarget(queue);
     queue.target = this.getOrCreateTarget(targetKey);
@@ -126,6 +148,8 @@ export class Permits {
   leave(queue: TaskQueue): void {
     this.#runnableQueues.remove(queue);
     this.#leaveTarget(queue);
+    // Another queue may have its permit now.
+    this.onRunnable();
   }
 
   /** Must be called when the queue may be able to start a task. */
@@ -134,7 +158,7 @@ export class Permits {
     this.onRunnable();
   }
 
-  /** Takes the queue whose turn it is: `start` it, whether or not it has a task. */
+  /** Takes the queue whose turn it is. The caller must `start` it, whether or not it has a task. */
   takeQueue(): TaskQueue | undefined {
     if (this.#runningCount >= this.#runningMax) return undefined;
     const queue = this.#runnableQueues.take();
@@ -143,20 +167,25 @@ export class Permits {
   }
 
   /**
-   * Starts the task that is next in the queue; null: there is none, or it waits for a permit.
-   * `nowMs` dates the wait, and `monotonicMs` the permit.
+   * Starts `task`, which is next in the queue; undefined: the queue has none that may start. Null
+   * when nothing starts: there is no task, or the queue waits for a permit since `nowMs`.
+   * `monotonicMs` is the time at which the attempt gets its permit.
    */
   start(
     queue: TaskQueue, task: Task | undefined, nowMs: number, monotonicMs: number,
   ): RunningTask | null {
-    const { target } = queue;
-    const line = task === undefined ? null : this.#findLineToWaitIn(queue);
-    if (task !== undefined && line === null) return this.#grant(task, monotonicMs);
-    line?.add(queue);
-    const waitsForTarget = line === target.permitLine;
-    queue.targetWaitSinceMs = waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null;
-    // The queue starts nothing, so another queue gets its permit.
-    this.#admitWaiting(target);
+    if (task === undefined) return this.#passTurn(queue, null);
+    const line = this.#findLineToWaitIn(queue);
+    if (line === null) return this.#grant(task, monotonicMs);
+    line.add(queue);
+    const waitsForTarget = line === queue.target.permitLine;
+    return this.#passTurn(queue, waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null);
+  }
+
+  /** The queue starts nothing, so another queue gets the permit that was held for it. */
+  #passTurn(queue: TaskQueue, targetWaitSinceMs: number | null): null {
+    queue.targetWaitSinceMs = targetWaitSinceMs;
+    this.#admitWaiting(queue.target);
     return null;
   }
 
@@ -176,6 +205,7 @@ export class Permits {
     this.#countRunning(runningTask, -1);
     if (queue.target === target) updateQueue(queue, responsiveness, isSlow);
     const pauseMs = responsiveness === null ? 0 : this.#updateTarget(target, responsiveness);
+    // After `updateQueue`: the line counts the attempt by the responsiveness that it has shown.
     target.permitLine.noteAttempt(queue, this.#startCount);
     this.#admitWaiting(target);
     this.#dropTargetIfIdle(target);
@@ -223,8 +253,8 @@ export class Permits {
     if (isShared) this.#sharedPermitCount += by;
   }
 
-  /** The line for a permit of the target, or a shared one; null: an attempt may start. */
-  #findLineToWaitIn(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
+  /** Finds the line for the permit that the next attempt lacks; null: it may start. */
+  #findLineToWaitIn(queue: TaskQueue): WaitingLine | null {
     if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
     if (!needsSharedPermit(queue)) return null;
     const [sharedMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
@@ -232,7 +262,7 @@ export class Permits {
     return this.#sharedPermitCount < sharedMax ? null : line;
   }
 
-  /** Returns the milliseconds of a pause that begins; 0 without one. */
+  /** Returns the milliseconds of a pause that begins; 0: none does. */
   #updateTarget(target: TaskTarget, responsiveness: Responsiveness): number {
     const isUnreachable = responsiveness === 'unreachable';
     // A silent attempt may have had a connection, or not.
@@ -246,33 +276,36 @@ export class Permits {
     return PAUSE_MS;
   }
 
+  /** The prompt queues of a target that takes connections again need no shared permit. */
   #endTrials({ queues }: TaskTarget): void {
     for (const queue of queues) {
       if (this.#trialPermitLine.remove(queue)) this.#runnableQueues.add(queue);
     }
   }
 
+  /** Gives as many queues their turn as permits of the target and shared permits are free. */
   #admitWaiting(target: TaskTarget): void {
     this.#admitFrom(target.permitLine, this.#countFreePermits(target));
     this.#admitFrom(this.#trialPermitLine, this.#trialMax - this.#sharedPermitCount);
     this.#admitFrom(this.#sharedPermitLine, this.#sharedMax - this.#sharedPermitCount);
   }
 
-  #admitFrom(line: Pick<QueueLine<TaskQueue>, 'take'>, free: number): void {
-    for (let count = 0; count < free; count += 1) {
+  #admitFrom(line: WaitingLine, freeCount: number): void {
+    for (let count = 0; count < freeCount; count += 1) {
       const queue = line.take();
       if (queue === undefined) return;
       this.#runnableQueues.add(queue);
     }
   }
 
+  /** Counts the permits that no attempt has and that are held for no queue. */
   #countFreePermits({ isUnreachable, isPaused, permitCount, permitLine }: TaskTarget): number {
     if (isPaused) return 0;
     const permitsMax = isUnreachable ? 1 : this.#runningPerTargetMax;
     return permitsMax - permitCount - permitLine.permitHolderCount;
   }
 
-  /** Takes a queue away from its target, and passes on a permit that it may have there. */
+  /** Takes a queue away from its target, and passes on the permit that may be held for it. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
     for (const line of [target.permitLine, this.#trialPermitLine, this.#sharedPermitLine]) {
@@ -286,6 +319,8 @@ export class Permits {
 
   #dropTargetIfIdle(target: TaskTarget): void {
     if (target.queues.size > 0 || target.permitCount > 0) return;
+    // A parked attempt has no permit, so its target may have been dropped, and made anew for the
+    // same key. The end of that attempt must leave the new target alone.
     if (this.#targets.get(target.key) === target) this.#targets.delete(target.key);
   }
 }
@@ -298,7 +333,7 @@ function updateQueue(
   else if (isSlow && queue.responsiveness !== 'silent') queue.responsiveness = 'slow';
 }
 
-/** Whether the next attempt, which needs a shared permit, is a trial: its queue may be well. */
+/** Whether the next attempt, which needs a shared permit, is a trial: its queue may be prompt. */
 function isTrial({ responsiveness, underWayCount }: TaskQueue): boolean {
   return responsiveness === 'unknown' ? underWayCount === 0 : responsiveness === 'prompt';
 }

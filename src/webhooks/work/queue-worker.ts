@@ -86,7 +86,7 @@ export interface Attempter<Item, Result> {
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, parking: Parking,
   ): MaybePromise<AttemptResult<Result> | null>;
-  /** Called before the result is written; returns the sign of queue or target, null for none. */
+  /** Called before the result is written; returns the responsiveness it shows, or null. */
   countAndAssess(result: Result): Responsiveness | null;
   /** Skips a record that is gone or whose lease is over; repeats a refused write until closed. */
   writeResult(result: Result, worker: AttemptWorker): Promise<unknown>;

@@ -37,12 +37,14 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
 import { Paces, type StartLimit } from './pace.ts';
-import { Permits, mayStartAnother, type RunLimits } from './permits.ts';
+import { Permits, mayStartAnother, type PermitLimits } from './permits.ts';
 import { QueueOrder } from './queue-order.ts';
 import {
   isBefore, type LaneName, type QueueSettings, type Responsiveness, type RunningTask, type Task,
   type TaskOrder, type TaskQueue, type TaskTarget,
 } from './task.ts';
+
+type RunLimits = PermitLimits & { readonly runningPerQueueMax: number };
 
 type BlockedQueue = {
   readonly queueKey: string;

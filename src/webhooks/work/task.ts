@@ -101,16 +101,17 @@ export type TaskTarget = {
 };
 
 /**
- * The sign that an attempt gave. `answered`: it got a response, even a 500; whether attempts
- * succeed is the webhook's health (health.ts). `silent`: it had a connection, or waited for one
- * until its time was over, and got no response. `unreachable`: it got no connection, which says
- * nothing of the webhook.
+ * How an attempt was answered. `answered`: it got a response, even a 500; whether attempts succeed
+ * is the webhook's health (health.ts). `silent`: it had a connection, or waited for one until its
+ * time was over, and got no response. `unreachable`: it got no connection, which says nothing of
+ * the webhook.
  */
 export type Responsiveness = 'answered' | 'silent' | 'unreachable';
 
 /**
- * The sign that the last attempt to reach a webhook gave. `slow`: the attempt held its permit so
- * long that other queues were kept from being served. `prompt`: it was answered sooner.
+ * How the last attempt that showed something of a webhook was answered. `slow`: it held its permit
+ * so long that other queues were kept from being served. `prompt`: it was answered sooner.
+ * `unknown`: there was none since the queue was made, or got another target.
  */
 export type QueueResponsiveness = 'prompt' | 'slow' | 'silent' | 'unknown';
 

@@ -235,7 +235,7 @@ function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): Se
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
 }
 
-/** The sign that an outcome gives of the webhook, or of its host; null: none. */
+/** The responsiveness that an outcome shows of the webhook, or of its host; null: none. */
 export function assessResponsiveness(
   { end, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
 ): Responsiveness | null {

@@ -65,7 +65,7 @@ export function checkToken(
   const grant = findCallerGrant(request, verifier);
   if (grant === null) {
     throw new AppError('unauthorized', 'the token is not valid here', {
-      challenge: 'Bearer error="invalid_token"',
+      wwwAuthenticate: 'Bearer error="invalid_token"',
     });
   }
   if (!permitsCall(grant, requirement)) throw createScopeError(grant, requirement);
@@ -80,7 +80,7 @@ function createScopeError(
   if (requiredScope === undefined) return boundTokenError();
   return new AppError('forbidden',
     `this needs a token of scope ${describeScope(requiredScope)}, not ${scope}`,
-    { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
+    { wwwAuthenticate: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
 }
 
 /** Few know the scope that is for emitting alone. */

@@ -43,7 +43,7 @@ export type ErrorDetails = {
   /** The target that the chain would have called next, without credentials. */
   readonly chainTarget?: string;
   /** The `WWW-Authenticate` header of a 401 or 403; a 401 says `Bearer` unless this is null. */
-  readonly challenge?: string | null;
+  readonly wwwAuthenticate?: string | null;
 };
 
 export class AppError extends Error {

@@ -87,7 +87,7 @@ export function createErrorResponse(
 export function boundTokenError(): AppError {
   return new AppError('forbidden', 'this token may see some webhooks, their deliveries and events, '
     + 'and nothing else: GET /api/access names them',
-    { challenge: 'Bearer error="insufficient_scope"' });
+    { wwwAuthenticate: 'Bearer error="insufficient_scope"' });
 }
 
 export function findStatus(code: ErrorCode): number {
@@ -167,11 +167,11 @@ function errorHeaders(thrown: unknown): string[] {
   const headers: string[] = [];
   const { allow, retryAfterS, chainHops } = thrown.details;
   const usual = thrown.code === 'unauthorized' ? 'Bearer' : null;
-  const { challenge = usual } = thrown.details;
+  const { wwwAuthenticate = usual } = thrown.details;
   if (thrown.code === 'not_acceptable') headers.push('Vary', 'Accept');
   if (allow !== undefined) headers.push('Allow', allow.join(', '));
   if (retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfterS)));
-  if (challenge !== null) headers.push('WWW-Authenticate', challenge);
+  if (wwwAuthenticate !== null) headers.push('WWW-Authenticate', wwwAuthenticate);
   if (chainHops !== undefined) headers.push('X-Hookshelf-Chain', CHAIN_REFUSED);
   return headers;
 }

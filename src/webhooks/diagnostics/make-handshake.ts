@@ -3,11 +3,11 @@ import type { JsonValue } from '../../base/schema.ts';
 import { JSON_TYPE } from '../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../base/text/parse-form.ts';
 import { isInBody } from '../senders/scheme/placement.ts';
-import type { Challenge, Need, Scheme, ValueSource } from '../senders/scheme/scheme.ts';
+import type { Handshake, Need, Scheme, ValueSource } from '../senders/scheme/scheme.ts';
 import { encodeFormTemplate, listPlaceholders, setAtPath } from './sample-body.ts';
 
-type Handshake = {
-  readonly method: Challenge['method'];
+type SampleHandshake = {
+  readonly method: Handshake['method'];
   /** Without `?`. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,10 +23,10 @@ const SAMPLE_TOKEN = 'hookshelf-test';
 /** The values that a handshake must show; `secret` is the webhook's. */
 type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', string>>>;
 
-export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Handshake | null {
-  const { challenge: [challenge] = [] } = scheme;
-  if (challenge === undefined) return null;
-  const { method, verify } = challenge;
+export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): SampleHandshake | null {
+  const { challenge: [handshake] = [] } = scheme;
+  if (handshake === undefined) return null;
+  const { method, verify } = handshake;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   const form = new URLSearchParams();
@@ -35,7 +35,7 @@ export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Hand
     ...method === 'POST' && verify === 'signature'
       ? listPlaceholders(scheme).filter(({ source }) => isInBody(source))
         .map(({ source, text }) => [source, text] as const) : [],
-    ...listSampleValues(challenge, settings),
+    ...listSampleValues(handshake, settings),
   ];
   for (const [source, value] of sampleValues) {
     if ('query' in source) query.set(source.query, String(value));
@@ -51,7 +51,7 @@ export function makeHandshake(scheme: Scheme, settings: HandshakeSettings): Hand
 }
 
 function listSampleValues(
-  { when, verify, secret, answer: { body, value, headers = {} } }: Challenge,
+  { when, verify, secret, answer: { body, value, headers = {} } }: Handshake,
   settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [

@@ -7,7 +7,7 @@ import { diagnose } from '../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../senders/diagnosis/diagnosis-report.ts';
 import { decodeBody, isDecoded } from '../senders/request/plain-body.ts';
 import { createRequestReader, type RawRequest } from '../senders/request/request-reader.ts';
-import { isChallengeAttempt } from '../senders/verification/challenge.ts';
+import { isHandshakeAttempt } from '../senders/verification/handshake.ts';
 import { explainUnparsed } from '../incoming/body-format.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
@@ -80,7 +80,7 @@ function findRejectionReason(
   if (!enabled) return 'the webhook is disabled, and answers 404 to everything';
   const { method } = request;
   const reader = createRequestReader(scheme, request);
-  if (isChallengeAttempt(scheme, reader)) return null;
+  if (isHandshakeAttempt(scheme, reader)) return null;
   if (methods.includes(method)) return quirk.findContentProblem?.(reader) ?? null;
   return `the method ${method} is not among ${methods.join(', ')}`;
 }

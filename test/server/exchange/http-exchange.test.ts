@@ -50,7 +50,7 @@ test('a route may answer errors in a format of its own', async () => {
   await using server = await startServer([{
     ...route('GET', '/{what}', (exchange) => {
       if (exchange.params[0] === 'bug') throw new TypeError('a secret detail');
-      throw new AppError('unauthorized', 'not you', { retryAfterS: 1, challenge: null });
+      throw new AppError('unauthorized', 'not you', { retryAfterS: 1, wwwAuthenticate: null });
     }),
     errorFormat,
   }]);

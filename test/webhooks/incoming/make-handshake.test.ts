@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import {
   makeHandshake,
 } from '../../../src/webhooks/diagnostics/make-handshake.ts';
-import type { Challenge, Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
+import type { Handshake, Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
 
-function createScheme(challenge: Partial<Challenge>): Scheme {
+function createScheme(challenge: Partial<Handshake>): Scheme {
   return {
     algorithm: 'token', key: 'utf8', content: '',
     signature: { from: { header: 'X-Token' }, encoding: 'utf8' },
@@ -18,9 +18,9 @@ function createScheme(challenge: Partial<Challenge>): Scheme {
 }
 
 const token = 'hookshelf-test';
-const echo = (body: Challenge['answer']['body']): Challenge['answer'] =>
+const echo = (body: Handshake['answer']['body']): Handshake['answer'] =>
   ({ status: 200, type: 'text/plain', body });
-const CASES: readonly [title: string, challenge: Partial<Challenge>, body: string][] = [
+const CASES: readonly [title: string, challenge: Partial<Handshake>, body: string][] = [
   ['two values of one object', {
     when: [{ from: { json: 'data.type' }, equals: 'check' }], answer: echo({ json: 'data.token' }),
   }, `{"data":{"token":"${token}","type":"check"}}`],

@@ -1,16 +1,23 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. `checkBeforeBody` checks what needs no body.
- * `receive` does the rest: it reads the body, has `admit` verify it, answers a handshake, asks
- * whether there is room for any other request, and hands the request to the intake. The first check
- * that fails is answered; a webhook may have a response of its own to 401 and 403.
- * rejection-reasons.ts has what the sender and the owner are told of each rejection.
+ * The public endpoint: ANY /webhook/in/{pathSegment}. `receive` takes these steps:
+ *
+ * 1. `checkBeforeBody` checks what needs no body: enabled, method, address and rate.
+ * 2. The body is read, up to its limit.
+ * 3. `admit` counts the fields of a form, verifies the sender, and checks the parts and the plain
+ *    body of a genuine request.
+ * 4. A handshake is answered, and the steps end.
+ * 5. There must be room: for another run, and for the memory of this request.
+ * 6. The intake runs or stores the request, and its result is the response.
+ *
+ * The first check that fails rejects the request; a webhook may have a response of its own to 401
+ * and 403. rejection-reasons.ts has what the sender and the owner are told of each rejection.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
-import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
+import type { HandshakeResponse } from '../../senders/verification/handshake.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
@@ -58,18 +65,16 @@ export function createReceiveHandler(reception: Reception): Handler {
   return (exchange) => {
     const webhook = reception.webhooks.findByPath(exchange.params[0] ?? '');
     if (webhook === undefined) rejectUnknown(reception.webhooks, exchange);
-    if (webhook.responses !== null) return receiveOrReject(reception, exchange, webhook);
-    checkBeforeBody(reception, exchange, webhook);
-    return receive(reception, exchange, webhook);
+    return webhook.responses === null ? receive(reception, exchange, webhook)
+      : receiveOrSendRejection(reception, exchange, webhook);
   };
 }
 
-/** For a webhook that may have a response of its own to what it rejects with 401 and 403. */
-async function receiveOrReject(
+/** Sends the webhook's own response, if it has one for that, to a rejection with 401 or 403. */
+async function receiveOrSendRejection(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
   try {
-    checkBeforeBody(reception, exchange, webhook);
     await receive(reception, exchange, webhook);
   } catch (thrown) {
     const custom = findCustomResponse({ webhook, exchange }, 'rejected');
@@ -89,9 +94,9 @@ function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): neve
 }
 
 /**
- * Counts, logs and throws a rejection. Called alone where the reason is not who sent the request:
- * the webhook is disabled, the method is wrong, the body is too large or unreadable, or there is no
- * room. Nothing is kept then.
+ * Counts, logs and throws a rejection. It keeps nothing of the request. Called alone where a look
+ * at the request would not help the owner: the webhook is disabled, the method is wrong, the body
+ * is too large or unreadable, or there is no room.
  */
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): never {
   webhook.traffic.rejections.reject(exchange, webhook, rejection);
@@ -99,9 +104,9 @@ function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Re
 
 /**
  * Keeps a request for people to look at, records it for the health of its webhook, and rejects it.
- * Called where the reason lies with the sender, so that the owner may have to mend the webhook or
- * the sender: its address, its rate, its signature, its handshake, or parts that its requests lack.
- * `body` is null when it was not read.
+ * Called where the owner may have to change a setting of the webhook or of the sender: for the
+ * address, the rate, the signature, the handshake, or parts that the request lacks. `body` is null
+ * when it was not read.
  */
 function recordAndReject(
   { addRejected, health, clock }: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
@@ -109,15 +114,15 @@ function recordAndReject(
 ): never {
   const { check } = rejection;
   addRejected(exchange, webhook, body, rejection);
-  // The rate limit says nothing of the sender, so health does not count it.
+  // A request beyond the rate limit is no sign that the webhook or its sender is set up wrongly.
   if (check !== null && check !== 'rate') {
     health.recordRejectedRequest(webhook.identifier, { atMs: clock.now(), reason: check });
   }
   reject(exchange, webhook, rejection);
 }
 
-/** Rejects a request for what was thrown while it was stored. A bug is thrown on. */
-function rejectUnstored(
+/** Rejects a request for an AppError of storing, running or answering it, and rethrows a bug. */
+function rejectOrRethrow(
   exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
 ): never {
   if (thrown instanceof AppError) reject(exchange, webhook, describeUnstored(thrown));
@@ -147,6 +152,7 @@ function checkBeforeBody(
 async function receive(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
+  checkBeforeBody(reception, exchange, webhook);
   const { memoryBudget } = reception;
   let bodyBytes: Buffer;
   try {
@@ -158,14 +164,14 @@ async function receive(
   }
   const admission = admit(reception, exchange, webhook, bodyBytes);
   if (!(admission instanceof AdmittedRequest)) {
-    return answerChallenge(reception, exchange, webhook, bodyBytes, admission);
+    return answerHandshake(reception, exchange, webhook, bodyBytes, admission);
   }
   const { body, reader } = admission;
   reception.health.recordPassedRequest(webhook.identifier, reception.clock.now());
   const { traffic, maxConcurrent } = webhook;
   const runningMax = maxConcurrent ?? reception.limits.maxConcurrent;
-  // `traffic.running` counts every request that is being handled. The limit is for those that run
-  // their actions now: a request that is answered as accepted is only stored, and runs later.
+  // `traffic.running` counts every request that is being handled. The limit is for requests that
+  // run their actions now: a request that is answered as accepted is only stored, and runs later.
   const runsNow = webhook.answer === 'result';
   if (runsNow && traffic.running >= runningMax) {
     reject(exchange, webhook, describeBusy(
@@ -173,10 +179,10 @@ async function receive(
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
   const responsesHavePayload = prepareCustomResponses(exchange, admission);
-  // A request that is stored unseen is parsed when it runs.
-  const isSeen = runsNow || responsesHavePayload || webhook.hasConditions || reader !== null
+  // Any other request is stored as it came, and parsed when it runs.
+  const isParsedNow = runsNow || responsesHavePayload || webhook.hasConditions || reader !== null
     || body.plain !== bodyBytes;
-  const heldBytes = isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
+  const heldBytes = isParsedNow ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
     reject(exchange, webhook, describeBusy('the requests under way leave no memory for this one'));
   }
@@ -190,8 +196,9 @@ async function receive(
     else sendCustomResponse(admission, custom, response);
     reportOutcome(reception, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
   } catch (thrown) {
+    // A bug counts as failed; `reject` counts an AppError as rejected.
     if (!(thrown instanceof AppError)) reportOutcome(reception, exchange, webhook, 'failed');
-    rejectUnstored(exchange, webhook, thrown);
+    rejectOrRethrow(exchange, webhook, thrown);
   } finally {
     traffic.running -= 1;
     memoryBudget.release(heldBytes);
@@ -202,9 +209,9 @@ async function receive(
  * Answers a handshake, by which the sender only asks whether we are there: no action runs, and
  * nothing is stored but the secret that it may bring.
  */
-async function answerChallenge(
+async function answerHandshake(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
-  { status, type, body: text, headers, newSecret }: ChallengeResponse,
+  { status, type, body: text, headers, newSecret }: HandshakeResponse,
 ): Promise<void> {
   if (newSecret !== null) await takeSecret(reception, exchange, webhook, body, newSecret);
   reception.health.recordPassedRequest(webhook.identifier, reception.clock.now());
@@ -222,7 +229,7 @@ async function takeSecret(
   try {
     isStored = await storeAwaitedSecret(store, webhook.identifier, secret, clock.now());
   } catch (thrown) {
-    rejectUnstored(exchange, webhook, thrown);
+    rejectOrRethrow(exchange, webhook, thrown);
   }
   if (!isStored) {
     recordAndReject(reception, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
@@ -240,7 +247,7 @@ function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest):
   try {
     return prepareResponses(admission);
   } catch (thrown) {
-    rejectUnstored(exchange, admission.webhook, thrown);
+    rejectOrRethrow(exchange, admission.webhook, thrown);
   }
 }
 
@@ -260,14 +267,15 @@ function reportOutcome(
 }
 
 /**
- * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
- * request that is not its sender's, `malformed` for what lacks a part of its sender's requests,
- * and `too_large` for one whose plain body or form is. A body is decoded late: a caller who cannot
- * sign makes us decode only a form, or a plain body that is signed.
+ * Verifies a request. Returns the admitted request, or the response to a handshake. Throws
+ * `unauthorized` if the request is not its sender's, `malformed` if it lacks a part that the
+ * requests of its sender have, and `too_large` if its form has too many fields or its plain body
+ * too many bytes. The body is decoded after the verification, so that a caller who cannot sign
+ * makes us decode only a form, or a plain body that is signed.
  */
 function admit(
   reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
-): AdmittedRequest | ChallengeResponse {
+): AdmittedRequest | HandshakeResponse {
   const { sender, eventIdSources, bodyReading } = webhook;
   const reader = sender === null && eventIdSources === null ? null
     : createReader(exchange, received, sender, bodyReading.plainBytesMax);
@@ -278,8 +286,8 @@ function admit(
     ? verifySignature(webhook, exchange, received, {
       nowMs: atMs, isUnsignedAllowed: reception.limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, reader, atMs);
-  // A verdict is a refusal (with a finding), the response to a handshake (with a status), or an
-  // admission.
+  // A rejection has a finding, the response to a handshake has a status, and the verdict of an
+  // admission has neither.
   if ('finding' in verdict) {
     recordAndReject(reception, exchange, webhook, received, describeUnverified(webhook, verdict));
   }

@@ -69,7 +69,7 @@ export function describeUnverified(
   return {
     code: 'unauthorized', message: UNVERIFIED_MESSAGE, check, finding,
     // No WWW-Authenticate: a signature is asked for, and no token would help.
-    details: { challenge: null },
+    details: { wwwAuthenticate: null },
     // A sender sends again by itself what was rejected: a line a second tells it.
     ...sender === null ? {} : { linesMax: 1 },
   };
@@ -77,7 +77,7 @@ export function describeUnverified(
 
 export const LATE_HANDSHAKE_REJECTION: Rejection = {
   code: 'unauthorized', message: UNVERIFIED_MESSAGE, check: 'handshake',
-  finding: 'another handshake has brought a secret meanwhile', details: { challenge: null },
+  finding: 'another handshake has brought a secret meanwhile', details: { wwwAuthenticate: null },
 };
 
 /** For a genuine request that lacks what its sender's requests have. */

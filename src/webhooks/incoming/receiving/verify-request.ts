@@ -5,8 +5,8 @@
 import type { Exchange } from '../../../server/http-route.ts';
 import { formatTimestampOrNull } from '../../../base/clock.ts';
 import {
-  buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
-} from '../../senders/verification/challenge.ts';
+  buildHandshakeResponse, findHandshake, isHandshakeAttempt, type HandshakeResponse,
+} from '../../senders/verification/handshake.ts';
 import { createRequestReader, type RequestReader } from '../../senders/request/request-reader.ts';
 import { createRejection, type SenderRejection } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
@@ -48,25 +48,25 @@ export function verifySignature(
 /** Verifies by the scheme of a webhook's `verification`. */
 export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
-): StoredVerdict | ChallengeResponse | SenderRejection {
+): StoredVerdict | HandshakeResponse | SenderRejection {
   const { scheme, problem } = verifier;
-  const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
-  if (unsignedChallenge !== null) {
+  const unsignedHandshake = findHandshake(scheme, reader, 'unsigned');
+  if (unsignedHandshake !== null) {
     // A handshake that brings the secret comes while there is none.
-    const obstacle = unsignedChallenge.secret === undefined ? problem : null;
-    return obstacle ?? buildChallengeResponse(unsignedChallenge, verifier, reader, nowMs);
+    const obstacle = unsignedHandshake.secret === undefined ? problem : null;
+    return obstacle ?? buildHandshakeResponse(unsignedHandshake, verifier, reader, nowMs);
   }
-  const isAttempt = isChallengeAttempt(scheme, reader);
-  if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
+  const isAttempt = isHandshakeAttempt(scheme, reader);
+  if (isAttempt && findHandshake(scheme, reader, 'signed') === null) {
     return createRejection('handshake', 'the challenge is not whole');
   }
   const verdict = verify(verifier, reader, nowMs);
   if (!verdict.isGenuine) return verdict;
   const { secret, signedAtMs } = verdict;
-  const signedChallenge = findChallenge(scheme, reader, 'signed');
-  return signedChallenge === null
+  const signedHandshake = findHandshake(scheme, reader, 'signed');
+  return signedHandshake === null
     ? createAdmission(preset.name, secret, signedAtMs)
-    : buildChallengeResponse(signedChallenge, verifier, reader, nowMs, secret);
+    : buildHandshakeResponse(signedHandshake, verifier, reader, nowMs, secret);
 }
 
 /** Whether a method that the webhook does not allow is that of its sender's handshake. */
@@ -74,7 +74,7 @@ export function isHandshakeMethod(
   { sender }: ReadyIncomingWebhook, exchange: Exchange,
 ): boolean {
   return sender !== null
-    && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender, 0));
+    && isHandshakeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender, 0));
 }
 
 /** `sender` is null for a webhook without `verification`. */

@@ -10,8 +10,8 @@ import {
 } from '../request/request-reader.ts';
 import { listCoveredParts, toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import {
-  buildChallengeResponse, findChallenge, isChallengeAttempt,
-} from '../verification/challenge.ts';
+  buildHandshakeResponse, findHandshake, isHandshakeAttempt,
+} from '../verification/handshake.ts';
 import { createRejection, describeSources, type SenderVerdict } from '../verification/verdict.ts';
 import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
 import { findNearMiss } from './near-misses.ts';
@@ -155,26 +155,26 @@ function checkHandshake(
 ): boolean {
   const { verifier, preset: { sender } } = input;
   const { scheme } = verifier;
-  const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
-  const challenge = unsignedChallenge ?? findChallenge(scheme, reader, 'signed');
-  if (challenge === null) {
-    const isAttempt = isChallengeAttempt(scheme, reader);
+  const unsignedHandshake = findHandshake(scheme, reader, 'unsigned');
+  const handshake = unsignedHandshake ?? findHandshake(scheme, reader, 'signed');
+  if (handshake === null) {
+    const isAttempt = isHandshakeAttempt(scheme, reader);
     report.note('handshake', isAttempt ? 'failed' : 'skipped',
       isAttempt ? 'the challenge is not whole' : 'the request is no handshake');
     return isAttempt;
   }
-  const response = buildChallengeResponse(challenge, verifier, reader, input.nowMs);
-  const name = challenge.when.find(({ equals }) => typeof equals === 'string')?.equals;
+  const response = buildHandshakeResponse(handshake, verifier, reader, input.nowMs);
+  const name = handshake.when.find(({ equals }) => typeof equals === 'string')?.equals;
   const handshakeName = `${sender}'s ${name ?? 'handshake'}`;
   if ('finding' in response) {
     report.note('handshake', 'failed', `${handshakeName}: ${response.finding}`);
   } else {
     const { status, type } = response;
-    const condition = unsignedChallenge === null ? ', when its signature is right' : '';
+    const condition = unsignedHandshake === null ? ', when its signature is right' : '';
     report.note('handshake', 'ok',
       `${handshakeName}; would be answered ${status} as ${type}${condition}`);
   }
-  return unsignedChallenge !== null;
+  return unsignedHandshake !== null;
 }
 
 function checkSignature(

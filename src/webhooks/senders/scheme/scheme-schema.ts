@@ -51,7 +51,7 @@ const sourceSchema: ObjectSchema = {
 const sourceMember: MemberSchema = { schema: sourceSchema };
 const requiredSourceMember: MemberSchema = { ...sourceMember, isRequired: true };
 
-const challengeSchema: ObjectSchema = {
+const handshakeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationChallenge',
   members: {
     method: { schema: createChoiceSchema(['GET', 'HEAD', 'POST']), isRequired: true },
@@ -110,7 +110,7 @@ const challengeSchema: ObjectSchema = {
       },
     },
   },
-  check: findChallengeProblems,
+  check: findHandshakeProblems,
 };
 
 export const schemeSchema: SchemaOf<Scheme> = {
@@ -164,7 +164,7 @@ export const schemeSchema: SchemaOf<Scheme> = {
     event: sourceMember,
     payload: { schema: { kind: 'json', isObject: false, bytesMax: TEXT_MAX, depthMax: 2 } },
     ackWithin: { schema: createSecondsSchema(3600) },
-    challenge: { schema: { kind: 'array', maxItems: 4, items: challengeSchema } },
+    challenge: { schema: { kind: 'array', maxItems: 4, items: handshakeSchema } },
     needs: {
       schema: { kind: 'array', maxItems: 3, isUnique: true, items: createChoiceSchema(NEEDS) },
     },
@@ -277,7 +277,7 @@ function findPayloadProblems({ payload }: JsonObject): FieldError[] {
   return isSound ? [] : [{ pointer: '/payload', detail }];
 }
 
-/** The token that a challenge compares with must be required when the webhook is saved. */
+/** The token that a handshake compares with must be required when the webhook is saved. */
 function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[] {
   const isAskedFor = Array.isArray(needs) && needs.includes('verifyToken');
   if (!Array.isArray(challenge) || isAskedFor) return [];
@@ -286,7 +286,7 @@ function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[]
       ? [{ pointer: `/challenge/${index}/verify`, detail: 'needs `needs: ["verifyToken"]`' }] : []);
 }
 
-function findChallengeProblems(
+function findHandshakeProblems(
   { method, verify, secret, answer, when }: JsonObject,
 ): FieldError[] {
   const errors: FieldError[] = Array.isArray(when) && when.length === 0 && method !== 'HEAD'

@@ -111,33 +111,34 @@ export type Scheme = {
   readonly payload?: 'json' | 'form' | { readonly formField: string };
   /** Seconds within which the sender expects its response: a duplicate waits no longer. */
   readonly ackWithin?: number;
-  readonly challenge?: readonly Challenge[];
+  /** The handshakes of the sender: schemes of users call them so. */
+  readonly challenge?: readonly Handshake[];
   readonly needs?: readonly Need[];
 };
 
-type ChallengeCondition = {
+type HandshakeCondition = {
   readonly from: ValueSource;
   readonly equals?: string | number | null;
 };
 
 /** A request by which a sender checks who listens at a URL. It is not an event. */
-export type Challenge = {
+export type Handshake = {
   /** OPTIONS is for presets alone. */
   readonly method: 'GET' | 'HEAD' | 'POST' | 'OPTIONS';
   /**
    * All must hold: the value is present, equals `equals`, or (null) is absent. Only HEAD, which no
    * event has, may go without any.
    */
-  readonly when: readonly ChallengeCondition[];
+  readonly when: readonly HandshakeCondition[];
   /**
-   * `signature`: the challenge must be signed like any other request. A setting: the value must be
+   * `signature`: the handshake must be signed like any other request. A setting: the value must be
    * the webhook's, or one of its `origins`. Absent: anybody may ask.
    */
   readonly verify?: 'signature'
     | { readonly from: ValueSource; readonly setting: 'verifyToken' | 'origins' };
   /**
-   * The place of the secret, if the sender chooses it and brings it with the challenge. It becomes
-   * that of the webhook if somebody has asked for it; then the challenge is answered.
+   * The place of the secret, if the sender chooses it and brings it with the handshake. It becomes
+   * that of the webhook if somebody has asked for it; then the handshake is answered.
    */
   readonly secret?: ValueSource;
   readonly answer: {
@@ -153,7 +154,7 @@ export type Challenge = {
     readonly value?: ValueSource;
     /**
      * `{hmac}` is the HMAC-SHA256 of `value` under the secret, in this encoding. Only presets have
-     * it: unless the challenge is signed, anybody may have any text signed by it.
+     * it: unless the handshake is signed, anybody may have any text signed by it.
      */
     readonly hmac?: 'hex' | 'base64';
     /**

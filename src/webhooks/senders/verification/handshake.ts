@@ -1,5 +1,5 @@
 /**
- * Answers challenges: requests by which senders check who listens. They run no action and are no
+ * Answers handshakes: requests by which senders check who listens. They run no action and are no
  * events. The response is exactly what the sender's documentation asks for.
  */
 import type { KeyObject } from 'node:crypto';
@@ -7,13 +7,13 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { isSameSecret } from '../hmac.ts';
 import type { RequestReader } from '../request/request-reader.ts';
-import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
+import type { Handshake, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { SECRET_BYTES_MAX } from '../../members/secret-members.ts';
 import { createVerificationKey } from './verification-key.ts';
 import { createRejection, type SenderRejection } from './verdict.ts';
 import type { Verifier } from './verify.ts';
 
-export type ChallengeResponse = {
+export type HandshakeResponse = {
   readonly status: number; readonly type: string; readonly body: string;
   /** Names and values in turn, beside Content-Type. */
   readonly headers: readonly string[];
@@ -21,53 +21,53 @@ export type ChallengeResponse = {
   readonly newSecret: string | null;
 };
 
-/** null: the request is no challenge of that kind. */
-export function findChallenge(
+/** null: the request is no handshake of that kind. */
+export function findHandshake(
   scheme: Scheme, reader: RequestReader, kind: 'signed' | 'unsigned',
-): Challenge | null {
+): Handshake | null {
   const { method } = reader.request;
-  return scheme.challenge?.find((challenge) => challenge.method === method
-    && (challenge.verify === 'signature') === (kind === 'signed')
-    && challenge.when.every((condition) => isConditionMet(condition, reader)))
+  return scheme.challenge?.find((handshake) => handshake.method === method
+    && (handshake.verify === 'signature') === (kind === 'signed')
+    && handshake.when.every((condition) => isConditionMet(condition, reader)))
     ?? null;
 }
 
 /**
- * Whether a request without an event, by its method, is meant as a challenge, complete or not: it
+ * Whether a request without an event, by its method, is meant as a handshake, complete or not: it
  * has a part of one.
  */
-export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boolean {
+export function isHandshakeAttempt(scheme: Scheme, reader: RequestReader): boolean {
   const { method } = reader.request;
   if (method === 'POST' || scheme.challenge === undefined) return false;
-  return scheme.challenge.some((challenge) => {
-    if (challenge.method !== method) return false;
-    const sources = listChallengeSources(challenge);
+  return scheme.challenge.some((handshake) => {
+    if (handshake.method !== method) return false;
+    const sources = listHandshakeSources(handshake);
     return sources.length === 0 || sources.some((source) => reader.has(source));
   });
 }
 
 /**
- * Rejects a challenge that is incomplete, whose token is wrong, or whose secret is not to become
+ * Rejects a handshake that is incomplete, whose token is wrong, or whose secret is not to become
  * that of the webhook.
  */
-export function buildChallengeResponse(
-  challenge: Challenge, verifier: Verifier, reader: RequestReader, nowMs: number,
+export function buildHandshakeResponse(
+  handshake: Handshake, verifier: Verifier, reader: RequestReader, nowMs: number,
   secret: 'current' | 'previous' = 'current',
-): ChallengeResponse | SenderRejection {
-  const { verify, answer } = challenge;
+): HandshakeResponse | SenderRejection {
+  const { verify, answer } = handshake;
   if (typeof verify === 'object') {
     const finding = verify.setting === 'origins' ? checkOrigin(verifier, reader.read(verify.from))
       : checkToken(verifier.settings[verify.setting], reader.read(verify.from));
     if (finding !== null) return createRejection('handshake', finding);
   }
   const body = typeof answer.body === 'string'
-    ? fillTemplate(answer.body, challenge, reader, findKey(verifier, secret))
+    ? fillTemplate(answer.body, handshake, reader, findKey(verifier, secret))
       : reader.read(answer.body);
-  const headers = readAnswerHeaders(challenge, verifier, reader);
+  const headers = readAnswerHeaders(handshake, verifier, reader);
   if (body === null || body === '' && typeof answer.body !== 'string' || headers === null) {
     return createRejection('handshake', 'the challenge is not whole');
   }
-  const offeredSecret = challenge.secret === undefined ? null : reader.read(challenge.secret) ?? '';
+  const offeredSecret = handshake.secret === undefined ? null : reader.read(handshake.secret) ?? '';
   const finding = offeredSecret === null ? null
     : checkOfferedSecret(verifier, offeredSecret, nowMs);
   if (finding !== null) return createRejection('handshake', finding);
@@ -97,7 +97,7 @@ function checkOfferedSecret(
 
 /** Names and values in turn; null: a value is missing, or no header can hold it. */
 function readAnswerHeaders(
-  { answer }: Challenge, { ratePerMinute }: Verifier, reader: RequestReader,
+  { answer }: Handshake, { ratePerMinute }: Verifier, reader: RequestReader,
 ): readonly string[] | null {
   const headers = Object.entries(answer.headers ?? {}).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value.replace('{ratePerMinute}', ratePerMinute)
@@ -122,8 +122,8 @@ function checkOrigin({ origins }: Verifier, origin: string | null): string | nul
     : `the origin ${quote(origin ?? '')} is not among verification.origins: add it there`;
 }
 
-function listChallengeSources(
-  { when, verify, secret, answer: { body, value, headers = {} } }: Challenge,
+function listHandshakeSources(
+  { when, verify, secret, answer: { body, value, headers = {} } }: Handshake,
 ): readonly ValueSource[] {
   return [
     ...when.map(({ from }) => from),
@@ -136,7 +136,7 @@ function listChallengeSources(
 }
 
 function isConditionMet(
-  { from, equals }: Challenge['when'][number], reader: RequestReader,
+  { from, equals }: Handshake['when'][number], reader: RequestReader,
 ): boolean {
   if (equals === null) return !reader.has(from);
   const value = reader.read(from);
@@ -144,7 +144,7 @@ function isConditionMet(
 }
 
 function fillTemplate(
-  template: string, { answer: { value: source, hmac } }: Challenge, reader: RequestReader,
+  template: string, { answer: { value: source, hmac } }: Handshake, reader: RequestReader,
   key: KeyObject | undefined,
 ): string | null {
   if (source === undefined) return template;

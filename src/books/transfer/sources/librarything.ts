@@ -94,35 +94,35 @@ const librarythingTable: FormatTable = {
 };
 
 export const librarythingCodec: FormatCodec =
-  createTableCodec(librarythingTable, () => new LibrarythingSplitter());
+  createTableCodec(librarythingTable, createSplitter);
 
 const JSON_START: ReadonlySet<number> = new Set([...'{['].map((sign) => sign.charCodeAt(0)));
 
 /** Reads whichever of the exports the first sign of a file shows it to be. */
-class LibrarythingSplitter implements FieldSplitter {
-  readonly #json: FieldSplitter = createKeyedObjectSplitter();
-  readonly #text: FieldSplitter = createDelimitedTextSplitter(librarythingTable, {
+function createSplitter(): FieldSplitter {
+  const json = createKeyedObjectSplitter();
+  const text = createDelimitedTextSplitter(librarythingTable, {
     // A file without tabs has been saved by a spreadsheet, which writes quotes.
     syntax: { separator: null, hasPlainTabs: true },
     requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],
     isEmpty: (_column, cell) => cell === '[]',
   });
   /** Null: nothing but blanks has come, of which both count the lines. */
-  #isJson: boolean | null = null;
-
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    const first = this.#isJson === null ? chunk[skipSpace(chunk, 0)] : undefined;
-    if (first !== undefined) this.#isJson = JSON_START.has(first);
-    const jsonItems = this.#isJson === false ? [] : this.#json.push(chunk);
-    const textItems = this.#isJson === true ? [] : this.#text.push(chunk);
-    return [...jsonItems, ...textItems].map(withKey);
-  }
-
-  *end(): Generator<FieldRecord | BrokenRecord, void, void> {
-    for (const item of (this.#isJson === true ? this.#json : this.#text).end()) {
-      if (item !== null) yield withKey(item);
-    }
-  }
+  let isJson: boolean | null = null;
+  return {
+    push(chunk) {
+      const first = isJson === null ? chunk[skipSpace(chunk, 0)] : undefined;
+      if (first !== undefined) isJson = JSON_START.has(first);
+      const jsonItems = isJson === false ? [] : json.push(chunk);
+      const textItems = isJson === true ? [] : text.push(chunk);
+      return [...jsonItems, ...textItems].map(withKey);
+    },
+    *end() {
+      for (const item of (isJson === true ? json : text).end()) {
+        if (item !== null) yield withKey(item);
+      }
+    },
+  };
 }
 
 /** Records of an array are named by their own id, as those of an object are by its members. */

@@ -72,30 +72,22 @@ export function findConditions(facet: string, value: string): Query {
     : { [span.from]: value, [span.to]: span.findEnd(value) };
 }
 
-/** The filters that stand in no field of the form, with buttons to remove them. */
-export class ChosenFilters {
-  readonly element = h('ul.chips', { 'aria-label': 'Chosen filters' });
-  readonly #filters: FilterForm;
+/** The element of `showChosenFilters`. */
+export function chosenFiltersElement(): HTMLElement {
+  return h('ul.chips', { 'aria-label': 'Chosen filters' });
+}
 
-  constructor(filters: FilterForm) {
-    this.#filters = filters;
-  }
-
-  show(): void {
-    const chips = listChosenFilters(this.#filters).map(({ label, remove }, index) => h('li',
-      h('button.chip', { 'aria-label': `Remove ${label}`, onclick: () => {
-        remove();
-        this.#focus(index);
-      } }, label, h('span', { 'aria-hidden': true }, ' ✕'))));
-    fill(this.element, ...chips);
-    this.element.hidden = this.element.childElementCount === 0;
-  }
-
-  /** The focus goes to the next filter, else to the last, else to the search. */
-  #focus(index: number): void {
-    const buttons = this.element.querySelectorAll('button');
-    (buttons[index] ?? buttons[buttons.length - 1] ?? this.#filters.findField('q'))?.focus();
-  }
+/** Shows the filters that stand in no field of the form, with buttons to remove them. */
+export function showChosenFilters(element: HTMLElement, filters: FilterForm): void {
+  const chips = listChosenFilters(filters).map(({ label, remove }, index) => h('li',
+    h('button.chip', { 'aria-label': `Remove ${label}`, onclick: () => {
+      remove();
+      // The focus goes to the next filter, else to the last, else to the search.
+      const buttons = element.querySelectorAll('button');
+      (buttons[index] ?? buttons[buttons.length - 1] ?? filters.findField('q'))?.focus();
+    } }, label, h('span', { 'aria-hidden': true }, ' ✕'))));
+  fill(element, ...chips);
+  element.hidden = chips.length === 0;
 }
 
 function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {

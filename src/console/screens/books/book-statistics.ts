@@ -12,7 +12,9 @@ import { FilterForm, type FilterSpec } from '../../parts/lists/filter-form.ts';
 import { emptyState, showFailureIn } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import { BookFacets } from './book-facets.ts';
-import { BOOK_FILTERS, ChosenFilters, findConditions, formatFacetValue } from './book-filters.ts';
+import {
+  BOOK_FILTERS, chosenFiltersElement, findConditions, formatFacetValue, showChosenFilters,
+} from './book-filters.ts';
 
 type BookStatistics = {
   readonly by: string;
@@ -68,7 +70,7 @@ export function openBookStatistics(
   const read = async (): Promise<void> => {
     const signal = call.begin();
     const { by = DEFAULT, ...conditions } = filters.readAll();
-    chosenFilters.show();
+    showChosenFilters(chosenFilters, filters);
     facets.showChosen();
     facets.read(conditions);
     back.replaceChildren(backLink('books', 'Books', conditions));
@@ -85,10 +87,10 @@ export function openBookStatistics(
   };
   const filters = new FilterForm(FILTERS, query, () => void read());
   const facets = new BookFacets(filters);
-  const chosenFilters = new ChosenFilters(filters);
+  const chosenFilters = chosenFiltersElement();
   const back = h('div');
   fill(container, back, heading('Statistics of books'), filters.element,
-    h('div.browse', facets.element, h('div', chosenFilters.element, content)));
+    h('div.browse', facets.element, h('div', chosenFilters, content)));
   void read();
   return () => {
     call.abort();

@@ -10,7 +10,7 @@ import { emptyState } from '../../parts/notice.ts';
 import { heading, linkButton } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
 import { BookFacets } from './book-facets.ts';
-import { BOOK_FILTERS, ChosenFilters } from './book-filters.ts';
+import { BOOK_FILTERS, chosenFiltersElement, showChosenFilters } from './book-filters.ts';
 import { openNewBook } from './book-form.ts';
 import { cover, readingMark } from './book-marks.ts';
 import { openBookStatistics } from './book-statistics.ts';
@@ -90,7 +90,7 @@ class CatalogList {
   readonly #filters: FilterForm;
   readonly #suggestions: SearchSuggestions | null;
   readonly #facets: BookFacets;
-  readonly #chosenFilters: ChosenFilters;
+  readonly #chosenFilters = chosenFiltersElement();
   /** null: the token may not change books. */
   readonly #chosenBooks: ChosenBooks | null;
   readonly #list: PagedList<ListedBook>;
@@ -103,7 +103,6 @@ class CatalogList {
     this.#suggestions =
       suggestInto(this.#filters.findField('q'), (q) => this.#filters.set({ q }));
     this.#facets = new BookFacets(this.#filters);
-    this.#chosenFilters = new ChosenFilters(this.#filters);
     const rows = h('div');
     const chosenBooks = callerSession.may('write')
       ? new ChosenBooks(rows, () => this.#criteria(), () => this.read()) : null;
@@ -124,7 +123,7 @@ class CatalogList {
     });
     fill(rows, this.#list.element);
     this.elements = [this.#filters.element, h('div.browse', this.#facets.element,
-      h('div', this.#chosenFilters.element, chosenBooks?.element ?? null, rows))];
+      h('div', this.#chosenFilters, chosenBooks?.element ?? null, rows))];
     this.actions = [
       this.#statisticsLink,
       linkButton('Duplicates', ['books', 'duplicates']),
@@ -153,7 +152,7 @@ class CatalogList {
     this.#chosenBooks?.showFor(criteria);
     this.#transferLink.href = href(['books', 'import'], criteria);
     this.#statisticsLink.href = href(['books', 'statistics'], this.#conditions());
-    this.#chosenFilters.show();
+    showChosenFilters(this.#chosenFilters, this.#filters);
     this.#facets.showChosen();
     this.#list.element.classList.toggle('as-cards', layout === 'cards');
     this.#list.showSort(this.#filters.readQuery()['sort'] ?? '');

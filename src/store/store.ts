@@ -27,7 +27,8 @@ import type {
 } from './store-port.ts';
 import { EPOCHS, Epoch } from './epochs.ts';
 import { FileJournal } from './generations/file-journal.ts';
-import { ReadOnlyJournal } from './generations/read-only-journal.ts';
+import type { DirectoryJournal } from './generations/file-journal.ts';
+import { createReadOnlyJournal } from './generations/read-only-journal.ts';
 import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
 import { finishReplacements } from './generations/replacement.ts';
@@ -109,12 +110,12 @@ async function openReadOnly(options: StoreOptions, refusal: AppError): Promise<O
   const { directory, files, clock = systemClock } = options;
   const state = await recoverState(options);
   await findRestoredManifest(files, directory, state);
-  const journal = new ReadOnlyJournal({ ...options, clock }, state, refusal);
+  const journal = createReadOnlyJournal({ ...options, clock }, state, refusal);
   return createDirectoryStore(options, journal, state);
 }
 
 function createDirectoryStore(
-  options: StoreOptions, journal: FileJournal | ReadOnlyJournal, { collections }: RecoveredState,
+  options: StoreOptions, journal: DirectoryJournal, { collections }: RecoveredState,
 ): OpenedStore {
   const { directory, files } = options;
   return new OpenedStore(options, {

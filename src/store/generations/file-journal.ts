@@ -29,13 +29,17 @@ export type FileJournalOptions = {
 };
 
 /** The files of one state: a base, and the journals from there to a length of the last one. */
-export type JournalExtent = {
+type JournalExtent = {
   readonly base: number;
   readonly inUse: { readonly generation: number; readonly length: number };
 };
 
 // A failed compaction is not tried again at once: it would fail the same way.
 const COMPACTION_RETRY_MS = 60_000;
+
+/** The journal in the files of one directory. */
+export type DirectoryJournal =
+  Journal & Pick<FileJournal, 'failureLog' | 'bytes' | 'generation' | 'runBetweenBatches'>;
 
 export class FileJournal implements Journal {
   readonly failureLog: FailureLog;

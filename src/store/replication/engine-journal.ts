@@ -19,7 +19,7 @@ import { FailureLog } from '../journal/failure-log.ts';
 import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { LogReader, ReloadPhase, Replica } from '../store-port.ts';
 import { PROBE_BYTES } from './appending/append-refusals.ts';
-import { AppendWatch } from './appending/contention.ts';
+import { createAppendWatch } from './appending/contention.ts';
 import { Appender } from './appending/appender.ts';
 import { ReconnectBackoff, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
@@ -80,7 +80,7 @@ export class EngineJournal implements Journal, Replica {
   #awayError: unknown = null;
   /** Ends `#wait`, if the loop waits. */
   #signal: () => void = () => {};
-  readonly #watch = new AppendWatch(() => this.#wake());
+  readonly #updateWatch = createAppendWatch(() => this.#wake());
   #reportTicks = REPORT_TICKS;
   #isClosed = false;
   #running: Promise<void> | null = null;
@@ -204,7 +204,7 @@ export class EngineJournal implements Journal, Replica {
 
   async #step(): Promise<void> {
     const { session } = this.#link;
-    this.#watch.update(session, !this.#appender.contention.isSteady);
+    this.#updateWatch(session, !this.#appender.contention.isSteady);
     if (session === null) {
       if (!this.#backoff.mayConnect) await this.#wait();
       else await this.#connect();

@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
 import type { DecodedCollections } from '../journal/journal-line.ts';
-import type { LogReader, LoggedTransaction } from '../store-port.ts';
+import type { LogReader } from '../store-port.ts';
 import { decodeEntries } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { createUnreachableError } from './fresh-reads.ts';
@@ -15,41 +15,27 @@ export async function openEngineReader(
   link: EngineLink, sequence: number, collections: DecodedCollections,
 ): Promise<LogReader | null> {
   const [next] = await readEntries(link, sequence, 1);
-  return next !== undefined && next.first > sequence + 1 ? null
-    : new EngineReader(link, sequence, collections);
-}
-
-class EngineReader implements LogReader {
-  readonly #link: EngineLink;
-  readonly #collections: DecodedCollections;
-  #sequence: number;
-  #isClosed = false;
-
-  constructor(link: EngineLink, sequence: number, collections: DecodedCollections) {
-    this.#link = link;
-    this.#sequence = sequence;
-    this.#collections = collections;
-  }
-
-  get sequence(): number {
-    return this.#sequence;
-  }
-
-  async next(applied: number): Promise<readonly LoggedTransaction[]> {
-    if (this.#isClosed || this.#sequence >= applied) return [];
-    const entries = await readEntries(this.#link, this.#sequence, ENTRIES_MAX);
-    const transactions = decodeEntries(entries, this.#collections)
-      .filter(({ sequence }) => sequence > this.#sequence && sequence <= applied);
-    if (transactions[0]?.sequence !== this.#sequence + 1) {
-      throw new AppError('gone', 'what was still to be read is no longer in the log');
-    }
-    this.#sequence += transactions.length;
-    return transactions;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-  }
+  if (next !== undefined && next.first > sequence + 1) return null;
+  let lastSequence = sequence;
+  let isClosed = false;
+  return {
+    get sequence() { return lastSequence; },
+    async next(applied) {
+      if (isClosed || lastSequence >= applied) return [];
+      const entries = await readEntries(link, lastSequence, ENTRIES_MAX);
+      const transactions = decodeEntries(entries, collections)
+        .filter((transaction) =>
+          transaction.sequence > lastSequence && transaction.sequence <= applied);
+      if (transactions[0]?.sequence !== lastSequence + 1) {
+        throw new AppError('gone', 'what was still to be read is no longer in the log');
+      }
+      lastSequence += transactions.length;
+      return transactions;
+    },
+    close() {
+      isClosed = true;
+    },
+  };
 }
 
 async function readEntries(

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store-port.ts';
 import type { Facts } from '../members/filters/facts.ts';
 import { createRecordWalk } from '../records/record-walk.ts';
 import type { SearchedContent, SearchedRecord } from '../records/search-query.ts';
-import type { SearchPosition, SearchWalk } from '../records/searches.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import {
@@ -22,57 +22,46 @@ import {
 /** Creates the facts that the webhook of a request would read. */
 export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;
 
-/** A walk through stored and rejected requests, newest first. */
-export class RequestSearchWalk implements SearchWalk<StoredRequest> {
-  readonly #createFacts: CreateRequestFacts;
-  readonly #ring: Pick<RejectedRing, 'find'>;
-  readonly #stored: SearchWalk<StoredRequest>;
-  readonly #rejected: StoredRequest[];
+/**
+ * Walks through stored and rejected requests, newest first. `ring` has the rejected requests that
+ * are still there.
+ */
+export function createRequestWalk(
+  store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>,
+  selection: RequestSelection,
+): SearchWalk<StoredRequest> {
+  const stored = createRecordWalk(store.collection(requestCollection.name), {
+    ...selection.stored, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
+    open: (bytes, id) => openStored(store, createFacts, bytes, id),
+  });
+  const rejected = [...selection.rejected];
   /** The stored request that comes next, if a rejected request came before it; else undefined. */
-  #nextStored: SearchedRecord<StoredRequest> | 'filtered' | null | undefined;
+  let nextStored: ReturnType<typeof stored.next> | undefined;
   /** The last request, if that was rejected. */
-  #lastRejected: StoredRequest | null = null;
-
-  /** `ring` has the rejected requests that are still there. */
-  constructor(
-    store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>,
-    { stored, rejected }: RequestSelection,
-  ) {
-    this.#createFacts = createFacts;
-    this.#ring = ring;
-    this.#stored = createRecordWalk(store.collection(requestCollection.name), {
-      ...stored, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
-      open: (bytes, id) => openStored(store, createFacts, bytes, id),
-    });
-    this.#rejected = [...rejected];
-  }
-
-  next(): SearchedRecord<StoredRequest> | 'filtered' | null {
-    const isHeld = this.#nextStored !== undefined;
-    const record = this.#nextStored === undefined ? this.#stored.next() : this.#nextStored;
-    const [rejected] = this.#rejected;
-    if (rejected !== undefined && (record === null || this.#stored.position().id < rejected.id)) {
-      this.#nextStored = record;
-      this.#rejected.shift();
-      this.#lastRejected = rejected;
-      return openRejected(this.#createFacts, this.#ring, rejected);
-    }
-    this.#nextStored = undefined;
-    this.#lastRejected = null;
-    // While the record waited, it may have gone, or changed.
-    return isHeld && record !== null && !this.#stored.isStillListed() ? 'filtered' : record;
-  }
-
-  position(): SearchPosition {
-    if (this.#lastRejected === null) return this.#stored.position();
-    return { id: this.#lastRejected.id, at: this.#lastRejected.receivedAt };
-  }
-
-  isStillListed(): boolean {
+  let lastRejected: StoredRequest | null = null;
+  return {
+    next() {
+      const isHeld = nextStored !== undefined;
+      const record = nextStored === undefined ? stored.next() : nextStored;
+      const [nextRejected] = rejected;
+      if (nextRejected !== undefined
+        && (record === null || stored.position().id < nextRejected.id)) {
+        nextStored = record;
+        rejected.shift();
+        lastRejected = nextRejected;
+        return openRejected(createFacts, ring, nextRejected);
+      }
+      nextStored = undefined;
+      lastRejected = null;
+      // While the record waited, it may have gone, or changed.
+      return isHeld && record !== null && !stored.isStillListed() ? 'filtered' : record;
+    },
+    position: () => lastRejected === null ? stored.position()
+      : { id: lastRejected.id, at: lastRejected.receivedAt },
     // A rejected request does not change, but goes when there is no room for it any more.
-    return this.#lastRejected === null ? this.#stored.isStillListed()
-      : this.#ring.find(this.#lastRejected.id) !== undefined;
-  }
+    isStillListed: () => lastRejected === null ? stored.isStillListed()
+      : ring.find(lastRejected.id) !== undefined,
+  };
 }
 
 /** Finds what a search sees of a stored request; null: it is gone. */

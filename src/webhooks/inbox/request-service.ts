@@ -33,7 +33,7 @@ import {
 import {
   requestBodyCollection, withUpdatedAt, type InlineBody, type StoredRequest,
 } from '../incoming/stored-request.ts';
-import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
+import { createRequestWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
 import { addRequest, requestSpec } from './request-changes.ts';
 import type { RequestStates, RequestTotals } from './request-states.ts';
@@ -75,7 +75,7 @@ export class RequestService {
   ): Promise<SearchWalk<StoredRequest>> {
     const { createFacts, rejected } = this.#parts;
     const selection = await this.#list.select(filter, before);
-    return new RequestSearchWalk(this.#context.store, createFacts, rejected, selection);
+    return createRequestWalk(this.#context.store, createFacts, rejected, selection);
   }
 
   count(filter: RequestFilter): Promise<number> {

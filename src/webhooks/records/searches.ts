@@ -23,7 +23,7 @@ export interface SearchWalk<Item> {
   isStillListed(): boolean;
 }
 
-export type SearchPosition = {
+type SearchPosition = {
   readonly id: string;
   /** When the record was received, or created. */
   readonly at: string;

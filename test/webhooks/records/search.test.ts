@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Facts } from '../../../src/webhooks/members/filters/facts.ts';
-import { RequestSearchWalk } from '../../../src/webhooks/inbox/request-search.ts';
+import { createRequestWalk } from '../../../src/webhooks/inbox/request-search.ts';
 import { NO_MATCHES } from '../../../src/webhooks/records/record-list.ts';
 import { parseSearchQuery } from '../../../src/webhooks/records/search-query.ts';
 import { createSearches } from '../../../src/webhooks/records/searches.ts';
@@ -205,7 +205,7 @@ test('what is deleted, or matches no more, while it is searched is not found', (
     const requests = relay.store.collection('requests');
     let filteredId: string | undefined;
     const createFacts = () => new Facts({ payload: () => null, event: () => null });
-    const walk = new RequestSearchWalk(relay.store, createFacts, { find: () => undefined }, {
+    const walk = createRequestWalk(relay.store, createFacts, { find: () => undefined }, {
       stored: {
         matches: (slot) => requests.idAt(slot) !== filteredId,
         walk: requests.walk({ isDescending: true }),
@@ -232,7 +232,7 @@ test('a rejected request that made room for another while it was searched is not
       makeStoredRequest({ given: { id, status: 'rejected' } }));
     const keptIds = new Set(['a', 'b']);
     const createFacts = () => new Facts({ payload: () => ({}), event: () => null });
-    const walk = new RequestSearchWalk(relay.store, createFacts, {
+    const walk = createRequestWalk(relay.store, createFacts, {
       find(id) {
         const request = requests.find((other) => other.id === id);
         return request === undefined || !keptIds.has(id) ? undefined

@@ -5,7 +5,7 @@ import type { Gateway } from './etcd-gateway.ts';
 import { keyAfter, decodeEntry, encodeFloor } from './etcd-keys.ts';
 import type { Keys } from './etcd-keys.ts';
 import { PAGE_BYTES } from '../engine.ts';
-import type { LogEntry } from '../engine.ts';
+import type { EngineSession, LogEntry } from '../engine.ts';
 
 const PAGE_ENTRIES_MAX = 64;
 // A range asks for as many entries as make about this much, by their size on the last page.
@@ -13,38 +13,29 @@ const RANGE_BYTES = 4 << 20;
 const ENTRY_BYTES = 64 << 10;
 const TRIM_STEP = 1000;
 
-/** Reads entries in pages, sized by the entries of the page before. */
-export class EntryReader {
-  readonly #gateway: Gateway;
-  readonly #keys: Keys;
+/**
+ * Reads entries in pages, sized by the entries of the page before: fewer once they are large, as a
+ * reply must arrive within seconds, over a slow network too.
+ */
+export function createEntryReader(gateway: Gateway, keys: Keys): EngineSession['readAfter'] {
   /** Average size of an entry on the last page. */
-  #entryBytes = ENTRY_BYTES;
-
-  constructor(gateway: Gateway, keys: Keys) {
-    this.#gateway = gateway;
-    this.#keys = keys;
-  }
-
-  /**
-   * Reads the first `maxEntries` entries after `sequence`, or fewer, once they are large: a reply
-   * must arrive within seconds, over a slow network too.
-   */
-  async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
+  let entryBytes = ENTRY_BYTES;
+  return async (sequence, maxEntries) => {
     const entries: LogEntry[] = [];
     let total = 0;
     for (let last = sequence; entries.length < maxEntries && total < PAGE_BYTES;) {
-      const entriesPerRange = Math.ceil(RANGE_BYTES / Math.max(1, this.#entryBytes));
+      const entriesPerRange = Math.ceil(RANGE_BYTES / Math.max(1, entryBytes));
       const limit = Math.min(entriesPerRange, PAGE_ENTRIES_MAX, maxEntries - entries.length);
-      const page = await readPage(this.#gateway, this.#keys, last, limit);
+      const page = await readPage(gateway, keys, last, limit);
       entries.push(...page);
       const bytes = page.reduce((sum, { lines }) => sum + lines.length, 0);
-      if (page.length > 0) this.#entryBytes = bytes / page.length;
+      if (page.length > 0) entryBytes = bytes / page.length;
       if (page.length < limit) break;
       last = page.at(-1)?.sequence ?? last;
       total += bytes;
     }
     return entries;
-  }
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-request.ts';
-import { EntryReader, trimBelow } from './etcd-entries.ts';
+import { createEntryReader, trimBelow } from './etcd-entries.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import {
   createKeys, decodeEntry, decodeLogHead, decodePart, decodeSnapshot, encodeBase64, encodeEntry,
@@ -43,10 +43,10 @@ const YIELD_MS_MAX = 250;
 export class EtcdSession implements EngineSession {
   readonly durability: string;
   readonly snapshots: EngineSnapshots;
+  readonly readAfter: EngineSession['readAfter'];
   readonly #gateway: Gateway;
   readonly #keys: Keys;
   readonly #random: () => number;
-  readonly #reader: EntryReader;
   readonly #watches = new Set<() => void>();
   /** Wait before the next append, for a node that has just lost against this one. */
   #yieldMs = 0;
@@ -55,7 +55,7 @@ export class EtcdSession implements EngineSession {
     this.durability = durability;
     this.#gateway = gateway;
     this.#keys = createKeys(gateway.address.prefix);
-    this.#reader = new EntryReader(gateway, this.#keys);
+    this.readAfter = createEntryReader(gateway, this.#keys);
     this.#random = random;
     this.snapshots = createEtcdSnapshots(gateway, this.#keys);
   }
@@ -144,10 +144,6 @@ export class EtcdSession implements EngineSession {
     if (match === undefined) return false;
     const entry = decodeEntry(match.value);
     return entry.batchId === batchId && entry.chain === chain;
-  }
-
-  readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
-    return this.#reader.readAfter(sequence, maxEntries);
   }
 
   watch(wake: () => void): () => void {

@@ -30,57 +30,26 @@ const THIRD_MS_MAX = 4000;
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
 export function createPostgresEngine(url: string, files: PasswordFiles): Engine {
-  return new PostgresEngine(parsePostgresUrl(url), files);
-}
-
-class PostgresEngine implements Engine {
-  readonly kind = 'postgres';
-  readonly name: string;
-  readonly batchBytesMax = BATCH_BYTES_MAX;
-  readonly maxSnapshotBytes = Infinity;
-  readonly #address: PostgresAddress;
-  readonly #files: PasswordFiles;
+  const address = parsePostgresUrl(url);
+  const { hosts } = address;
   /** Index of the host that is tried first. */
-  #first = 0;
-
-  constructor(address: PostgresAddress, files: PasswordFiles) {
-    this.name = formatAddress(address);
-    this.#address = address;
-    this.#files = files;
-  }
-
-  connect(mayCreate = true): Promise<EngineSession> {
-    return this.#tryHosts((attempt, index) => attempt.begin(mayCreate, () => {
-      this.#first = index;
-    }));
-  }
-
-  inspect(): Promise<string> {
-    return this.#tryHosts(async (attempt) => {
-      const promise = await attempt.inspect();
-      attempt.close();
-      return promise;
-    });
-  }
-
+  let first = 0;
   /**
    * Tries the hosts in turn until `use` succeeds with one. The next call tries that host last,
    * unless it has confirmed a write (`begin`): a primary that was replaced still accepts clients.
    */
-  async #tryHosts<Found>(
+  const tryHosts = async <Found>(
     use: (attempt: SessionAttempt, index: number) => Promise<Found>,
-  ): Promise<Found> {
-    const { hosts } = this.#address;
-    const order = hosts.map((_, step) => (this.#first + step) % hosts.length);
+  ): Promise<Found> => {
+    const order = hosts.map((_, step) => (first + step) % hosts.length);
     const rejections: AppError[] = [];
     for (const index of order) {
       const host = hosts[index];
       if (host === undefined) continue;
-      const password = findPassword(this.#address, host, this.#files);
-      const attempt = new SessionAttempt(this.#address, host, password);
+      const attempt = new SessionAttempt(address, host, findPassword(address, host, files));
       try {
         const result = await use(attempt, index);
-        this.#first = (index + 1) % hosts.length;
+        first = (index + 1) % hosts.length;
         return result;
       } catch (thrown) {
         attempt.close();
@@ -89,7 +58,21 @@ class PostgresEngine implements Engine {
       }
     }
     throw combineErrors(rejections);
-  }
+  };
+  return {
+    kind: 'postgres',
+    name: formatAddress(address),
+    batchBytesMax: BATCH_BYTES_MAX,
+    maxSnapshotBytes: Infinity,
+    connect: (mayCreate = true) => tryHosts((attempt, index) => attempt.begin(mayCreate, () => {
+      first = index;
+    })),
+    inspect: () => tryHosts(async (attempt) => {
+      const promise = await attempt.inspect();
+      attempt.close();
+      return promise;
+    }),
+  };
 }
 
 /** Joins all messages. A host that is misconfigured decides the code, before one that is away. */

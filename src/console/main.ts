@@ -33,7 +33,7 @@ const main = h('main', { id: 'main', tabindex: -1 });
 const navigation = h('nav', { 'aria-label': 'Screens' });
 const banner = h('p.banner', { role: 'alert', hidden: true },
   'The connection to the server is lost. What you see may be old; trying again.');
-const signOut = h('button.quiet', { onclick: () => {
+const signOut = h('button.quiet', { hidden: true, onclick: () => {
   callerSession.signOut();
   location.reload();
 } }, 'Sign out');

@@ -13,6 +13,8 @@ import { hookshelf, startServer } from './processes.ts';
 const skip = lacksBrowser;
 
 const browser = Browser.forTests();
+const IS_SIGN_OUT_SEEN = `return [...document.querySelectorAll('header button')]
+  .some((button) => button.textContent === 'Sign out' && button.checkVisibility());`;
 
 async function namesOf(person: Person, role: string): Promise<string[]> {
   return (await person.everything()).filter((one) => one.role === role).map(({ name }) => name);
@@ -35,6 +37,7 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
         await person.find('textbox', 'API token');
         await person.press('Escape');
       }
+      await person.gives(IS_SIGN_OUT_SEEN, false);
       await signIn('wrong');
       await person.sees('This token is not known');
       await browser.evaluate(HOLD_REQUESTS);
@@ -55,11 +58,26 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
       await person.fill('textbox', 'Title', 'Typed before');
       await hookshelf(['token:revoke', '--identifier', write.identifier, '--data', data]);
       await person.click('button', 'Add the book');
+      await person.find('textbox', 'API token');
+      await person.gives(IS_SIGN_OUT_SEEN, true);
       await signIn(admin.token);
       await person.sees('What you typed is still here');
       await person.find('link', 'Settings');
       await person.click('button', 'Add the book');
       await person.find('heading', 'Typed before');
+    } finally {
+      await server.stop();
+    }
+  }));
+
+test('whoever makes the first token is told that it closes the API', { skip }, () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const person = new Person(browser);
+    try {
+      await openScreen(browser, server.url, '#/settings');
+      await person.sees('The first one closes the API, and this page, to all who have none');
+      await person.sees('hookshelf token:create --name console --scope admin');
     } finally {
       await server.stop();
     }

@@ -204,10 +204,10 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     const gone = await makeOutgoing(server, 'gone', {
       targetUrl: `http://127.0.0.1:${goneTargetPort()}/`, triggerEvent: 'gone.now',
     });
-    await call(server, 'POST', '/api/events', { name: 'gone.now', payload: {} });
-    await until('it is off', async () =>
-      (await call(server, 'GET', `/api/outgoing-webhooks/${gone}`))['enabled'] === false);
     await open(server, `#/outgoing/${gone}`);
+    await person.sees('not used yet');
+    // The page says so by itself.
+    await call(server, 'POST', '/api/events', { name: 'gone.now', payload: {} });
     await person.sees(/off by a failure\s+for .*: its target is gone \(410\)/);
     await person.sees(/Last failure\s+HTTP 410/);
     await open(server, '#/');
@@ -231,8 +231,10 @@ test('a stranger who is refused makes a webhook rejecting, not failing', { skip 
     await refuse();
     await open(server, '#/incoming');
     await person.gives(STATES, ['shop healthy']);
-    for (let count = 0; count < 5; count += 1) await refuse();
     await open(server, `#/incoming/${String(identifier)}`);
+    await person.sees(/healthy\s+for/);
+    // The page says so by itself.
+    for (let count = 0; count < 5; count += 1) await refuse();
     await person.sees(/rejecting\s+for/);
     await open(server, '#/');
     await person.sees('1 webhook rejecting most requests');

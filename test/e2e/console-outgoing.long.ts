@@ -27,7 +27,7 @@ function arrivedAt(path: string): readonly Arrival[] {
 
 /** The secret that the page shows this once, as somebody would copy it. */
 async function readNewSecret(): Promise<string> {
-  await at.person.sees('It is shown this once.');
+  await at.person.find('dialog', 'The new secret');
   return String(await at.browser.evaluate(
     "return document.querySelector('dialog pre').innerText;")).trim();
 }
@@ -156,6 +156,15 @@ test('a secret is rotated, and a webhook deleted', { skip }, async () => {
     await person.sees(/whsec_/);
     await person.click('button', 'I have it');
   }
+  await person.click('button', 'Rotate the secret');
+  await person.click('button', 'Make a new secret');
+  const secret = await readNewSecret();
+  await person.press('Escape');
+  await person.sees('I have it', false);
+  await person.find('heading', 'The new secret');
+  await person.sees(secret);
+  await at.open(`#/outgoing/${id}`);
+  await person.sees('whsec_', false);
   await person.click('button', 'Delete');
   await person.sees('Its secret and its settings will be lost');
   await person.click('DisclosureTriangle', 'As a command');

@@ -18,6 +18,9 @@ const FIRST_TEXTS = {
   outgoing: 'A secret is made and shown once. What is sent is signed with it from then on.',
 };
 
+/** Secrets that were made just now, by webhook id: shown until the page is loaded again. */
+const newSecrets = new Map<string, string>();
+
 type RotatableWebhook = Pick<OutgoingWebhook, 'identifier' | 'hasSecret' | 'previousSecret'>;
 
 type RotatedWebhook = {
@@ -45,7 +48,7 @@ export function rotateButton(
       { body: { force: before !== undefined } });
     const fate = previousSecret === undefined ? 'The old one counts no more.'
       : `The old one counts, too, until ${formatTimestamp(previousSecret.validUntil)}.`;
-    await openSecretDialog(secret, hasSecret ? fate : null);
+    await openSecretDialog(identifier, secret, hasSecret ? fate : null);
     await refresh();
   });
 }
@@ -58,10 +61,32 @@ function describeRotation(overlapEnd: string | undefined): string {
     + `where requests can hold the signatures of two.${loss}`;
 }
 
-/** Shows the secret this once, with `note`. Resolves when the dialog is closed. */
-export async function openSecretDialog(secret: string, note: string | null = null): Promise<void> {
+/**
+ * Shows the secret that was made for a webhook, with `note`, and keeps it for `showNewSecret`:
+ * whoever closes the dialog too early has not lost it. Resolves when the dialog is closed.
+ */
+export async function openSecretDialog(
+  identifier: string, secret: string, note: string | null = null,
+): Promise<void> {
+  keepNewSecret(identifier, secret);
   await ask('The new secret', [
     h('p', 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
     note === null ? null : h('p', note),
   ], [[true, 'I have it', 'primary']], { stays: true });
+}
+
+export function keepNewSecret(identifier: string, secret: string): void {
+  newSecrets.set(identifier, secret);
+}
+
+/** The webhook may have another secret by now. */
+export function forgetNewSecret(identifier: string): void {
+  newSecrets.delete(identifier);
+}
+
+/** The secret that this page has made for the webhook; null: none, or another may count by now. */
+export function showNewSecret(identifier: string): HTMLElement | null {
+  const secret = newSecrets.get(identifier);
+  return secret === undefined ? null : h('div', codeBlock(secret),
+    h('p.hint', 'It is shown this once. It stands here until the page is loaded again.'));
 }

@@ -50,8 +50,9 @@ function render(
     heading('Settings', linkButton('Configuration as a file', ['settings', 'configuration'])),
     factList([['Version', version], ['Node', node], ['Started', timeElement(startedAt)]]),
     h('h2', 'Tokens'),
-    tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',
-      'hookshelf token:create --name someone --scope read')
+    tokens.length === 0 ? emptyState('There are none. The first one closes the API, and this '
+      + 'page, to all who have none, so begin with one for yourself that may do everything:',
+    'hookshelf token:create --name console --scope admin')
       : stackedTable(TOKEN_TITLES, tokens.map(renderToken)),
     h('h2', 'All settings'),
     h('label.filter', 'Search', search),

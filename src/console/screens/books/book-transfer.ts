@@ -16,7 +16,7 @@ import {
 import { asyncButton } from '../../parts/buttons.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import { asyncForm, submitButton } from '../../parts/forms/record-form.ts';
-import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { showFailureNotice } from '../../parts/notice.ts';
 import { backLink, heading } from '../../parts/screen.ts';
 import { FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import type { ServiceStatus } from '../../../monitoring/monitoring-schema.ts';
@@ -171,7 +171,7 @@ class BookImportForm {
 
   async #import(): Promise<void> {
     const file = this.#file.files?.[0];
-    if (file === undefined) return showNotice('Choose a file first.', 'bad');
+    if (file === undefined) return fill(this.#report, h('p.problem', 'Choose a file first.'));
     const isDry = this.#isDry.checked;
     const query: Query = {
       format: this.#format.value, match: this.#match.value, onMatch: this.#onMatch.value,
@@ -196,6 +196,8 @@ class BookImportForm {
       fill(this.#report, h('p.problem', text));
     } finally {
       stopCounting();
+      // The next file is checked first, too.
+      if (!this.#isDry.checked) this.#isDry.click();
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
 import { BASE, callApi, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, refill } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
@@ -12,14 +12,14 @@ import { codeBlock } from '../../parts/code-block.ts';
 import { deleteWebhook } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { rotateButton } from '../../parts/rotate-secret.ts';
-import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
+import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
+import { backLink, heading, linkButton, openView, repeatWhileSeen } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
 import { actionSection, editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
-import { newSecrets, stepList } from './new-incoming.ts';
+import { stepList } from './new-incoming.ts';
 
 const INBOX_TEXTS = {
   off: 'no request', failed: 'requests whose action failed', all: 'every request',
@@ -33,61 +33,78 @@ export function openIncoming(
 ): () => void {
   const isNew = query.get('step') === 'test';
   const path = apiPath('incoming-webhooks', id);
-  return openView(container, async (refresh) => {
+  const facts = h('div');
+  const showFacts = (webhook: IncomingWebhook): void => refill(facts, renderFacts(webhook));
+  const readFacts = async (): Promise<void> => showFacts(await getJson<IncomingWebhook>(path));
+  // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
+  const stop = repeatWhileSeen(() => void readFacts().catch(() => {}));
+  const close = openView(container, async (refresh) => {
     const [{ body: webhook, etag }, examples, actions] = await Promise.all([
       callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
       ActionCatalog.load(),
     ]);
     const view = { webhook, path, etag, actions, refresh };
-    const content = isNew
-      ? renderTestStep(view, examples) : renderView(container, view, examples);
+    showFacts(webhook);
+    const test = testSection(view, examples, readFacts);
+    const content = isNew ? renderTestStep(view, examples, test)
+      : renderView(container, view, examples, facts, test);
     fill(container, ...content);
   });
+  return () => {
+    stop();
+    close();
+  };
 }
 
-function renderTestStep(view: IncomingView, examples: IncomingWebhookExamples): HTMLElement[] {
+function renderTestStep(
+  view: IncomingView, examples: IncomingWebhookExamples, test: HTMLElement,
+): HTMLElement[] {
   const { webhook } = view;
   return [
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
     stepList(3), setupSection(webhook, examples, 'It is the one that you entered.'),
-    testSection(view, examples), h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}, and no `,
+    test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}, and no `,
       'other stands among the requests. “Edit” changes what it keeps.'),
   ];
 }
 
 function renderView(
   container: HTMLElement, view: IncomingView, examples: IncomingWebhookExamples,
+  facts: HTMLElement, test: HTMLElement,
 ): (HTMLElement | null)[] {
   const { webhook, actions } = view;
-  const {
-    identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
-  } = webhook;
-  const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
+  const { name, description, pathSegment } = webhook;
   return [
     backLink('incoming', 'Incoming webhooks'),
     heading(name ?? pathSegment,
       linkButton('Its requests', ['requests'], { query: { hook: pathSegment } }),
       ...callerSession.may('admin') ? buttons(container, view) : []),
     description === undefined ? null : h('p', description),
-    factList([
-      ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
-      ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
-      ['Path', name === undefined ? null : pathSegment],
-      ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
-      ['Secret', hasSecret ? 'set' : noSecretText],
-      ['Takes the secret of a handshake until', optionalTime(webhook.secretAwaitedUntil)],
-      ['Old secret counts until', optionalTime(previousSecret?.validUntil)],
-      ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
-      ['Answers of its own', formatResponses(webhook.response)],
-      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
-    ]),
+    facts,
     setupSection(webhook, examples, 'It is set, and cannot be read again.'),
-    callerSession.may('admin') ? testSection(view, examples) : null,
+    callerSession.may('admin') ? test : null,
     actionSection(webhook, actions),
     h('details', h('summary', 'All members'),
       h('pre', encodeJson(webhook, 2))),
   ];
+}
+
+function renderFacts(webhook: IncomingWebhook): HTMLElement {
+  const { identifier, name, pathSegment, verification, hasSecret, previousSecret } = webhook;
+  const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
+  return factList([
+    ['State', detailedWebhookState(webhook)], ['Last failure', lastFailure(webhook)],
+    ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
+    ['Path', name === undefined ? null : pathSegment],
+    ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
+    ['Secret', hasSecret ? 'set' : noSecretText],
+    ['Takes the secret of a handshake until', optionalTime(webhook.secretAwaitedUntil)],
+    ['Old secret counts until', optionalTime(previousSecret?.validUntil)],
+    ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
+    ['Answers of its own', formatResponses(webhook.response)],
+    ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
+  ]);
 }
 
 function formatResponses(responses: IncomingWebhook['response']): string | null {
@@ -100,7 +117,7 @@ function setupSection(
   { identifier, hasSecret }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
   secretText: string,
 ): HTMLElement {
-  const secret = newSecrets.get(identifier);
+  const secret = showNewSecret(identifier);
   const address = setup?.url ?? url;
   return h('section', h('h2', setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
     setup === null ? null : h('p', `The address, for: ${setup.pasteUrl}.`),
@@ -108,16 +125,18 @@ function setupSection(
     LOOPBACK.test(address) ? h('p.hint', 'Only this computer can reach that address. For a sender '
       + 'elsewhere, set server.baseUri to the address by which others reach this service.') : null,
     setup === null ? null : h('p', `The secret, for: ${setup.pasteSecret}.`),
-    secret === undefined
-      ? setup !== null && h('p.hint', hasSecret ? secretText : 'It has none yet.')
-      : h('div', codeBlock(secret), h('p.hint', 'It is shown this once.')),
+    secret ?? (setup !== null && h('p.hint', hasSecret ? secretText : 'It has none yet.')),
     setup?.unconfirmed == null ? null : h('p.hint', setup.unconfirmed),
     curl === null ? null : h('details', h('summary', 'A call to copy'), codeBlock(curl)));
 }
 
-/** Sends a request from this browser, signed as the sender would, and shows the response. */
+/**
+ * Sends a request from this browser, signed as the sender would, and shows the response. `onSent`
+ * is called afterwards.
+ */
 function testSection(
   { webhook, path }: IncomingView, { setup }: IncomingWebhookExamples,
+  onSent: () => Promise<void>,
 ): HTMLElement {
   const result = h('div', { role: 'status' });
   const run = async (): Promise<void> => {
@@ -131,6 +150,7 @@ function testSection(
       ` It was answered ${response.status}. `,
       webhook.inbox === 'all' ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
         'See it among the requests') : null), h('pre', await response.text()));
+    await onSent();
   };
   const canSign = setup?.canSign ?? true;
   return h('section', h('h2', 'Test'), h('p.hint', canSign
@@ -148,14 +168,13 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     await refresh();
   };
   const refreshWithoutSecret = (): Promise<void> => {
-    // The webhook may have another secret by now.
-    newSecrets.delete(identifier);
+    forgetNewSecret(identifier);
     return refresh();
   };
   return [
     asyncButton('Edit', () => editIncoming(container, { ...view, refresh: refreshWithoutSecret })),
     asyncButton('Action and routes', () => editAction(container, view)),
-    rotateButton('incoming', webhook, refreshWithoutSecret),
+    rotateButton('incoming', webhook, refresh),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),
     asyncButton('Delete', () => deleteWebhook(container, 'incoming', identifier,
       createWebhookLabel(webhook).title, 'its sender will be answered 404'), 'danger'),

@@ -9,6 +9,7 @@ import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { keepNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
@@ -17,9 +18,6 @@ import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 const STEPS = ['Who sends', 'What is done', 'Test'];
 /** The members of the first step. */
 const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];
-
-/** Secrets that were generated just now, by webhook id: shown until the page is loaded again. */
-export const newSecrets = new Map<string, string>();
 
 export function openNewIncoming(container: HTMLElement): () => void {
   return openView(container, async () => {
@@ -137,7 +135,7 @@ async function makeSecret({ identifier }: IncomingWebhook): Promise<void> {
   const path = apiPath('incoming-webhooks', identifier, 'rotate-secret');
   try {
     const { body } = await callApi<{ readonly secret?: string }>('POST', path, { body: {} });
-    if (body.secret !== undefined) newSecrets.set(identifier, body.secret);
+    if (body.secret !== undefined) keepNewSecret(identifier, body.secret);
   } catch (thrown) {
     showFailureNotice(thrown);
   }

@@ -66,7 +66,7 @@ async function create(
   const { body } = await callApi<OutgoingWebhook>('POST', '/api/outgoing-webhooks',
     { body: value });
   showNotice('Added.');
-  if (isSecretGenerated) await openSecretDialog(String(value['secret']));
+  if (isSecretGenerated) await openSecretDialog(body.identifier, String(value['secret']));
   goIfStillHere(container, ['outgoing', body.identifier]);
 }
 

@@ -23,9 +23,9 @@ type Traffic = {
   readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
 };
 
-/** An element that is kept current until it is closed. */
+/** An element that is kept current until it is closed; `onWebhook` gets the webhook each time. */
 export function watchTraffic(
-  identifier: string,
+  identifier: string, onWebhook: (webhook: OutgoingWebhook) => void,
 ): { readonly element: HTMLElement; close(): void } {
   const readStatistics = createHistoryReader<WebhookStatistics>(
     apiPath('outgoing-webhooks', identifier, 'statistics'));
@@ -35,6 +35,7 @@ export function watchTraffic(
     const [statistics, traffic] = await Promise.all([
       readStatistics(buttons.chosen), fetchTraffic(identifier),
     ]);
+    onWebhook(traffic.webhook);
     return statistics.window === buttons.chosen ? render(statistics, traffic) : null;
     // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   }, () => {});

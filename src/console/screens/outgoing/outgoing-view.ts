@@ -1,7 +1,7 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
 import { callApi, countItems, getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { fill, h, type Child } from '../../base/dom.ts';
+import { fill, h, refill, type Child } from '../../base/dom.ts';
 import { formatQuantity, optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { loadModel, pickMembers } from '../../base/model-schema.ts';
@@ -19,7 +19,7 @@ import { formatCondition } from '../../parts/forms/condition-text.ts';
 import { editRecord, type RecordMembers } from '../../parts/forms/edit-record.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { rotateButton } from '../../parts/rotate-secret.ts';
+import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, isOffUnseen, lastFailure } from '../../parts/webhook-cells.ts';
@@ -44,8 +44,9 @@ type OutgoingView = {
   /** null: the user is a customer, who sees none. */
   readonly actions: ActionCatalog | null; readonly refresh: () => Promise<void>;
   readonly backfill: JobWatch;
-  /** What it has sent lately, kept current apart from the rest. */
+  /** What it has sent lately, and what is known of it: kept current apart from the rest. */
   readonly traffic: HTMLElement;
+  readonly facts: HTMLElement;
   readonly examples: OutgoingWebhookExamples;
   readonly isOnlyOne: boolean;
 };
@@ -56,14 +57,20 @@ export function openOutgoing(
 ): () => void {
   const path = apiPath('outgoing-webhooks', id);
   const backfill = watchBackfill(id);
-  const traffic = watchTraffic(id);
+  const facts = h('div');
+  let actions: ActionCatalog | null = null;
+  const showFacts = (webhook: OutgoingWebhook): void =>
+    refill(facts, renderFacts(webhook, actions));
+  const traffic = watchTraffic(id, showFacts);
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
+    const [{ body: webhook, etag }, examples, loadedActions] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
       callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
+    actions = loadedActions;
+    showFacts(webhook);
     render(container, {
-      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, examples,
+      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, facts, examples,
       isOnlyOne,
     });
   });
@@ -75,9 +82,9 @@ export function openOutgoing(
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, actions, backfill, traffic, examples, isOnlyOne } = view;
-  const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
-  const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
+  const { webhook, path, backfill, traffic, facts, examples, isOnlyOne } = view;
+  const { identifier, name, description, targetUrl } = webhook;
+  const newSecret = showNewSecret(identifier);
   fill(container, isOnlyOne ? null
     : backLink('outgoing', callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks'),
     heading(name ?? targetUrl,
@@ -85,32 +92,40 @@ function render(container: HTMLElement, view: OutgoingView): void {
       callerSession.may('write') ? acknowledgeButton(view) : null, ...buttons(container, view)),
     backfill.element,
     description === undefined ? null : h('p', description),
-    factList([
-      ['State', detailedWebhookState(webhook)],
-      ['Acknowledged', optionalTime(webhook.acknowledgedAt)],
-      ['Last failure', lastFailure(webhook)],
-      ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
-      ['Events', formatTriggerEvents(webhook)],
-      // Without a name the heading is the address, so there is no fact of it.
-      ['Address', name === undefined ? null : targetUrl],
-      ['Only when', when === undefined ? null : h('code', formatCondition(when))],
-      ['Action', actionConfiguration === undefined || actions === null ? null
-        : actions.createLink(actionConfiguration)],
-      ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
-      ['Method', webhook.httpMethod], ['Signed', formatSigning(webhook)],
-      ['Public key', publicKey === undefined ? null : h('code', publicKey)],
-      ['Access tokens from', oauth2?.tokenUrl ?? null],
-      ['Client certificate', clientCertificate?.subject ?? null],
-      ['Certificate valid until', optionalTime(clientCertificate?.notAfter)],
-      ['Signed with the old secret too until', optionalTime(previousSecret?.validUntil)],
-      ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
-    ]),
+    facts,
+    newSecret === null ? null : h('section', h('h2', 'The new secret'), newSecret),
     traffic,
     // Without a path the section only previews: it has no button that sends.
     sampleSection(() => webhook, mayTry(webhook) ? path : null),
     verificationSection(examples),
     callerSession.isCustomer ? null
       : h('details', h('summary', 'All members'), h('pre', encodeJson(webhook, 2))));
+}
+
+/** `actions` is null for a customer, who sees none. */
+function renderFacts(webhook: OutgoingWebhook, actions: ActionCatalog | null): HTMLElement {
+  const { identifier, name, targetUrl, actionConfiguration, when } = webhook;
+  const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
+  return factList([
+    ['State', detailedWebhookState(webhook)],
+    ['Acknowledged', optionalTime(webhook.acknowledgedAt)],
+    ['Last failure', lastFailure(webhook)],
+    ['Last success', timeElement(webhook.health.lastSuccessAt, 'none')],
+    ['Events', formatTriggerEvents(webhook)],
+    // Without a name the heading is the address, so there is no fact of it.
+    ['Address', name === undefined ? null : targetUrl],
+    ['Only when', when === undefined ? null : h('code', formatCondition(when))],
+    ['Action', actionConfiguration === undefined || actions === null ? null
+      : actions.createLink(actionConfiguration)],
+    ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
+    ['Method', webhook.httpMethod], ['Signed', formatSigning(webhook)],
+    ['Public key', publicKey === undefined ? null : h('code', publicKey)],
+    ['Access tokens from', oauth2?.tokenUrl ?? null],
+    ['Client certificate', clientCertificate?.subject ?? null],
+    ['Certificate valid until', optionalTime(clientCertificate?.notAfter)],
+    ['Signed with the old secret too until', optionalTime(previousSecret?.validUntil)],
+    ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
+  ]);
 }
 
 /** How a receiver verifies what it sends: code in his language, and a call to try it. */
@@ -211,7 +226,11 @@ async function openEditForm(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
   const title = `Edit ${webhook.name ?? webhook.targetUrl}`;
-  const options = { title, path, record: webhook, etag, onDone: refresh };
+  const onDone = (): Promise<void> => {
+    forgetNewSecret(webhook.identifier);
+    return refresh();
+  };
+  const options = { title, path, record: webhook, etag, onDone };
   const model = await loadModel('OutgoingWebhookBody');
   if (actions === null) {
     return editRecord(container, {

@@ -34,6 +34,14 @@ export function createNameTest(pattern: string): ((name: string) => boolean) | n
   return isEventName(pattern) ? (name) => name === pattern : null;
 }
 
+/** Whether a name may match both of two valid patterns. */
+export function mayShareName(left: string, right: string): boolean {
+  const beginsAs = (pattern: string): string =>
+    pattern.endsWith(PREFIX_END) ? pattern.slice(0, -1) : pattern;
+  return [[left, right], [right, left]].some(([pattern = '', other = '']) =>
+    createNameTest(pattern)?.(beginsAs(other)) === true);
+}
+
 export const NAME_PATTERN_RULE = 'the name of an event such as book.created, the beginning of '
   + 'names before a dot such as book.*, or * for every name';
 

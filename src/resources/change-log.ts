@@ -71,7 +71,7 @@ function readText(value: unknown): string | null {
 
 /** Members that the service writes by itself. */
 const SERVICE_MEMBERS =
-  ['identifier', 'createdAt', 'updatedAt', 'hash', 'boundHash', 'boundScope'];
+  ['identifier', 'createdAt', 'updatedAt', 'hash', 'boundHash', 'boundScope', 'replacedSecrets'];
 
 function listChangedNames(earlier: JsonObject, later: JsonObject): readonly string[] {
   const names = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];

@@ -231,7 +231,7 @@ test('token:create and doctor tell which webhooks several tokens see, and what a
     assert.equal(idle, 'hint: no webhook is there for "idle", whose holder sees nothing');
     assert.equal(shared, 'hint: several tokens see the same webhooks: acme-labs ("labs", "acme")');
     assert.equal(unconditional,
-      'hint: webhooks without a condition hear what those of other tokens hear: acme (order.*)');
+      'hint: webhooks without a condition hear what is not for their token alone: acme (order.*)');
     assert.deepEqual(others, []);
   }));
 
@@ -263,6 +263,15 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
     assert.match(await create('acme-labs'), /: it is in sight of the bound tokens "acme-\*"\n/);
     assert.match(server.log(), /"formerName":null,"name":"acme-labs","lostBy":\[\],"seenBy":\["a/);
     assert.doesNotMatch(await create('corp'), /bound tokens/);
+    assert.match(await create('bolt'), new RegExp(': webhooks without a condition hear what is not '
+      + 'for their token alone: bolt \\(order\\.\\*\\); .*outgoingwebhook:update --when\n'));
+    const condition = ['--when', JSON.stringify(when)];
+    assert.doesNotMatch(await run('outgoingwebhook:update', 'bolt', ...condition), /condition/);
+    const unset = await run('outgoingwebhook:update', 'bolt', '--unset', 'when');
+    assert.match(unset, /webhooks without a condition hear/);
+    const described = await run('outgoingwebhook:update', 'bolt', '--description', 'of bolt');
+    assert.doesNotMatch(described, /condition/);
+    await run('outgoingwebhook:delete', '--identifier', 'bolt');
     assert.match(await run('outgoingwebhook:delete', '--identifier', 'acme-labs'),
       /: the bound tokens "acme-\*" stay, also for a later webhook of such a name/);
     assert.match(server.log(), /"tokens that saw a deleted webhook stay",.*"lostBy":\["a/);
@@ -275,8 +284,10 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
       writeFileSync(file, JSON.stringify({ outgoingWebhooks }));
       return run('apply', '--file', file, '--prune', '--yes');
     };
-    assert.match(await apply({ name: 'acme', targetUrl: target.url, triggerEvent: 'order.*' }),
-      /outgoing webhook acme: it is in sight of the bound tokens "acme"\n/);
+    const applyStderr =
+      await apply({ name: 'acme', targetUrl: target.url, triggerEvent: 'order.*' });
+    assert.match(applyStderr, /outgoing webhook acme: it is in sight of the bound tokens "acme"\n/);
+    assert.match(applyStderr, /webhooks without a condition hear .*: acme \(order\.\*\); if not/);
     assert.match(await apply(), /outgoing webhook acme: the bound tokens "acme" stay/);
   }));
 

@@ -4,13 +4,17 @@
  */
 import { systemClock } from '../../../base/clock.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { describeSight } from '../operation/bound-tokens.ts';
+import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { readStandardInput } from '../option-input.ts';
 import { fetchAll } from '../resource-commands.ts';
+import { OUTGOING } from '../webhooks/outgoing-commands.ts';
 import { STANDARD_INPUT, parseConfiguration, readConfigurationFile } from './configuration-file.ts';
 import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
 import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
@@ -45,14 +49,39 @@ export async function applyFile(context: CommandContext): Promise<number> {
     output.note(`removed, as of the moment of the apply: ${loss}`);
   }
   if (!output.isJson) await output.line(`applied: ${countChanges(plan)}`);
-  await noteSights(context, plan);
+  noteSecrets(context, request.document, plan);
+  await noteBoundTokens(context, plan);
   return 0;
 }
 
+/** Says of which webhooks receivers must know something for their new secret. */
+function noteSecrets(
+  { output }: CommandContext, document: ResolvedDocument['document'], { changes }: PrintedPlan,
+): void {
+  const { outgoingWebhooks } = document;
+  const webhooks: readonly JsonValue[] = Array.isArray(outgoingWebhooks) ? outgoingWebhooks : [];
+  const changedNames = new Set(changes.filter(({ kind, sign, members }) =>
+    kind === OUTGOING.resource.noun && (sign === '+' || members.includes('secret')))
+    .map(({ name }) => name));
+  const namesByNote = new Map<string, string[]>();
+  for (const webhook of webhooks.filter(isJsonObject)) {
+    const { name, secret } = webhook;
+    if (typeof secret !== 'string' || !changedNames.has(String(name))) continue;
+    const note = OUTGOING.describeSecret?.(webhook, secret);
+    if (typeof note !== 'string') continue;
+    namesByNote.set(note, [...namesByNote.get(note) ?? [], String(name)]);
+  }
+  for (const [note, names] of namesByNote) {
+    const nouns = names.length === 1 ? OUTGOING.resource.noun : OUTGOING.resource.plural;
+    output.note(`${nouns} ${joinFirst(names)}: ${note}`);
+  }
+}
+
 /** Tokens of customers are bound to webhooks by name, which documents know them by, too. */
-async function noteSights(context: CommandContext, { changes }: PrintedPlan): Promise<void> {
-  const named = changes.filter(({ kind, sign }) => kind === outgoingResource.noun && sign !== '~');
-  if (named.length === 0) return;
+async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan): Promise<void> {
+  const outgoing = changes.filter(({ kind }) => kind === outgoingResource.noun);
+  if (outgoing.length === 0) return;
+  const named = outgoing.filter(({ sign }) => sign !== '~');
   const tokens = await fetchAll(context, '/api/tokens');
   for (const { sign, name } of named) {
     const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
@@ -60,6 +89,8 @@ async function noteSights(context: CommandContext, { changes }: PrintedPlan): Pr
       context.output.note(`${outgoingResource.noun} ${name}: ${note}`);
     }
   }
+  const changedNames = new Set(outgoing.map(({ name }) => name));
+  await noteUnconditional(context, tokens, ({ name }) => changedNames.has(String(name)));
 }
 
 async function readDocument({ args, io, identity }: CommandContext): Promise<ResolvedDocument> {

@@ -3,6 +3,8 @@
  * what their holders may read whose scope is `write`: they set the targets of these, and read what
  * answers there.
  */
+import { systemClock } from '../../../base/clock.ts';
+import { EVERY_EVENT, mayShareName } from '../../../base/event-name.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -10,9 +12,14 @@ import { joinFirst } from '../../../base/text/error-message.ts';
 import { isInForce, type Token } from '../../../access/token.ts';
 import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
-import { webhookLabel } from '../resource-commands.ts';
+import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import type { CommandContext } from '../command-context.ts';
+import { fetchAll, webhookLabel } from '../resource-commands.ts';
 
 const INNER_GROUPS = ['loopback', 'private'];
+
+export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhook:update --when';
 
 export const READ_ANSWERS_ADVICE =
   'add what is missing to http.denyAddresses, or make such tokens with the scope resend';
@@ -63,22 +70,43 @@ export function describeShared(
 }
 
 /**
- * Says which webhooks without a condition hear the same as webhooks of other tokens: their holders
- * get what may be meant for others; null: none does.
+ * Says which of `subjects` have no condition, and hear the same as webhooks of other tokens, or how
+ * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
  */
 export function describeUnconditional(
-  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
+  subjects: readonly JsonObject[], webhooks: readonly JsonObject[],
+  tokens: readonly (JsonObject | Token)[],
 ): string | null {
   const holders = [...findHolders(webhooks, tokens)];
-  const labels = holders.filter(([{ when }]) => !isJsonObject(when)).flatMap(([webhook, names]) => {
+  const ids = new Set(subjects.map(({ identifier }) => identifier));
+  const labels = holders.flatMap(([webhook, names]) => {
+    if (!ids.has(webhook['identifier']) || isJsonObject(webhook['when'])) return [];
     const others = holders.filter(([, otherNames]) =>
       [...otherNames].every((name) => !names.has(name)));
-    const trigger = listTriggers(webhook).find((one) =>
-      others.some(([other]) => listTriggers(other).includes(one)));
+    const foreignTriggers = others.flatMap(([other]) => listWebhookTriggers(other));
+    const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
+      || foreignTriggers.some((foreign) => mayShareName(one, foreign)));
     return trigger === undefined ? [] : [`${webhookLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null
-    : `webhooks without a condition hear what those of other tokens hear: ${joinFirst(labels)}`;
+    : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
+}
+
+/** Notes which of the subjects `describeUnconditional` finds, where any token is bound. */
+export async function noteUnconditional(
+  context: CommandContext, tokens: readonly JsonObject[],
+  isSubject: (webhook: JsonObject) => boolean,
+): Promise<void> {
+  const bound = selectBoundTokens(tokens, systemClock.now());
+  if (bound.length === 0) return;
+  const webhooks = await fetchAll(context, outgoingResource.path);
+  const detail = describeUnconditional(webhooks.filter(isSubject), webhooks, bound);
+  if (detail !== null) context.output.note(`${detail}; ${CONDITION_ADVICE}`);
+}
+
+/** Whether it is for events of hookshelf itself, which are about the webhooks of all. */
+function hearsSystemEvents(trigger: string): boolean {
+  return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
 }
 
 /** Finds the webhooks that tokens see, each with the quoted names of these tokens. */
@@ -94,8 +122,10 @@ function findHolders(
   return holders;
 }
 
-function listTriggers({ triggerEvent, triggerEvents }: JsonObject): readonly JsonValue[] {
-  return Array.isArray(triggerEvents) ? triggerEvents : [triggerEvent ?? ''];
+function listWebhookTriggers({ triggerEvent, triggerEvents }: JsonObject): readonly string[] {
+  const triggers: readonly JsonValue[] = Array.isArray(triggerEvents) ? triggerEvents
+    : [triggerEvent ?? null];
+  return triggers.filter((trigger) => typeof trigger === 'string');
 }
 
 /** The tokens in force that are bound to webhooks. */

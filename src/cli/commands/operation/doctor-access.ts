@@ -17,8 +17,8 @@ import { recoverState } from '../../../store/generations/recovery.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { expectObjects } from '../resource-commands.ts';
 import {
-  READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, describeUnconditional, selectBound,
-  selectBoundTokens,
+  CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
+  describeUnconditional, selectBound, selectBoundTokens,
 } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
@@ -76,8 +76,7 @@ function compareBindings(
       'rename a webhook to what token:list says, or make another token'],
     [describeShared(webhooks, tokens),
       'if that is not meant, end a token by token:revoke, or rename a webhook'],
-    [describeUnconditional(webhooks, tokens),
-      'if not all is for them, set one: outgoingwebhook:update --when'],
+    [describeUnconditional(webhooks, webhooks, tokens), CONDITION_ADVICE],
   ] as const;
   return rows.flatMap(([detail, advice]) => detail === null ? [] : [hint(detail, advice)]);
 }

@@ -365,7 +365,8 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
   return hint(
     'on `*`, which hears no event about hookshelf itself, without the names of all: '
       + joinFirst(names),
-    `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
+    `a webhook of yours that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or `
+      + 'delivery.*; that of a customer must not, as they are about the webhooks of all');
 }
 
 /** Finds incoming webhooks whose actions fail, and those that reject most requests. */

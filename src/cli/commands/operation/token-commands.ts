@@ -21,7 +21,8 @@ import { TOKEN_MODEL, findWebhooksProblems, isEnding, isInForce } from '../../..
 import { tokenResource } from '../../../access/token-resource.ts';
 import { TOKENS_MAX } from '../../../access/tokens.ts';
 import {
-  READ_ANSWERS_ADVICE, describeReadAnswers, describeShared, selectBound,
+  CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
+  describeUnconditional, selectBound,
 } from './bound-tokens.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
@@ -170,7 +171,11 @@ async function describeBindings(
   const reach = first['scope'] === 'write'
     ? describeReadAnswers(await fetchSettings(context)) : null;
   const shared = describeShared([...allBound], [...inForce, ...bodies]);
-  const notes = [binding, ...shared === null ? [] : [shared]];
+  const unconditional = describeUnconditional([...allBound], webhooks, [...inForce, ...bodies]);
+  const notes = [
+    binding, ...shared === null ? [] : [shared],
+    ...unconditional === null ? [] : [`${unconditional}; ${CONDITION_ADVICE}`],
+  ];
   if (reach !== null) {
     notes.push(`${bodies.length === 1 ? 'its' : 'each'} holder ${reach}: ${READ_ANSWERS_ADVICE}`);
   }

@@ -11,6 +11,7 @@ import {
   toTableColumns, webhookLabel,
 } from '../resource-commands.ts';
 import { noteLocalUrl } from '../server-address.ts';
+import { requestResource } from '../../../webhooks/inbox/request-resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
@@ -20,6 +21,7 @@ import type { WebhookKind } from './webhook-changes.ts';
 
 export const INCOMING: WebhookKind = {
   resource: incomingResource,
+  work: requestResource,
   chooseSecretShape,
   wholeMembers: ['verification', 'deduplicate', 'response'],
   completeChanges: (changes, current) =>

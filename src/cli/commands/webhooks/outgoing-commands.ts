@@ -4,16 +4,18 @@
  */
 import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readBodyWithPayload } from '../option-input.ts';
 import { readMembers, readTextMembers } from '../option-members.ts';
 import { fetchAll, formatValue, requestObject, resolvePath } from '../resource-commands.ts';
+import { deliveryResource } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { sendingSchema } from '../../../webhooks/outgoing/send-options.ts';
 import { isStandardSecret } from '../../../webhooks/outgoing/outgoing-signature.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
-import { describeSight } from '../operation/bound-tokens.ts';
+import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
@@ -21,27 +23,34 @@ import type { WebhookKind } from './webhook-changes.ts';
 
 export const OUTGOING: WebhookKind = {
   resource: outgoingResource,
+  work: deliveryResource,
   chooseSecretShape: chooseOutgoingSecretShape,
   wholeMembers: ['when', 'successWhen', 'signing'],
   disabledNote: 'its pending deliveries wait until it is enabled; '
     + 'an event until then makes no delivery for it, but outgoingwebhook:backfill can',
   resolveAddress: async (_, { httpMethod, targetUrl }) =>
     `${formatValue(httpMethod)} ${formatValue(targetUrl)}`,
-  noteChange: noteSight,
+  noteChange: noteBoundTokens,
   describeSecret: ({ signing }, secret) => signing !== undefined || isStandardSecret(secret) ? null
     : 'the text of the secret is the key, as it does not begin with whsec_: libraries such as '
       + 'standardwebhooks and svix do not verify with it; outgoingwebhook:rotate-secret without '
       + '--secret-file makes one that they take',
 };
 
-/** Tokens of customers are bound to webhooks by name. */
-async function noteSight(
+const HEARD_MEMBERS = ['triggerEvent', 'triggerEvents', 'when'];
+
+/** Tokens of customers are bound to webhooks by name, and see what these hear. */
+async function noteBoundTokens(
   context: CommandContext, before: JsonObject | null, after: JsonObject | null,
 ): Promise<void> {
-  if (before !== null && after !== null && before['name'] === after['name']) return;
+  const changes = (names: readonly string[]): boolean => before === null || after === null
+    || names.some((name) => encodeJson(before[name]) !== encodeJson(after[name]));
+  if (!changes(['name', ...HEARD_MEMBERS])) return;
   const tokens = await fetchAll(context, '/api/tokens');
-  const notes = describeSight(tokens, before, after, systemClock.now());
+  const notes = changes(['name']) ? describeSight(tokens, before, after, systemClock.now()) : [];
   for (const note of notes) context.output.note(note);
+  if (after !== null) await noteUnconditional(context, tokens, ({ identifier }) =>
+    identifier === after['identifier']);
 }
 
 /**

@@ -19,6 +19,8 @@ import { WEBHOOK_READERS } from './webhook-members.ts';
 /** The differences between the commands of incoming and of outgoing webhooks. */
 export type WebhookKind = {
   readonly resource: Resource;
+  /** The things that wait for a webhook, and end with it. */
+  readonly work: Pick<Resource, 'path' | 'noun' | 'plural'>;
   /** Resolves with the address to show: where requests arrive, or where they are sent. */
   readonly resolveAddress: (context: CommandContext, webhook: JsonObject) => Promise<string>;
   /** The shape of a secret to be generated. */
@@ -82,14 +84,22 @@ async function update(context: CommandContext, kind: WebhookKind): Promise<void>
 }
 
 async function deleteWebhook(
-  context: CommandContext, { resource, noteChange }: WebhookKind,
+  context: CommandContext, { resource, work, noteChange }: WebhookKind,
 ): Promise<void> {
   const identifier = await resolveId(context, resource);
   const { record } = await fetchRecord(context, resource, identifier);
   const apiClient = await context.openApiClient();
+  const { headers } = await apiClient.request({
+    method: 'GET', path: `${work.path}?hook=${identifier}&status=pending&limit=1`,
+  });
   await apiClient.request({ method: 'DELETE', path: recordPath(resource, identifier) });
   await context.output.result({ identifier, deleted: true },
     `deleted ${resource.noun} ${identifier}`);
+  const waitingCount = Number(headers['x-total-count']);
+  if (waitingCount > 0) {
+    context.output.note(waitingCount === 1 ? `1 ${work.noun} that waited for it has ended with it`
+      : `${waitingCount} ${work.plural} that waited for it have ended with it`);
+  }
   await noteChange?.(context, record, null);
 }
 

@@ -8,6 +8,7 @@ import { ALL_WAYS, WAYS, inPlace } from '../../place.ts';
 import type { Place } from '../../place.ts';
 
 const SECRET = 'a-secret-of-the-tests-that-is-nowhere';
+const CRM_SECRET = `whsec_${Buffer.from(SECRET).toString('base64')}`;
 const ENVIRONMENT = { GH_SECRET: SECRET };
 const SHELF = {
   actionConfigurations: [{ identifier: 'to-log', actionType: 'log', options: { level: 'info' } }],
@@ -35,7 +36,7 @@ function apply(
   const path = join(folder, 'shelf.json');
   writeFileSync(path, JSON.stringify(shelf));
   mkdirSync(join(folder, 'secrets'), { recursive: true });
-  writeFileSync(join(folder, 'secrets/crm'), `${SECRET}-of-the-crm\n`);
+  writeFileSync(join(folder, 'secrets/crm'), `${CRM_SECRET}\n`);
   return run(['apply', '--file', path, ...words], { environment: ENVIRONMENT, ...options });
 }
 
@@ -107,7 +108,7 @@ for (const way of WAYS) {
       });
       assert.equal(exported.stdout.includes(SECRET), false);
       await inPlace('without a server', async (elsewhere) => {
-        const environment = { ...ENVIRONMENT, CRM_SECRET: `${SECRET}-of-the-crm` };
+        const environment = { ...ENVIRONMENT, CRM_SECRET };
         const { code, stderr } =
           await apply(elsewhere, JSON.parse(exported.stdout) as Shelf, [], { environment });
         assert.deepEqual([code, stderr], [0, '']);
@@ -177,6 +178,31 @@ test('what waits is counted, and deleted with --yes alone where nobody can be as
     });
     assert.deepEqual(await apply(place, SMALLER, ['--prune', '--yes']),
       { code: 0, stdout: `${plan}applied: 1 change\n`, stderr: '' });
+  }));
+
+test('what waits for a webhook that is deleted is counted', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF);
+    await place.run(['event:emit', '--name', 'crm.one', '--payload', '{}']);
+    const outgoing = await place.run(['outgoingwebhook:delete', 'crm']);
+    assert.match(outgoing.stderr, /^hookshelf: 1 delivery that waited for it has ended with it\n$/);
+    assert.equal((await place.run(['incomingwebhook:delete', 'gh'])).stderr, '');
+  }));
+
+test('a secret that the libraries of receivers do not take is told when it is set', () =>
+  inPlace('without a server', async (place) => {
+    const [{ secret: _, ...webhook } = {}] = SHELF.outgoingWebhooks;
+    const withSecrets = (...secrets: readonly string[]): Shelf => ({
+      outgoingWebhooks: secrets.map((secret, index) =>
+        ({ ...webhook, name: `crm-${index}`, secret })),
+    });
+    const whsec = `whsec_${Buffer.alloc(32).toString('base64')}`;
+    const { stderr } = await apply(place, withSecrets('aa', whsec, 'bb'));
+    assert.match(stderr, /^hookshelf: outgoing webhooks crm-0, crm-2: the text of the secret is /);
+    assert.equal(stderr.split('\n').length, 2);
+    assert.equal((await apply(place, withSecrets('aa', whsec, 'bb'))).stderr, '');
+    assert.match((await apply(place, withSecrets('aa', 'cc', 'bb'))).stderr,
+      /^hookshelf: outgoing webhook crm-1: the text of the secret is the key/);
   }));
 
 test('a set prunes what it made, and nothing of another set', () =>

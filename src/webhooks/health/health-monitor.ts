@@ -418,7 +418,7 @@ export function explainState(
   const lastReason = lastFailure?.reason ?? null;
   if (state === 'failing') return lastReason;
   if (disabledReason === 'gone') return 'its target answered 410';
-  if (disabledReason !== 'failing') return 'somebody switched it off';
+  if (disabledReason !== 'failing') return 'switched off by hand, or by a file';
   return `every attempt failed for too long${lastReason === null ? '' : `: ${lastReason}`}`;
 }
 

@@ -111,9 +111,14 @@ function formatState(
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
 }
 
-function formatReason(health: JsonValue | undefined): string | null {
+function formatReason(
+  health: JsonValue | undefined, { disabledReason, description }: JsonObject,
+): string | null {
   const { reason = null } = isJsonObject(health) ? health : {};
-  return reason === null ? null : String(reason);
+  if (reason === null) return null;
+  // A webhook that a converted file has off says there why.
+  return disabledReason === 'manual' && typeof description === 'string'
+    ? `${String(reason)}: ${description}` : String(reason);
 }
 
 function formatSince(health: JsonValue | undefined): string | null {

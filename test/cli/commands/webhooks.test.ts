@@ -91,7 +91,8 @@ for (const way of WAYS) {
     const id = String(hook['identifier']);
     const file = join(place.folder, 'secret');
     writeFileSync(file, 'from a file\n');
-    const plain = await place.json([...create, 'plain', '--secret-file', file, '--disabled']);
+    const plain = await place.json([...create, 'plain', '--secret-file', file, '--disabled',
+      '--description', 'Why it is off']);
     assert.deepEqual([plain['enabled'], plain['hasSecret'], 'secret' in plain],
       [false, true, false]);
     const renamed = await place.json(['incomingwebhook:update', '--id', id, '--path-segment',
@@ -110,7 +111,8 @@ for (const way of WAYS) {
     const gone = await place.run(['incomingwebhook:show', '--id', id]);
     assert.deepEqual([gone.code, /there is no incoming webhook/.test(gone.stderr)], [1, true]);
     const list = await place.run(['incomingwebhook:list', '--state', 'off']);
-    assert.match(list.stdout, /plain +off \(manual\) +\S+ +somebody switched it off +yes/);
+    assert.match(list.stdout,
+      /plain +off \(manual\) +\S+ +switched off by hand, or by a file: Why it is off +yes/);
     const failing = await place.run(['incomingwebhook:list', '--state', 'failing']);
     assert.match(failing.stderr + failing.stdout, /no incoming webhooks/);
     const rejecting = await place.run(['outgoingwebhook:list', '--state', 'rejecting']);

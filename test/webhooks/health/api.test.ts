@@ -45,7 +45,8 @@ test('what was never tried is healthy since its making, or off since then', asyn
     const one = `${path}/${String(json['identifier'])}`;
     const off = (await relay.ask('PATCH', one, { enabled: false })).json;
     assert.deepEqual(off['health'], {
-      state: 'off', since: off['disabledAt'], reason: 'somebody switched it off', ...untried,
+      state: 'off', since: off['disabledAt'], reason: 'switched off by hand, or by a file',
+      ...untried,
     });
     const on = (await relay.ask('PATCH', one, { enabled: true })).json;
     await until('it is healthy since then', async () =>

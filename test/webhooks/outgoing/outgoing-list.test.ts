@@ -119,7 +119,8 @@ test('the reason stands in the list of those that fail or are off', async () => 
   const { text } = await ask('sort=state');
   const shown = (JSON.parse(text) as { health: { reason?: string } }[]).slice(0, 4)
     .map(({ health }) => health.reason);
-  assert.deepEqual(shown, ['HTTP 500', 'HTTP 500', 'somebody switched it off', undefined]);
+  assert.deepEqual(shown,
+    ['HTTP 500', 'HTTP 500', 'switched off by hand, or by a file', undefined]);
 });
 
 test('incoming webhooks are searched and sorted, too', async () => {

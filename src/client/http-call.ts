@@ -22,7 +22,7 @@ type HttpCallOptions = {
 
 export class HttpCall {
   /** How many attempts have begun. */
-  attempts = 0;
+  attemptCount = 0;
   readonly #request: PreparedRequest;
   readonly #options: HttpCallOptions;
   readonly #startedMs: number;
@@ -46,17 +46,22 @@ export class HttpCall {
   /** Begins the first attempt, and after each wait the next. */
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
-    // The first attempt has all of the time, so that its error names the timeout that was set.
-    const leftMs = policy.totalTimeoutMs - (this.attempts === 0 ? 0 : this.#elapsedMs());
-    this.attempts += 1;
+    // A time-out error names the milliseconds that the attempt had. Nothing is subtracted for the
+    // first attempt, so that its error names the timeout that was set, and not some less.
+    const leftMs = policy.totalTimeoutMs - (this.attemptCount === 0 ? 0 : this.#elapsedMs());
+    this.attemptCount += 1;
     this.#attempt = new HttpAttempt(this.#request, clock, (outcome) => this.#onOutcome(outcome));
     // A wait may end late, with no time left: the attempt that was promised begins even so.
     this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
   }
 
-  /** Ends the call with `error`, in the midst of an attempt or of a wait. */
+  /**
+   * Ends the call with `error`, in the midst of an attempt or of a wait. Does nothing before the
+   * start of the call and after its end.
+   */
   abandon(error: NetworkError): void {
     if (this.#retryTimer === null) {
+      // The attempt hands the error to `#onOutcome`, which finds it final.
       this.#attempt?.abandon(error);
       return;
     }
@@ -79,7 +84,7 @@ export class HttpCall {
     this.#options.logger.debug('trying again', {
       host: this.#request.pool.destination.authority,
       because: outcome instanceof HttpResponse ? outcome.statusCode : outcome.code,
-      attempts: this.attempts,
+      attempts: this.attemptCount,
       delayMs,
     });
     this.#options.waitingCalls.add(this);
@@ -95,10 +100,10 @@ export class HttpCall {
     if (outcome instanceof HttpResponse) {
       if (!isTransientStatus(outcome.statusCode)) return null;
       const retryAfterMs = parseRetryAfter(outcome.headers['retry-after'], clock.now());
-      return nextDelayMs(this.attempts, this.#elapsedMs(), retryAfterMs, policy);
+      return nextDelayMs(this.attemptCount, this.#elapsedMs(), retryAfterMs, policy);
     }
     if (!isTransientError(outcome)) return null;
-    return nextDelayMs(this.attempts, this.#elapsedMs(), null, policy);
+    return nextDelayMs(this.attemptCount, this.#elapsedMs(), null, policy);
   }
 
   #elapsedMs(): number {
@@ -106,7 +111,8 @@ export class HttpCall {
   }
 
   #finish(outcome: HttpOutcome): void {
-    outcome.attempts = this.attempts;
+    // The last attempt, whose outcome this is, knows nothing of those before it.
+    outcome.attempts = this.attemptCount;
     this.#attempt = null;
     this.#onEnd(outcome);
   }

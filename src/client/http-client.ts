@@ -208,7 +208,7 @@ class NodeHttpClient implements HttpClient {
 
   #count(call: HttpCall, outcome: HttpOutcome): void {
     this.#counts.calls += 1;
-    this.#counts.attempts += call.attempts;
+    this.#counts.attempts += call.attemptCount;
     if (outcome instanceof HttpResponse) return;
     this.#counts.failures += 1;
     if (outcome.kind !== 'proxy' && !outcome.isProxyFailure) return;

@@ -27,7 +27,10 @@ export interface AppendRequest {
 }
 
 export interface Journal {
-  /** The sequence of the last transaction that is committed and applied; 0 before the first. */
+  /**
+   * The sequence of the last committed transaction; 0 before the first. All up to it are applied,
+   * but within `onEnded`: that counts the transactions of the append, which it must apply now.
+   */
   readonly sequence: number;
   /**
    * The error with which appends are refused now; null: they are taken. Transactions still run, and

@@ -103,7 +103,7 @@ export class GroupCommit implements AppendRequest {
     const deferredMax = Math.min(DEFERRED_MAX, stagedBytesMax / DEFERRED_BYTES);
     if (journal.isContended && this.#deferred.length < deferredMax) {
       this.#deferred.push(submission);
-      this.#openWindow();
+      this.#openWindowIfIdle();
     } else {
       if (this.#deferred.length > 0) this.#stageDeferred();
       this.#stage(submission);
@@ -114,7 +114,10 @@ export class GroupCommit implements AppendRequest {
     for (const submission of this.#deferred.splice(0)) this.#stage(submission);
   }
 
-  /** Calls `apply`, which changes the committed state, and runs everything staged once more. */
+  /**
+   * Calls `apply`, which changes the committed state, and runs everything staged once more. For
+   * the transactions of other nodes: see `ReplicatedRecords.accept`.
+   */
   rebase(apply: () => void): void {
     const batches = this.#abandonAll();
     apply();
@@ -124,7 +127,10 @@ export class GroupCommit implements AppendRequest {
     notifyDependents(batches);
   }
 
-  /** Rejects everything staged, none of which may have been written. */
+  /**
+   * Rejects everything staged and deferred. Called when the records must be loaded anew from the
+   * log of several nodes, and only if nothing of that can have been written.
+   */
   rejectAll(error: AppError): void {
     this.#failStaged(error, error);
   }
@@ -173,6 +179,7 @@ export class GroupCommit implements AppendRequest {
       return;
     }
     const rejection = this.#findTransactionRejection(transaction);
+    // The rejection tells nothing of the records that were read, so these need not be durable.
     if (rejection !== null) {
       transaction.undo();
       submission.reject(rejection);
@@ -181,12 +188,13 @@ export class GroupCommit implements AppendRequest {
     transaction.join(this.#gathering.number);
     this.#gathering.submissions.push({ submission, transaction });
     this.#gathering.bytes += transaction.bytes;
-    this.#openWindow();
+    this.#openWindowIfIdle();
   }
 
   /** Why a transaction that has run may not be written; null when it may. */
   #findTransactionRejection({ bytes, operations }: StagedTransaction): AppError | null {
     const { journal: { failure, batchBytesMax, recordBytesMax }, staging } = this.#options;
+    // Any other failure may have passed when the batch is appended.
     if (failure?.code === 'unknown_outcome') return failure;
     if (recordBytesMax !== Infinity && staging.recordBytes > recordBytesMax
       && growsRecords(operations)) {
@@ -199,9 +207,10 @@ export class GroupCommit implements AppendRequest {
   }
 
   /**
-   * Completes a transaction that has written nothing, once all that it has read is durable: after
-   * the batch whose staged records it has read, or, where other nodes write too, if the state that
-   * it has read is no older than the call. If the batch fails or the state is older it runs again.
+   * Completes a transaction that has written nothing, once all that it has read is durable. If it
+   * has read staged records, it waits for their batch, `batchNumber`, and runs again if that fails.
+   * If it has read committed records alone (null), it is completed at once, unless other nodes
+   * write as well and its state may be older than the call: then it runs again on a newer state.
    */
   #completeAfter(
     batchNumber: number | null, submission: Submission, complete: () => void,
@@ -230,14 +239,14 @@ export class GroupCommit implements AppendRequest {
     else submission.reject(rejection);
   }
 
-  #openWindow(): void {
+  #openWindowIfIdle(): void {
     if (this.#isBusy || this.#waitingCount === 0) return;
     this.#isBusy = true;
     setImmediate(this.#checkWindow);
   }
 
   readonly #checkWindow = (): void => {
-    if (this.#window.closesThisTurn(this.#waitingCount, this.#gathering.bytes)) {
+    if (this.#window.countTurn(this.#waitingCount, this.#gathering.bytes)) {
       this.#options.journal.append(this);
     } else {
       setImmediate(this.#checkWindow);
@@ -276,7 +285,7 @@ export class GroupCommit implements AppendRequest {
       return;
     }
     this.#isBusy = false;
-    this.#openWindow();
+    this.#openWindowIfIdle();
     if (!this.#isBusy) this.#onIdle?.();
   }
 
@@ -299,6 +308,7 @@ export class GroupCommit implements AppendRequest {
 
   #apply(submissions: readonly StagedSubmission[]): void {
     const { collections, feed, journal } = this.#options;
+    // The journal counts these transactions already.
     let sequence = journal.sequence - submissions.length;
     for (const { transaction } of submissions) {
       sequence += 1;
@@ -324,6 +334,7 @@ export class GroupCommit implements AppendRequest {
     const batches = [...this.#inFlight === null ? [] : [this.#inFlight], this.#gathering];
     this.#inFlight = null;
     const submissions = batches.flatMap((batch) => batch.submissions);
+    // Nothing is staged, and nobody depends on staged records: the batch may go on gathering.
     if (submissions.length === 0) return batches;
     this.#gathering = createBatch(this.#gathering.number + 1);
     this.#options.staging.abandonAll(submissions.map(({ transaction }) => transaction));
@@ -332,8 +343,8 @@ export class GroupCommit implements AppendRequest {
 }
 
 /**
- * Each write makes a submission, so it has plain fields alone: closures, with two more promises on
- * the way of a body, took 3 % more instructions.
+ * A submission with the type of its result. Each write makes one, so it is a class with plain
+ * fields: three closures, with two more promises on the way of a body, took 3 % more instructions.
  */
 class TypedSubmission<T> implements Submission {
   isFresh = false;
@@ -405,8 +416,11 @@ export class BatchWindow {
   /** Turns in a row without a new transaction. */
   #quietTurns = 0;
 
-  /** Counts one turn. True when the window closes; the next call opens another one. */
-  closesThisTurn(transactions: number, bytes: number): boolean {
+  /**
+   * Counts one turn, at whose end `transactions` have gathered, of `bytes` in all. Returns whether
+   * the window closes with it; the next call opens another window.
+   */
+  countTurn(transactions: number, bytes: number): boolean {
     this.#turns += 1;
     this.#quietTurns = transactions === this.#lastCount ? this.#quietTurns + 1 : 0;
     const isOver = this.#quietTurns >= QUIET_TURNS || this.#turns >= TURNS_MAX

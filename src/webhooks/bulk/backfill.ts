@@ -51,7 +51,7 @@ export function createBackfill(store: Store, work: BackfillWork): JobKind {
           webhookId: readWebhookId(filter), isBound: job.token !== undefined,
         });
         const nextId = deriveIds(seed);
-        stageDeliveries(transaction, missedEvents, {
+        stageMissedDeliveries(transaction, missedEvents, {
           webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(job.id),
         });
         return { done: missedEvents.length, failed: 0 };
@@ -127,7 +127,7 @@ function reserveUnlessHeld(
   }
 }
 
-function stageDeliveries(
+function stageMissedDeliveries(
   transaction: Transaction, missedEvents: readonly MissedEvent[],
   { webhookId: hook, nextId, nowMs, beginMs }: {
     readonly webhookId: string; readonly nextId: () => string;

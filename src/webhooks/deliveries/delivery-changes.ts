@@ -2,6 +2,7 @@
  * The durable queue of deliveries to webhooks and of forwards, and every change of one. Deliveries
  * to routes are records of the same collection, but of another queue: see inbox/request-changes.ts.
  */
+import { assert } from '../../base/assert.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
 import { isSameMemory, type ItemSpec } from '../work/item-spec.ts';
@@ -45,18 +46,20 @@ export function followDeliveries(
 }
 
 /**
- * Stages a new event or a queued forward with the pending deliveries that it implies, and returns
- * these. `json` is its record. The caller has reserved room. QueueWorker learns of the deliveries
- * once they are committed, as it follows the collection.
+ * Stages an event for one webhook, or a queued forward, with its one pending delivery, which its
+ * record `json` implies, and returns the delivery. The caller has reserved room. QueueWorker learns
+ * of the delivery once it is committed, as it follows the collection. For an event that any number
+ * of webhooks hear, see `EventPublisher`.
  */
-export function stageEventWithDeliveries(
+export function stageEventWithDelivery(
   transaction: Transaction, event: DeliveredEvent, json: string,
-): readonly Delivery[] {
+): Delivery {
+  const [delivery, ...others] = createEventDeliveries(event);
+  assert(delivery !== undefined && others.length === 0, 'the event has one delivery');
   // The event comes first: when a delivery is applied, its event must be there.
   transaction.put(eventCollection.name, event.identifier, json);
-  const deliveries = createEventDeliveries(event);
-  for (const delivery of deliveries) stageDelivery(transaction, delivery, true);
-  return deliveries;
+  stageDelivery(transaction, delivery, true);
+  return delivery;
 }
 
 /** An ended delivery's place is free for the event in the same transaction that tells of it. */

@@ -163,13 +163,28 @@ export type DeliveredEvent = {
   readonly webhookIds: readonly (string | null)[];
 };
 
+/** Creates the deliveries that the record of an event implies. */
 export function createEventDeliveries(
   { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
 ): Delivery[] {
-  const nextId = deriveIds(eventId);
-  return webhookIds.map((hook) => createDelivery({
-    identifier: nextId(), hook, event, eventId, queuedAt: deliverAt, nextAttemptAt: deliverAt,
-  }, createdAt));
+  return createDeliveries(deriveIds(eventId), webhookIds,
+    { event, eventId, queuedAt: deliverAt, nextAttemptAt: deliverAt }, createdAt);
+}
+
+/**
+ * Creates deliveries of one event. The deliveries that are staged with it must be, byte for byte,
+ * those that its record implies: so both are made here.
+ */
+export function createDeliveries(
+  nextId: () => string, webhookIds: DeliveredEvent['webhookIds'],
+  { event, eventId, queuedAt, nextAttemptAt }: {
+    readonly event: string | null; readonly eventId: string;
+    readonly queuedAt?: string | null | undefined;
+    readonly nextAttemptAt?: string | null | undefined;
+  }, at: string,
+): Delivery[] {
+  return webhookIds.map((hook) => createDelivery(
+    { identifier: nextId(), hook, event, eventId, queuedAt, nextAttemptAt }, at));
 }
 
 /** Derives ids, which sort after `seed`: the event's own id for deliveries made with the event. */

@@ -3,7 +3,6 @@
  * and that nobody else hears, with its one delivery. A delayed one has its delivery at once, whose
  * first attempt is at that time; it is no delayed event, as who hears it is known.
  */
-import { assert } from '../../base/assert.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -13,7 +12,7 @@ import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { stageEventWithDeliveries } from './delivery-changes.ts';
+import { stageEventWithDelivery } from './delivery-changes.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
 import { encodeEvent, type EventHead } from './event-record.ts';
@@ -64,8 +63,7 @@ export async function sendDurably(
       throw notFoundError('outgoing webhook', webhookName);
     }
     capacity.reserve(transaction, 1, bytes);
-    const [delivery] = stageEventWithDeliveries(transaction, head, json);
-    assert(delivery !== undefined, 'one webhook gets one delivery');
+    const delivery = stageEventWithDelivery(transaction, head, json);
     onStaged(transaction, delivery);
     return delivery;
   });

@@ -16,7 +16,7 @@ import { deriveIds } from '../../base/uuid.ts';
 import type { Change, FindRecord, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { createDelivery, deriveDeliveryIds } from './delivery.ts';
+import { createDeliveries, deriveDeliveryIds } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../work/item-spec.ts';
 import { retryUntilWritten } from '../work/write-retry.ts';
 import type { RelayContext } from '../relay-context.ts';
@@ -63,13 +63,11 @@ function stageChunk(
   { identifier: eventId, seed, createdAt, event, hooks, queuedAt }: FanOut, start: number,
   isImplied = false,
 ): readonly string[] {
-  const nextId = deriveIds(seed, start);
-  return hooks.slice(start, start + CHUNK_ITEMS_MAX).map((hook) => {
-    const identifier = nextId();
-    const delivery = createDelivery({ identifier, hook, event, eventId, queuedAt }, createdAt);
-    stageDelivery(transaction, delivery, isImplied);
-    return identifier;
-  });
+  const webhookIds = hooks.slice(start, start + CHUNK_ITEMS_MAX);
+  const deliveries = createDeliveries(
+    deriveIds(seed, start), webhookIds, { event, eventId, queuedAt }, createdAt);
+  for (const delivery of deliveries) stageDelivery(transaction, delivery, isImplied);
+  return deliveries.map(({ identifier }) => identifier);
 }
 
 export class FanOuts {

@@ -18,7 +18,7 @@ import type { FindRecord } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
-import { stageEventWithDeliveries } from './delivery-changes.ts';
+import { stageEventWithDelivery } from './delivery-changes.ts';
 import type { Delivery } from './delivery.ts';
 import {
   decodeEventHead, encodeEvent, findEventHead, readPayloadBytes, type EventHead,
@@ -36,12 +36,11 @@ export async function queueForward(
   const origin = { identifier: makeId(), createdAt: formatTimestamp(clock.now()) };
   const json = encodeForward(origin, forward);
   const bytes = Buffer.byteLength(json);
-  const [delivery] = await store.transact((transaction) => {
+  const delivery = await store.transact((transaction) => {
     capacity.reserve(transaction, 1, bytes);
-    return stageEventWithDeliveries(
+    return stageEventWithDelivery(
       transaction, { ...origin, name: null, webhookIds: [null] }, json);
   });
-  assert(delivery !== undefined, 'a forward has one delivery');
   return delivery.identifier;
 }
 

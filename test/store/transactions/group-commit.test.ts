@@ -202,7 +202,7 @@ function countTurns(counts: (turn: number) => number, bytesEach = 500): number {
   const window = new BatchWindow();
   for (let turn = 0; ; turn += 1) {
     const count = counts(turn);
-    if (window.closesThisTurn(count, count * bytesEach)) return turn;
+    if (window.countTurn(count, count * bytesEach)) return turn;
   }
 }
 
@@ -222,7 +222,7 @@ test('a batch closes at once when it is large', () => {
 
 test('the window opens anew for each batch', () => {
   const window = new BatchWindow();
-  const ask = (count: number) => window.closesThisTurn(count, count);
+  const ask = (count: number) => window.countTurn(count, count);
   assert.deepEqual([ask(5), ask(5), ask(5)], [false, false, true]);
   assert.deepEqual([ask(5), ask(6), ask(6), ask(6)], [false, false, false, true]);
 });

@@ -89,7 +89,12 @@ export type Scheme = {
     readonly param?: string;
     readonly encoding: Encoding;
   };
-  /** Absent: no time is signed. It has either `from` or `param`. */
+  /**
+   * The time of the request, whose age is limited. It has either `from` or `param`. The signature
+   * covers the time if `content` holds `{timestamp}`, or the body in which `from` finds the time.
+   * Any other time may be changed by whoever replays a request, so its limit keeps out no replay.
+   * Absent: the request has no time.
+   */
   readonly timestamp?: {
     /** A place of its own, such as the header `X-Slack-Request-Timestamp`. */
     readonly from?: ValueSources;

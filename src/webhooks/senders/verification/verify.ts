@@ -2,11 +2,12 @@
  * Verifies that a request is its sender's. This is the only interpreter of schemes: a new sender is
  * a row in a table of presets/, and nothing here knows a sender by name.
  *
- * The checks come in one order: configuration, secret, presence of the signature, its form,
- * presence of time and id, match, age. The age is checked after the signature only, and limited in
- * the past and in the future. The signed bytes are the raw bytes. The time of a comparison does not
- * depend on where the first wrong byte is. Findings are for the webhook's owner: they hold neither
- * a secret nor an expected signature.
+ * The checks come in this order, and the first that fails is the verdict: configuration, secret,
+ * presence of the signature, its form, the signed time, the signed id, the plain body, match, age.
+ * The age comes last, so that only a genuine request is called stale; it is limited in the past and
+ * in the future. The signed bytes are the raw bytes. The time of a comparison does not depend on
+ * where the first wrong byte is. Findings are for the webhook's owner: they hold neither a secret
+ * nor an expected signature.
  */
 import { assert } from '../../../base/assert.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
@@ -33,7 +34,7 @@ export type Quirk = {
   readonly urls?: (url: string, reader: RequestReader) => Iterable<string>;
   /** Checks the rest after the match; gives a finding if it is wrong. */
   readonly check?: (reader: RequestReader) => string | null;
-  /** Checks what a genuine request holds; gives a finding if it is answered 400. */
+  /** Checks that a genuine request is whole; gives a finding if it is not, for an answer 400. */
   readonly findContentProblem?: (reader: RequestReader) => string | null;
   /**
    * For signing: the query parameter that makes the signature cover this body. null: the body needs
@@ -43,7 +44,7 @@ export type Quirk = {
 };
 
 type VerifierKey = VerificationKey & {
-  /** The secret that the key is made from. */
+  /** Tells from which secret of the webhook the key is made. */
   readonly role: SecretRole;
   /** The key is invalid from then on; Infinity for the current key. */
   readonly validUntilMs: number;
@@ -57,7 +58,7 @@ export type Verifier = {
   readonly origins: readonly string[];
   /** Requests a minute that the webhook takes, or `*`, for a handshake. */
   readonly ratePerMinute: string;
-  /** Until then the secret that a handshake brings is taken, if there is none; 0: none is. */
+  /** A webhook without a secret takes the secret of a handshake until this time; 0: never. */
   readonly awaitsSecretUntilMs: number;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
@@ -124,6 +125,7 @@ export function createVerifier(input: {
   const content = parseContent(scheme.content);
   return {
     scheme, settings, origins, ratePerMinute, awaitsSecretUntilMs, keys, quirk, problem, content,
+    // `{token}` is another name of `{id}`, and not the secret of the algorithm `token`.
     needsId: content.some((part) => part.kind === 'id' || part.kind === 'token'),
     needsPlainBody: content.some((part) => part.kind === 'plainBody'),
     toleranceMs: toleranceS === null ? null : toleranceS * 1000,
@@ -138,11 +140,13 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   if ('finding' in signatureSet) return signatureSet;
   const signedTime = readSignedTime(scheme, reader, signatureSet.time);
   if ('finding' in signedTime) return signedTime;
-  const id = verifier.needsId ? reader.read(scheme.id ?? []) ?? '' : null;
-  if (id === '') return createRejection('parts', `no ${describeSources(scheme.id)}`);
-  const plainBody = verifier.needsPlainBody ? reader.plainBody() : reader.request.body;
-  if (!isDecoded(plainBody)) return createRejection('parts', plainBody.reason);
-  const values = { timestamp: signedTime.text, id: id ?? '' };
+  const id = readSignedId(verifier, reader);
+  if (typeof id !== 'string') return id;
+  if (verifier.needsPlainBody) {
+    const plainBody = reader.plainBody();
+    if (!isDecoded(plainBody)) return createRejection('parts', plainBody.reason);
+  }
+  const values = { timestamp: signedTime.text, id };
   const matchingKey = findMatch(verifier, reader, values, signatureSet.signatures, nowMs);
   if (matchingKey === null) {
     return problem ?? createRejection('mismatch', 'the signature is not that of this request');
@@ -152,7 +156,7 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   return verifyAge(verifier, matchingKey.role, signedTime.atMs, nowMs);
 }
 
-/** An unusable secret has replaced a secret that is still valid. */
+/** Whether the current secret is unusable while a previous secret can still verify requests. */
 function hasValidPreviousKey({ problem, keys }: Verifier, nowMs: number): boolean {
   return problem?.check === 'secret' && keys.some(({ validUntilMs }) => nowMs < validUntilMs);
 }
@@ -199,7 +203,10 @@ function isSignedBy(
   return loadCrypto().verify(hash, data, key, signature);
 }
 
-/** Verifies a request that holds the secret itself, as every value of a path with `[]` must. */
+/**
+ * Verifies a request that holds the secret itself, for the algorithm `token`. Where a path with
+ * `[]` finds several values, each must be the secret.
+ */
 function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
   const { scheme, scheme: { signature }, keys } = verifier;
   const source = findTokenSource(scheme, reader);
@@ -264,6 +271,15 @@ function describeTimeSource({ from, param }: NonNullable<Scheme['timestamp']>): 
   return from === undefined ? `time \`${param ?? ''}\`` : describeSources(from);
 }
 
+/** Reads the value of `{id}`; '' if the content does not hold it. */
+function readSignedId(
+  { scheme, needsId }: Verifier, reader: RequestReader,
+): string | SenderRejection {
+  if (!needsId) return '';
+  const id = reader.read(scheme.id ?? []) ?? '';
+  return id === '' ? createRejection('parts', `no ${describeSources(scheme.id)}`) : id;
+}
+
 function verifyAge(
   { toleranceMs }: Verifier, secret: SecretRole, atMs: number | null, nowMs: number,
 ): SenderVerdict {
@@ -298,7 +314,10 @@ const DIGITS = /^[0-9]{1,16}$/;
  */
 const SECONDS_BELOW = 100_000_000_000;
 
-/** The time that a sender signed, in milliseconds. `problem` is a fragment behind its place. */
+/**
+ * Parses the time that a sender signed, into milliseconds since the epoch. `problem` goes on after
+ * the place of the time in a sentence: `is no RFC 3339 time`.
+ */
 function parseSignedTime(text: string, unit: TimeUnit): number | { readonly problem: string } {
   if (unit === 'iso') return parseTime(text) ?? { problem: 'is no RFC 3339 time' };
   if (unit === 'http-date') {

@@ -169,7 +169,8 @@ export class EventPublisher implements AudienceFinder {
     const hops = nextHop(inputs.hops, () => describeAudience(this.#webhooks, name, findAudience()));
     // Which webhooks hear a delayed event is decided when it begins.
     const webhookIds = deliverAt === undefined ? findAudience() : [];
-    return webhookIds.length > 0 ? this.#stageWithDeliveries(transaction, emission, hops, webhookIds)
+    return webhookIds.length > 0
+      ? this.#stageWithDeliveries(transaction, emission, hops, webhookIds)
       : this.#stageWithoutDeliveries(transaction, emission, hops);
   }
 

@@ -1,4 +1,7 @@
-/** Presets of platforms that begin with a handshake. See code-hosts.ts for the seconds. */
+/**
+ * Presets of all other platforms; those up to now begin with a handshake. See code-hosts.ts for the
+ * seconds.
+ */
 import { JSON_TYPE, hubSignature, jsonSample, type Preset } from './preset.ts';
 
 export const PLATFORMS: readonly Preset[] = [

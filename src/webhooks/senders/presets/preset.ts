@@ -26,7 +26,7 @@ export type Preset = {
   readonly documentation: string;
   /** The form of a new secret; absent: only the sender can make one. */
   readonly newSecret?: 'hex' | 'whsec' | 'user:password';
-  /** A request as the sender would make it, for tests. */
+  /** A request as the sender would make it: users see it, and send it to try a webhook. */
   readonly sample: {
     readonly body: string;
     readonly contentType: string;

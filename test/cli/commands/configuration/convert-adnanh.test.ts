@@ -304,6 +304,7 @@ test('prints no value for a secret, and nothing for a variable that is set', asy
 test('writes the secrets that the file holds for their owner alone, as a shell reads them',
   async () => {
     const file = join(createTemporaryFolder(), "it's.env");
+    writeFileSync(file, '');
     const { code, stdout, stderr } = await runConvert([
       { ...HOOK, ...signed("planted 'one'\n") },
       { ...HOOK, id: 'b', ...signed("{{ getenv 'KEY' }}") },
@@ -599,6 +600,10 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     'pass-file-to-command': [{ ...payload('b'), envname: 'BASH_ENV' }],
   }, ['/0/pass-file-to-command/0 disabled', '/0/pass-environment-to-command/0 disabled']],
   ['remarks', { _comment: 'a', comment: 'b' }, ['/0/_comment', '/0/comment']],
+  ['a method that is one of several', {
+    'http-methods': ['PUT', 'POST'],
+    'pass-arguments-to-command': [{ source: 'request', name: 'method' }],
+  }, ['/0/pass-arguments-to-command/0 disabled']],
   ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
     ['/0/pass-environment-to-command/0 disabled']],
   ['a command with arguments in its name', { 'execute-command': '/srv/a.sh now' },
@@ -828,6 +833,13 @@ test('lists commands of one name, hooks of one id, and hooks without a command',
   assert.deepEqual(optionsOf(conversion).map(({ command }) => command), [
     'a-198e4d3c', 'a-5c358478', 'a-198e4d3c',
   ]);
+});
+
+test('passes the only method that a hook takes as it is', () => {
+  const [options] = optionsOf(convert({
+    'http-methods': ['put'], 'pass-arguments-to-command': [{ source: 'request', name: 'method' }],
+  }));
+  assert.deepEqual(options?.['arguments'], ['PUT']);
 });
 
 test('passes arguments, variables and files as templates, and literal braces as they are', () => {

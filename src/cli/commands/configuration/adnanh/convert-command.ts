@@ -67,7 +67,7 @@ async function readHooks({ args: { operands }, io }: CommandContext): Promise<Co
 async function writeSecrets(path: string, variables: Conversion['variables']): Promise<void> {
   const lines = variables.flatMap(({ name, value }) =>
     value === null ? [] : [`${name}=${shellQuote(value)}\n`]);
-  if (existsSync(path) && statSync(path).isFile()) {
+  if (existsSync(path) && statSync(path).size > 0) {
     throw new AppError('conflict', `${path} exists, and may hold what you have added: name another `
       + 'file for the secrets, or move this one away');
   }

@@ -7,10 +7,10 @@ import { isJsonObject, mapInner, mapMembers, parseObject } from '../../../../bas
 import { messageOf } from '../../../../base/errors.ts';
 import { encodeJson } from '../../../../base/json/encode.ts';
 import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
+import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { findNearest } from '../../../../base/text/nearest.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
-import { loadCrypto } from '../../../../base/node-modules.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts';
 import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
@@ -45,10 +45,9 @@ const REMARK = /^(?:[^a-z]|(?:comment|description|note)s?$)/;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const ROUTE_NAME = 'main';
 const DESCRIPTION_LENGTH_MAX = 500;
-/** Names of webhooks that may be their paths as well. */
+/** Names of webhooks that may be their paths as well, and identifiers of configurations. */
 const NAME = /^(?!.{8}-.{4}-.{4}-.{4}-.{12}$)[a-z0-9][a-z0-9._-]{0,63}$/;
 const PATH_SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._~-]{1,128}$/;
-const IDENTIFIER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /**
  * Templates that name a variable become its value, where `environment` has it; secrets do not.
@@ -94,13 +93,12 @@ class HookNames {
   readonly segments: Set<string>;
   readonly configurations: Set<string>;
   readonly commandPaths: readonly string[];
-  /** By their names in the folder of commands. */
   readonly commands = new Map<string, ConvertedCommand>();
 
   constructor(hooks: readonly JsonObject[]) {
     const ids = hooks.map(({ id }) => textOf(id));
     this.segments = new Set(ids.filter((id) => PATH_SEGMENT.test(id)));
-    this.configurations = new Set(ids.filter((id) => IDENTIFIER.test(id)));
+    this.configurations = new Set(ids.filter((id) => NAME.test(id)));
     this.commandPaths = hooks.map(findCommandPath);
   }
 }
@@ -130,13 +128,16 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   names.ids.add(id);
   reportMembers(hook, report);
   reportTemplates(hook, pointer, report);
-  const identifier = IDENTIFIER.test(id) ? id
+  const identifier = NAME.test(id) ? id
     : chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
   const rule = convertTriggerRule(hook['trigger-rule'], report);
-  const command = convertCommand({ hook, tokenPath: rule.tokenPath, report }, identifier);
+  const allowedMethods = convertMethods(hook, report);
+  const context = { hook, allowedMethods, tokenPath: rule.tokenPath, report };
+  const command = convertCommand(context, identifier);
   const commandName = nameCommand(command, names, report);
   const members = {
     pathSegment: choosePathSegment(id, names, report),
+    allowedMethods,
     ...createMembers(hook, rule, report),
     ...rule.when === null ? { actionConfiguration: identifier }
       : { routes: [{ name: ROUTE_NAME, when: rule.when, actionConfiguration: identifier }] },
@@ -231,7 +232,6 @@ function createMembers(hook: JsonObject, rule: ConvertedRule, report: HookReport
       deduplicate: 'off',
     },
     ...allowedAddresses === null ? {} : { allowedAddresses: [...allowedAddresses] },
-    allowedMethods: convertMethods(hook, report),
     ...bodyFormat === null ? {} : { bodyFormat },
     ...jsonFields.length === 0 ? {} : { jsonFields },
     ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },

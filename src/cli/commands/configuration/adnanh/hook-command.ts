@@ -30,6 +30,7 @@ const CODE_VARIABLE = new RegExp('^(?:LD_|DYLD_|BASH_|(?:ENV|IFS|PATH|PS4|SHELLO
 
 type HookContext = {
   readonly hook: JsonObject;
+  readonly allowedMethods: readonly string[];
   /** The path of the token in the payload that verifies the sender; null: there is none. */
   readonly tokenPath: string | null;
   readonly report: HookReport;
@@ -153,12 +154,12 @@ type CommandValue = {
 
 /** The values of a list of the hook. One without a template is reported, and becomes empty. */
 function listValues(
-  { hook, tokenPath, report }: HookContext, member: string,
+  { hook, tokenPath, allowedMethods, report }: HookContext, member: string,
 ): readonly CommandValue[] {
   return report.readList(hook, member).map((given, index) => {
     const value = isJsonObject(given) ? given : {};
     const place = at(report.pointer, member, index);
-    const template = findValueTemplate(value, tokenPath);
+    const template = findValueTemplate(value, tokenPath, allowedMethods);
     if (typeof template !== 'string') {
       report.lose(place, template.reason, template.remedy);
       return { value, template: '', place };

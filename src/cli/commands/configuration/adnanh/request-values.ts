@@ -32,7 +32,7 @@ export function findValuePath(parameter: JsonObject): string | Obstacle {
 
 /** The template of a value for the command, which does not get the token at `tokenPath`. */
 export function findValueTemplate(
-  parameter: JsonObject, tokenPath: string | null,
+  parameter: JsonObject, tokenPath: string | null, [method = '', ...others]: readonly string[],
 ): string | Obstacle {
   const source = textOf(parameter['source']);
   if (source === 'string') return textOf(parameter['name']).replaceAll('{{', '\\{{');
@@ -46,7 +46,7 @@ export function findValueTemplate(
     };
   }
   if (path === 'method') {
-    return {
+    return others.length === 0 ? method : {
       reason: 'the method of a request is not given to commands',
       remedy: 'make a webhook of its own for each method, each with an argument that says so',
     };

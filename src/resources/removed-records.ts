@@ -16,6 +16,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { quote } from '../base/text/error-message.ts';
+import { decodeRecord } from './record.ts';
 import type { FoundRecord } from '../store/store-port.ts';
 
 type RemovedRecord = FoundRecord & {
@@ -36,12 +37,17 @@ const BYTES_MAX = 2 << 20;
 export class RemovedRecords {
   readonly #noun: string;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #nameMembers: readonly string[];
   /** The oldest removal comes first. */
   readonly #removals = new Map<string, RemovedRecordSet>();
   #bytes = 0;
 
-  constructor(noun: string, clock: Pick<Clock, 'now'>) {
+  /** `nameMembers` are the members by which people name a record, beside its id. */
+  constructor(
+    noun: string, clock: Pick<Clock, 'now'>, nameMembers: readonly string[] = [],
+  ) {
     this.#noun = noun;
+    this.#nameMembers = nameMembers;
     this.#clock = clock;
   }
 
@@ -62,13 +68,25 @@ export class RemovedRecords {
     this.#forgetOld();
   }
 
-  /** Throws `not_found` for a record that was not removed here in the last minute. */
-  get(id: string): readonly RemovedRecord[] {
+  /**
+   * What was removed with a record, which comes first. Of several that had the name the last one is
+   * meant. Throws `not_found` for a record that was not removed here in the last minute.
+   */
+  get(idOrName: string): readonly RemovedRecord[] {
     this.#forgetOld();
-    const removal = this.#removals.get(id);
+    const removal = this.#removals.get(idOrName) ?? this.#findByName(idOrName);
     if (removal !== undefined) return removal.records;
-    throw new AppError('not_found', `no ${this.#noun} ${quote(id)} was deleted here in the last `
-      + `${RESTORABLE_MS / 1000} s: only such a one can be put back, by its identifier`);
+    throw new AppError('not_found', `no ${this.#noun} ${quote(idOrName)} was deleted here in the `
+      + `last ${RESTORABLE_MS / 1000} s: only such a one can be put back`);
+  }
+
+  #findByName(name: string): RemovedRecordSet | undefined {
+    if (this.#nameMembers.length === 0) return undefined;
+    return [...this.#removals.values()].findLast(({ records: [removed] }) => {
+      if (removed === undefined) return false;
+      const record = decodeRecord(removed.bytes);
+      return this.#nameMembers.some((member) => record[member] === name);
+    });
   }
 
   forget(id: string): void {

@@ -63,7 +63,8 @@ export class Repository {
     this.stager = new RecordStager(options);
     this.#options = options;
     this.#records = store.collection(collection.name);
-    this.#removedRecords = new RemovedRecords(noun, clock);
+    this.#removedRecords = new RemovedRecords(noun, clock,
+      collection.hasNames === true ? collection.unique : []);
   }
 
   get size(): number {
@@ -189,14 +190,15 @@ export class Repository {
    * with it (removed-records.ts). Throws `not_found`, `conflict` when a record has taken its place
    * or the record that took it in has changed, and `invalid` when a record that it names is gone.
    */
-  async restore(id: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
+  async restore(idOrName: string, { hops, onStaged }: WriteOptions = {}): Promise<Representation> {
     const { store, resource: { noun, collection: { name, key } } } = this.#options;
     // Each change has inputs of its own: the ids of its events are drawn from their seed, and two
     // changes with one seed would give two events the same id.
     const [inputs, replacedInputs] =
       [this.stager.createInputs(hops), this.stager.createInputs(hops)];
-    const [removed, ...others] = this.#removedRecords.get(id);
+    const [removed, ...others] = this.#removedRecords.get(idOrName);
     assert(removed !== undefined);
+    const { id } = removed;
     const makeVersion = (before: Buffer | null, record: typeof removed): RecordVersion => ({
       id: record.id, before, json: record.bytes.toString(),
       updatedMs: readUpdatedMs(key, record.id, record.bytes),

@@ -20,7 +20,7 @@ import { notFoundError } from './not-found.ts';
 import type { Repository, WriteOptions } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
-import { JSON_TYPE, pathParameter } from './route-specs.ts';
+import { JSON_TYPE } from './route-specs.ts';
 import {
   ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation, type EncodedRecord,
 } from './send-representation.ts';
@@ -259,7 +259,7 @@ function restoreRoute(resource: RoutedResource, repository: ItemRepository): Htt
     operationId: `restore${schema.name}`,
     summary: `Put one ${noun} back that was deleted in the last minute, as it was`,
     access: access?.write ?? 'write',
-    parameters: [pathParameter(collection.key, `Of the deleted ${noun}`)],
+    parameters: [createKeyParameter({ collection, noun: `deleted ${noun}` })],
     responses: [
       recordResponse(resource, 200, `The ${noun} as it was`),
       ...problemResponses(404, 409, 422, 503, 507),

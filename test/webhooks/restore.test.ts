@@ -42,6 +42,24 @@ const WEBHOOKS = [
   'webhook-health', 'webhook-statistics', 'applied-records',
 ];
 
+test('a webhook comes back by its name, the one that had it last', async (context) => {
+  const relay = await startRelayFor(context);
+  await add(relay, CONFIG, { identifier: 'to-log', actionType: 'log' });
+  await add(relay, IN, { pathSegment: 'in', name: 'own', actionConfiguration: 'to-log' });
+  for (const targetUrl of ['http://first/', 'http://last/']) {
+    await add(relay, OUT, { name: 'acme', targetUrl });
+    await remove(relay, `${OUT}/acme`);
+  }
+  const { status, json, text } = await relay.ask('POST', `${OUT}/acme/restore`);
+  assert.deepEqual([status, json['targetUrl']], [200, 'http://last/'], text);
+  assert.equal((await relay.ask('POST', `${OUT}/acme/restore`)).status, 409);
+  for (const name of ['in', 'own']) {
+    await remove(relay, `${IN}/in`);
+    assert.equal((await relay.ask('POST', `${IN}/${name}/restore`)).status, 200);
+  }
+  assert.equal((await relay.ask('POST', `${IN}/in/restore`)).status, 404);
+});
+
 test('webhooks and configurations come back byte for byte, with their secrets', async (context) => {
   const relay = await startRelayFor(context);
   await add(relay, CONFIG, {

@@ -10,6 +10,10 @@ import { signBody, createSignatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;
 
+/** The headers that `createSignatureHeaders` makes. */
+export const SIGNATURE_HEADERS =
+  ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-signature'] as const;
+
 const PREFIX = 'whsec_';
 
 /**

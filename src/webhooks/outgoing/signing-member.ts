@@ -4,7 +4,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
+import { isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchemas } from '../../base/schema.ts';
 import { describeObject, type RecordOf } from '../../base/schema-types.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
@@ -26,7 +26,7 @@ import { createSigningKey, formatPublicKey, SEED_PREFIX } from '../senders/signi
 import { canHoldSeveral } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import type { Quirk } from '../senders/verification/verify.ts';
-import { findSecretProblem } from './outgoing-signature.ts';
+import { SIGNATURE_HEADERS, findSecretProblem } from './outgoing-signature.ts';
 
 const signingSchema = describeObject({
   kind: 'object',
@@ -170,13 +170,33 @@ export function sendsSecret({ signing }: JsonObject): boolean {
 
 export function findSigningProblems(webhook: JsonObject): readonly FieldError[] {
   const { secret, signing, oauth2 } = webhook;
-  const errors = !setsAuthorization(webhook) ? []
-    : findAuthorizationProblems('signing', webhook, oauth2 === undefined ? [] : ['oauth2']);
+  const errors = [
+    ...setsAuthorization(webhook)
+      ? findAuthorizationProblems('signing', webhook, oauth2 === undefined ? [] : ['oauth2']) : [],
+    ...findReplacedHeaders(webhook),
+  ];
   const problem = typeof secret === 'string' ? findDialectSecretProblem(webhook, secret)
     : MISSING_SECRET;
   const isChecked = typeof secret === 'string' || signing !== undefined;
   return isChecked && problem !== null ? [...errors, { pointer: '/secret', detail: problem }]
     : errors;
+}
+
+/** Errors for configured headers whose values the signing of each request would replace. */
+function findReplacedHeaders(webhook: JsonObject): readonly FieldError[] {
+  const { secret, headers } = webhook;
+  const scheme = findScheme(webhook);
+  if (!isJsonObject(headers) || (scheme === null && secret === undefined)) return [];
+  const signatureNames: readonly string[] = scheme === null ? SIGNATURE_HEADERS
+    : listPlacements(scheme).flatMap(([, source]) =>
+      'header' in source ? [source.header.toLowerCase()] : []);
+  return Object.keys(headers).filter((name) => signatureNames.includes(name.toLowerCase())
+    // `findAuthorizationProblems` tells of it.
+    && name.toLowerCase() !== 'authorization')
+    .map((name) => ({
+      pointer: `/headers${pointerStep(name)}`,
+      detail: 'cannot be configured, as the signing of each request sets it: remove it',
+    }));
 }
 
 const MISSING_SECRET = 'is needed by signing, which has nothing else to sign with';

@@ -379,15 +379,32 @@ test('a webhook that begins to send its secret is asked for it, moved or not', a
   assert.equal((await relay.ask('PATCH', path, { description: 'x' })).status, 200);
 });
 
-test('a configured header names the event, and none replaces a signature', async (context) => {
+test('a header that the signing sets cannot be configured', async (context) => {
+  const relay = await start(context);
+  const webhook = { targetUrl: 'http://a.example/', triggerEvent: 'a' };
+  for (const [members, name] of [
+    [{ secret: 'abc' }, 'Webhook-Id'],
+    [{ secret: 'abc' }, 'webhook-timestamp'],
+    [{ secret: 'abc' }, 'webhook-signature'],
+    [{ secret: 'abc' }, 'X-Signature'],
+    [{ secret: 'abc', signing: { preset: 'github' } }, 'X-GitHub-Delivery'],
+    [{ secret: 'abc', signing: { preset: 'github' } }, 'x-hub-signature-256'],
+  ] as const) {
+    const body = { ...webhook, ...members, headers: { [name]: '1' } };
+    const { status, text } = await relay.ask('POST', '/api/outgoing-webhooks', body);
+    assert.equal(status, 422, text);
+    assert.ok(text.includes(`"pointer":"/headers/${name}","detail":"cannot be configured`), text);
+  }
+  const unsigned = { ...webhook, headers: { 'X-Signature': 'mine' } };
+  assert.equal((await relay.ask('POST', '/api/outgoing-webhooks', unsigned)).status, 201);
+});
+
+test('a configured header names the event', async (context) => {
   const relay = await start(context);
   const target = await startTarget(context);
   const { path } = await create(relay, {
     targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
-    headers: {
-      'X-GitHub-Event': 'push', 'X-Hub-Signature-256': 'sha256=0', 'X-GitHub-Delivery': '1',
-      'X-GitHub-Hook-ID': '7',
-    },
+    headers: { 'X-GitHub-Event': 'push', 'X-GitHub-Hook-ID': '7' },
   });
   await relay.ask('POST', `${path}/send`, {});
   const [received] = target.received;

@@ -53,6 +53,8 @@ export type PermitLimits = {
 };
 
 type WaitingLine = Pick<QueueLine<TaskQueue>, 'add' | 'take'>;
+/** Attempts start while fewer shared permits than `max` are held; `line` has queues that waited. */
+type SharedPermits = { readonly max: number; readonly line: QueueLine<TaskQueue> };
 
 /** Most attempts of a queue at once that are not parked. The queue's own limit holds as well. */
 const RUNNING_MAX_BY_RESPONSIVENESS: Readonly<Record<QueueResponsiveness, number>> = {
@@ -87,9 +89,9 @@ export class Permits {
    */
   onRunnable: () => void = () => {};
   readonly #runningMax: number;
-  readonly #sharedMax: number;
-  readonly #trialMax: number;
   readonly #runningPerTargetMax: number;
+  readonly #trialPermits: SharedPermits;
+  readonly #otherPermits: SharedPermits;
   readonly #targets = new Map<string, TaskTarget>();
   /**
    * Queues that may be able to start a task. Each change that may let a queue start a task must add
@@ -98,9 +100,6 @@ export class Permits {
    * queues that wait no more.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
-  /** Queues that lacked a shared permit, for a trial and for other attempts. */
-  readonly #trialPermitLine = new QueueLine<TaskQueue>();
-  readonly #sharedPermitLine = new QueueLine<TaskQueue>();
   /** The number of attempts under way that are not parked, and how many have shared permits. */
   #runningCount = 0;
   #sharedPermitCount = 0;
@@ -109,8 +108,8 @@ export class Permits {
   constructor({ runningMax, runningPerTargetMax = Infinity }: PermitLimits) {
     this.#runningMax = runningMax;
     this.#runningPerTargetMax = runningPerTargetMax;
-    this.#sharedMax = Math.max(1, Math.floor(runningMax * SHARE));
-    this.#trialMax = Math.max(1, Math.floor(runningMax * TRIAL_SHARE));
+    this.#trialPermits = createSharedPermits(runningMax * TRIAL_SHARE);
+    this.#otherPermits = createSharedPermits(runningMax * SHARE);
   }
 
   get runningCount(): number {
@@ -257,9 +256,8 @@ export class Permits {
   #findLineToWaitIn(queue: TaskQueue): WaitingLine | null {
     if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
     if (!needsSharedPermit(queue)) return null;
-    const [sharedMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
-      : [this.#sharedMax, this.#sharedPermitLine];
-    return this.#sharedPermitCount < sharedMax ? null : line;
+    const { max, line } = isTrial(queue) ? this.#trialPermits : this.#otherPermits;
+    return this.#sharedPermitCount < max ? null : line;
   }
 
   /** Returns the milliseconds of a pause that begins; 0: none does. */
@@ -279,15 +277,16 @@ export class Permits {
   /** The prompt queues of a target that takes connections again need no shared permit. */
   #endTrials({ queues }: TaskTarget): void {
     for (const queue of queues) {
-      if (this.#trialPermitLine.remove(queue)) this.#runnableQueues.add(queue);
+      if (this.#trialPermits.line.remove(queue)) this.#runnableQueues.add(queue);
     }
   }
 
   /** Gives as many queues their turn as permits of the target and shared permits are free. */
   #admitWaiting(target: TaskTarget): void {
     this.#admitFrom(target.permitLine, this.#countFreePermits(target));
-    this.#admitFrom(this.#trialPermitLine, this.#trialMax - this.#sharedPermitCount);
-    this.#admitFrom(this.#sharedPermitLine, this.#sharedMax - this.#sharedPermitCount);
+    for (const { max, line } of [this.#trialPermits, this.#otherPermits]) {
+      this.#admitFrom(line, max - this.#sharedPermitCount);
+    }
   }
 
   #admitFrom(line: WaitingLine, freeCount: number): void {
@@ -308,9 +307,9 @@ export class Permits {
   /** Takes a queue away from its target, and passes on the permit that may be held for it. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
-    for (const line of [target.permitLine, this.#trialPermitLine, this.#sharedPermitLine]) {
-      line.remove(queue);
-    }
+    target.permitLine.remove(queue);
+    this.#trialPermits.line.remove(queue);
+    this.#otherPermits.line.remove(queue);
     target.queues.delete(queue);
     queue.targetWaitSinceMs = null;
     this.#admitWaiting(target);
@@ -323,6 +322,10 @@ export class Permits {
     // same key. The end of that attempt must leave the new target alone.
     if (this.#targets.get(target.key) === target) this.#targets.delete(target.key);
   }
+}
+
+function createSharedPermits(max: number): SharedPermits {
+  return { max: Math.max(1, Math.floor(max)), line: new QueueLine<TaskQueue>() };
 }
 
 function updateQueue(

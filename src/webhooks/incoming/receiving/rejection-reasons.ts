@@ -108,10 +108,10 @@ export function describeUnstored(error: AppError): Rejection {
   }
   const isFull = code === 'storage_full';
   const isTold = error instanceof SwitchedOffError || error instanceof NeverFitsError;
-  const refusal = isTold ? finding : 'Cannot be accepted now';
+  const unavailableMessage = isTold ? finding : 'Cannot be accepted now';
   return {
     code: isFull ? code : 'unavailable',
-    message: isFull ? 'Storage is full' : refusal, finding, check: null,
+    message: isFull ? 'Storage is full' : unavailableMessage, finding, check: null,
     details: { retryAfterS: error.details.retryAfterS ?? FULL_RETRY_S },
   };
 }

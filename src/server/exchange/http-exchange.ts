@@ -61,7 +61,7 @@ export type Endpoint = {
   readonly refusesBody: boolean;
 };
 
-// Node reads past an unread body of this length, so that the connection can be used again.
+// Node reads past an unread body of up to this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
 /** A handler with this header says by itself which origins may read the response. */
@@ -69,6 +69,9 @@ const ALLOW_ORIGIN = /^Access-Control-Allow-Origin:/im;
 // Errors with these codes are logged here. Others with a 5xx status were logged where they arose.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
+/** `{}`, `[]`, `null`, `""` or nothing, perhaps with white space. */
+const EMPTY_BODY = /^\s*(?:\{\s*\}|\[\s*\]|null|""|)\s*$/;
+const EMPTY_BODY_BYTES_MAX = 64;
 
 export class HttpExchange implements Exchange {
   readonly request: IncomingMessage;
@@ -88,6 +91,10 @@ export class HttpExchange implements Exchange {
   /** Whether the client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
   hasResponded = false;
+  /** Whether the request is counted and logged: once its response is sent, or has failed. */
+  #isFinished = false;
+  /** The bytes of the body that a stream has written so far. */
+  #streamedBytes = 0;
   readonly #context: ExchangeContext;
   readonly #peerAddress: string | undefined;
   /** Why the server could not do what it was asked for, as the caller was told; null: it could. */
@@ -128,6 +135,7 @@ export class HttpExchange implements Exchange {
     return this.entrance === 'embedded' ? readMountPath(this.request) + path : path;
   }
 
+  /** Made at each read: few requests log anything. */
   get log(): Logger {
     const traceId = readTraceId(this.request.headers);
     return createTaggedLogger(this.#context.logger, {
@@ -142,23 +150,23 @@ export class HttpExchange implements Exchange {
   }
 
   send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     const { response } = this;
-    const isBodyPending = this.#isBodyPending();
-    const contentLength = status === 204 || status === 304 ? null : length;
+    const mustCloseUnread = this.#mustCloseUnread();
+    const contentLength = status === 204 || status === 304 ? null : bytes;
     const closesConnection =
-      isBodyPending || this.#context.isDraining || endsConnection(this.request);
+      mustCloseUnread || this.#context.isDraining || endsConnection(this.request);
     const headerText = this.#beginResponse(headers, contentLength, closesConnection);
-    if (isBodyPending) {
+    if (mustCloseUnread) {
       this.#sendBeforeDiscarding(status, headerText, body);
     } else {
-      // The response must not wait in the batch where another program's server has the connection:
-      // that server drops a request whose client ends its side.
+      // The server of another program drops a request whose client half-closes the connection, so
+      // the response must not wait in the batch.
       const isUrgent = this.entrance === 'embedded';
-      this.#context.batcher.add({ response, status, headerText, body, bytes: length,
-        closesConnection }, isUrgent);
+      this.#context.batcher.add(
+        { response, status, headerText, body, bytes, closesConnection }, isUrgent);
     }
-    this.#record(status, length);
+    this.#finish(status, bytes);
   }
 
   sendJson(status: number, value: unknown, headers: HeaderList = []): void {
@@ -169,22 +177,26 @@ export class HttpExchange implements Exchange {
     const { request, response } = this;
     // The first pieces come before the head is written: a failure can still be sent as an error.
     const first = request.method === 'HEAD' ? null : await pull();
-    if (response.destroyed) return this.#recordAbandoned();
+    if (response.destroyed) return this.#finishAbandoned();
     const closesConnection = this.#context.isDraining || endsConnection(request);
     const headerText = this.#beginResponse(headers, null, closesConnection);
     response.writeHead(status, parseHeaderText(headerText));
-    let bytes = 0;
     if (first === null) {
       response.end();
     } else {
       cutStalledReader(response, this.#stallMs, this.#context.clock);
-      bytes = await writePulled(response, first, pull);
+      await writePulled(response, first, pull, (bytes) => {
+        this.#streamedBytes += bytes;
+      });
     }
-    // A failed connection is ended, unless its request is complete: such a connection may still owe
-    // the responses to its earlier requests.
-    if (request.complete || !hasFailed(request.socket)) this.#discardBody();
-    else endConnection(request.socket, this.#context.clock);
-    return this.#record(status, bytes);
+    // A failed connection whose request is complete may still owe the responses to its earlier
+    // requests.
+    if (hasFailed(request.socket) && !request.complete) {
+      endConnection(request.socket, this.#context.clock);
+    } else {
+      this.#discardBody();
+    }
+    return this.#finish(status, this.#streamedBytes);
   }
 
   readBody(): Promise<Buffer> {
@@ -229,31 +241,44 @@ export class HttpExchange implements Exchange {
     return parseJsonBody(await this.readJsonBytes());
   }
 
-  /** Responds with the error that was thrown. A bug is logged in full. */
+  /**
+   * Responds with the error that was thrown, or cuts the response that has begun. A bug is logged
+   * in full.
+   */
   fail(thrown: unknown): void {
+    const { path, response } = this;
+    this.#logFailure(thrown);
+    if (response.destroyed && !this.#isFinished) return this.#finishAbandoned();
+    const { status, headers, body } = createErrorResponse(thrown, path, this.route.errorFormat);
+    if (thrown instanceof AppError && status >= 500) this.#failureReason = thrown.message;
+    if (this.hasResponded) return this.#cutResponse(status);
+    if (status === 415) addAcceptHeaders(headers, this.route, this.request);
+    this.send(status, headers, body);
+  }
+
+  #logFailure(thrown: unknown): void {
+    const { path } = this;
     if (!(thrown instanceof AppError)) {
-      this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
-    }
-    if (this.hasResponded) {
-      const { response } = this;
-      // Half a response must not look like a whole one.
-      if (response.headersSent && !response.writableEnded) response.destroy();
+      this.log.error('a request failed unexpectedly', { path, error: thrown });
       return;
     }
-    if (this.response.destroyed) return this.#recordAbandoned();
-    const { status, headers, body } = createErrorResponse(thrown, this.path,
-      this.route.errorFormat);
-    if (status === 415) addAcceptHeaders(headers, this.route, this.request);
-    if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
-      this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
+    const { message, code, details: { chainHops: hops, chainTarget: target } } = thrown;
+    if (LOGGED_CODES.includes(code)) this.log.error(message, { path, code, error: thrown });
+    // Any write may be a hop of webhooks that call each other (webhook-chain.ts), and this is where
+    // all errors pass: the log must say where their chain ended.
+    if (hops !== undefined) {
+      this.log.warning(message, { path, ...target === undefined ? {} : { target }, hops });
     }
-    if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
-      const { chainHops: hops, chainTarget: target } = thrown.details;
-      this.log.warning(thrown.message,
-        { path: this.path, ...target === undefined ? {} : { target }, hops });
-    }
-    if (thrown instanceof AppError && status >= 500) this.#failureReason = thrown.message;
-    this.send(status, headers, body);
+  }
+
+  /**
+   * Half a response must not look like a whole one. `status` is that of the error, which the client
+   * of a stream does not see: its head was sent before.
+   */
+  #cutResponse(status: number): void {
+    const { response } = this;
+    if (response.headersSent && !response.writableEnded) response.destroy();
+    if (!this.#isFinished) this.#finish(status, this.#streamedBytes);
   }
 
   /** Called when the handler is done: a handler that has not responded is a bug. */
@@ -271,18 +296,18 @@ export class HttpExchange implements Exchange {
     assert(!this.hasResponded, 'answered twice');
     const handlerText = typeof headers === 'string' ? headers : formatHeaders(headers);
     this.hasResponded = true;
-    const length = contentLength === null ? '' : `Content-Length: ${contentLength}\r\n`;
-    const end = closesConnection ? 'Connection: close\r\n' : '';
-    const cors = this.corsHeaders === null || ALLOW_ORIGIN.test(handlerText) ? ''
+    const lengthLine = contentLength === null ? '' : `Content-Length: ${contentLength}\r\n`;
+    const closeLine = closesConnection ? 'Connection: close\r\n' : '';
+    const corsText = this.corsHeaders === null || ALLOW_ORIGIN.test(handlerText) ? ''
       : formatHeaders(this.corsHeaders);
     return `${handlerText}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${
-      length}${end}${cors}`;
+      lengthLine}${closeLine}${corsText}`;
   }
 
   /** Discards the rest of the body after a streamed response, whose end had to be sent first. */
   #discardBody(): void {
     const { request } = this;
-    if (request.destroyed || !this.#isBodyPending()) return;
+    if (request.destroyed || !this.#mustCloseUnread()) return;
     discardInput(request, this.#context.clock, () => {
       if (!request.complete) request.destroy();
     });
@@ -293,13 +318,16 @@ export class HttpExchange implements Exchange {
     return this.isControl ? Infinity : this.#context.stallMs;
   }
 
-  /** Whether too much of the body is still to come for the connection to be used again. */
-  #isBodyPending(): boolean {
+  /**
+   * Whether the connection must close, as too much of the body is still to come, or the rest of it
+   * cannot be read.
+   */
+  #mustCloseUnread(): boolean {
     const { request } = this;
-    const length = request.complete ? 0 : announcedLength(request);
-    if (length === 0) return false;
+    const bodyBytes = request.complete ? 0 : announcedLength(request);
+    if (bodyBytes === 0) return false;
     if (hasFailed(request.socket)) return true;
-    return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
+    return this.awaitsContinue || bodyBytes === null || bodyBytes > SKIPPED_BYTES_MAX;
   }
 
   #sendBeforeDiscarding(
@@ -317,10 +345,20 @@ export class HttpExchange implements Exchange {
     discardInput(request, clock, () => response.end());
   }
 
-  #recordAbandoned(): void {
+  #finishAbandoned(): void {
     this.hasResponded = true;
     // 499 is the usual status in logs for a client that left before its response.
-    this.#record(499, 0);
+    this.#finish(499, this.#streamedBytes);
+  }
+
+  /** Counts the request, and logs it. */
+  #finish(status: number, bytes: number): void {
+    this.#isFinished = true;
+    const durationMs = this.#context.clock.monotonicMs() - this.startedMs;
+    const { isLongLived = false } = this.route;
+    this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
+    if (status < 400) this.#logCall(status);
+    this.#logAccess(status, bytes, durationMs);
   }
 
   /** Logs each write of a customer, and of a program by a tool, with `who`: see change-log.ts. */
@@ -334,17 +372,12 @@ export class HttpExchange implements Exchange {
       { who: this.caller, operation: route.operationId, method, path, status });
   }
 
-  #record(status: number, bytes: number): void {
-    const { accessLog, clock } = this.#context;
-    const durationMs = clock.monotonicMs() - this.startedMs;
-    const { isLongLived = false } = this.route;
-    this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
-    if (status < 400) this.#logCall(status);
+  #logAccess(status: number, bytes: number, durationMs: number): void {
+    const { accessLog } = this.#context;
     if (accessLog === 'off') return;
-    const isSlow = durationMs >= SLOW_MS && !isLongLived;
+    const isSlow = durationMs >= SLOW_MS && this.route.isLongLived !== true;
     if (accessLog === 'errors' && status < 500 && !isSlow) return;
-    const { log } = this;
-    (status < 500 ? log.info : log.error)('request', {
+    const fields = {
       method: this.request.method,
       path: this.path,
       status,
@@ -352,13 +385,12 @@ export class HttpExchange implements Exchange {
       bytes,
       client: this.clientAddress,
       ...this.#failureReason === null ? {} : { reason: this.#failureReason },
-    });
+    };
+    const { log } = this;
+    if (status < 500) log.info('request', fields);
+    else log.error('request', fields);
   }
 }
-
-/** `{}`, `[]`, `null`, `""` or nothing, perhaps with white space. */
-const EMPTY_BODY = /^\s*(?:\{\s*\}|\[\s*\]|null|""|)\s*$/;
-const EMPTY_BODY_BYTES_MAX = 64;
 
 function unheededBodyError(): AppError {
   return new AppError('malformed', 'this request takes no body, and would not heed what its body '

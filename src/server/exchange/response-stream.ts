@@ -17,32 +17,32 @@ const CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Writes the pieces `first` and then those that `pull` returns; the head must have been written.
- * Resolves to the number of bytes written, once all is sent or the reader has gone. Throws what
- * `pull` throws.
+ * Tells `onWritten` the bytes of each piece. Resolves once all is sent or the reader has gone.
+ * Throws what `pull` throws.
  */
 export async function writePulled(
   response: ServerResponse, first: readonly Buffer[], pull: Pull,
-): Promise<number> {
+  onWritten: (bytes: number) => void,
+): Promise<void> {
   let pieces: readonly Buffer[] | null = first;
-  let bytes = 0;
   let turnBytes = 0;
   while (pieces !== null && !response.destroyed) {
     response.cork();
     for (const piece of pieces) {
       response.write(piece);
-      bytes += piece.length;
+      turnBytes += piece.length;
+      onWritten(piece.length);
     }
     response.uncork();
     if (response.writableLength > BUFFERED_BYTES_MAX) {
       await untilDrained(response);
-    } else if (bytes - turnBytes > TURN_BYTES_MAX) {
+    } else if (turnBytes > TURN_BYTES_MAX) {
       await nextTurn();
-      turnBytes = bytes;
+      turnBytes = 0;
     }
     pieces = await pull();
   }
   if (!response.destroyed) await untilClosed(response);
-  return bytes;
 }
 
 /**

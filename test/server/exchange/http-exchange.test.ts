@@ -166,6 +166,37 @@ test('the access log names clients that left before their answer', async () => {
   assert.deepEqual([status, client], [499, '127.0.0.1']);
 });
 
+test('a stream that fails in its midst is cut, logged, counted and in the access log', async () => {
+  const damage = new AppError('damaged', 'a book cannot be read');
+  const bug = new TypeError('a secret detail');
+  for (const [thrown, message, reason] of [
+    [damage, damage.message, damage.message], [bug, 'a request failed unexpectedly', undefined],
+  ] as const) {
+    await using server = await startServer([route('GET', '/books', (exchange) => {
+      const pieces = [Buffer.from('[1,'), Buffer.from('2,')];
+      return exchange.sendStream(200, [], () => {
+        if (pieces.length === 0) throw thrown;
+        return pieces.splice(0, 1);
+      });
+    })], { accessLog: 'errors' });
+    const connection = new RawConnection(server);
+    connection.send(encodeRequest('GET', '/books'));
+    const received = await connection.rest();
+    connection.close();
+    assert.match(received, /^HTTP\/1\.1 200 /);
+    assert.doesNotMatch(received, /\r\n0\r\n\r\n$/, 'the end of a whole answer');
+    const [failure, access] = server.logged;
+    assert.deepEqual([failure?.level, failure?.message, failure?.fields['error']],
+      ['error', message, thrown]);
+    assert.deepEqual([access?.level, access?.message], ['error', 'request']);
+    assert.deepEqual([access?.fields['status'], access?.fields['bytes'], access?.fields['reason']],
+      [500, 5, reason]);
+    assert.equal(server.logged.length, 2);
+    assert(server.metrics.render().includes(
+      'hookshelf_http_requests_total{route="/books",method="GET",status="500"} 1\n'));
+  }
+});
+
 test('headers tell the client address only behind a trusted proxy', async () => {
   for (const [trustProxy, expected] of [
     [true, '192.0.2.1'], [['127.0.0.1'], '192.0.2.1'], [['10.0.0.1'], '127.0.0.1'],

@@ -87,7 +87,8 @@ function parseRecords(
     if (name === undefined || name === null) {
       const detail = 'is required: a stored record is found by it';
       errors.push({ pointer: namePointer, detail });
-      return [];
+      // It stays, so that its other mistakes are told as well.
+      return [{ kind, name: '', pointer, body }];
     }
     if (names.has(String(name))) {
       errors.push({ pointer: namePointer, detail: 'must not stand twice' });

@@ -357,6 +357,20 @@ test('a replaced secret is not kept for a new target that would be sent it', asy
   assert.match(text, /its previous secret again/);
 });
 
+test('the other mistakes of a record without a name are told with it', async (context) => {
+  const relay = await startRelayFor(context);
+  const { json } = await checkRefused(relay, {
+    actionConfigurations: [{ actionType: 'nothing' }],
+    outgoingWebhooks: [{ targetUrl: 'nowhere', timeout: 0 }, { targetUrl: 'nowhere' }],
+  }, 422, /found by it/);
+  assert.deepEqual((json['errors'] as { readonly pointer: string }[])
+    .map(({ pointer }) => pointer).sort(), [
+    '/actionConfigurations/0/actionType', '/actionConfigurations/0/identifier',
+    '/outgoingWebhooks/0/name', '/outgoingWebhooks/0/targetUrl', '/outgoingWebhooks/0/timeout',
+    '/outgoingWebhooks/1/name', '/outgoingWebhooks/1/targetUrl',
+  ]);
+});
+
 test('a value that is hidden changes without being shown', async (context) => {
   const relay = await startRelayFor(context);
   await applied(relay, DOCUMENT);
@@ -621,7 +635,8 @@ test('one wrong record of many has nothing done, and all errors are told with th
     }, 422, /invalid/);
     assert.deepEqual((mixed.json['errors'] as readonly { readonly pointer: string }[])
       .map(({ pointer }) => pointer).sort(), [
-      '/incomingWebhooks/0/pathSegment', '/incomingWebhooks/1/actionConfiguration',
+      '/incomingWebhooks/0/actionConfiguration', '/incomingWebhooks/0/pathSegment',
+      '/incomingWebhooks/1/actionConfiguration',
       '/incomingWebhooks/1/enabled', '/incomingWebhooks/1/secret', '/incommingWebhooks',
       '/outgoingWebhooks/0/url', '/set',
     ]);

@@ -62,8 +62,10 @@ export async function checkBoundTokens(
     findings.push(...compareBindings(bound, webhooks));
   }
   if (findings.length > 0) return findings;
-  return ok(writers.length === 0 ? 'none may set the target of a webhook'
-    : 'they reach no address of this machine or of a private network');
+  const unseen = server !== null || bound.length === 0 ? ''
+    : '; what their webhooks hear is looked at while a server runs';
+  return ok((writers.length === 0 ? 'none may set the target of a webhook'
+    : 'they reach no address of this machine or of a private network') + unseen);
 }
 
 function compareBindings(

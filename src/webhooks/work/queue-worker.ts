@@ -123,7 +123,7 @@ export class QueueWorker<Item, Result> {
   };
   #onIdle: (() => void) | null = null;
   readonly #closing = new AbortController();
-  readonly closing = this.#closing.signal;
+  readonly closing: AbortSignal = this.#closing.signal;
   readonly #cutOff = new AbortController();
   /** For a lease that may end, the signal that aborts when it has ended or `#cutOff` aborts. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();

@@ -19,7 +19,8 @@ export class Cors {
 
   /** Origins are as browsers send them, or `*`; `baseUri` is the public URL of the service. */
   constructor(allowedOrigins: readonly string[], baseUri: URL | null) {
-    this.#allowedOrigins = allowedOrigins.map(stripSlash);
+    this.#allowedOrigins = allowedOrigins.map((origin) =>
+      origin.endsWith('/') ? origin.slice(0, -1) : origin);
     this.#namedOrigins = this.#allowedOrigins.filter((origin) => origin !== '*');
     this.#ownOrigins =
       new Set([...this.#allowedOrigins, ...baseUri === null ? [] : [baseUri.origin]]);
@@ -89,10 +90,6 @@ export function respondToWebhookPreflight(exchange: HttpExchange): GuardOutcome 
 /** Whether the page that calls may read the response. */
 export function mayPageRead({ corsHeaders }: HttpExchange): boolean {
   return corsHeaders?.includes('Access-Control-Allow-Origin') === true;
-}
-
-function stripSlash(origin: string): string {
-  return origin.endsWith('/') ? origin.slice(0, -1) : origin;
 }
 
 // Names of methods or headers (RFC 9110 §5.6.2).

@@ -151,7 +151,7 @@ export class Repository {
    * record itself. Throws `not_found`, and what `change` throws. `change` may run again.
    */
   async changeServiceMembers(
-    idOrName: string, change: ChangeMembers, { onStaged }: Pick<WriteOptions, 'onStaged'> = {},
+    idOrName: string, change: ChangeMembers, { onStaged }: Pick<WriteOptions, 'onStaged'>,
   ): Promise<Representation> {
     const { store, resource, clock } = this.#options;
     const { collection } = resource;

@@ -48,9 +48,9 @@ export class ByteWriter {
     }
   }
 
-  addBytes(source: Buffer, start = 0, end = source.length): void {
-    this.#reserve(end - start);
-    this.#used += source.copy(this.#buffer, this.#used, start, end);
+  addBytes(source: Buffer): void {
+    this.#reserve(source.length);
+    this.#used += source.copy(this.#buffer, this.#used);
   }
 
   /**

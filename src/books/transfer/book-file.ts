@@ -53,7 +53,7 @@ export async function openBookFile(
   const start = await startFile(source, choice, declared);
   try {
     const codec = await loadCodec(start.format);
-    const isEmpty = start.isWhole && !start.text.some(isText);
+    const isEmpty = start.isWhole && !start.text.some((byte) => byte > SPACE);
     if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
     const converter = new FileDecoder(start.declared);
     const { readPiece, readEnd } = createRecordReader(codec.createReader(options), converter);
@@ -127,10 +127,6 @@ function createRecordReader(splitter: RecordSplitter, decoder: FileDecoder): Pie
       }
     },
   };
-}
-
-function isText(byte: number): boolean {
-  return byte > SPACE;
 }
 
 function createEmptiness(): AppError {
@@ -218,7 +214,7 @@ export type FileStart = {
  * several formats, declares an unknown encoding or is no text, and what `source` throws.
  */
 export async function startFile(
-  source: AsyncIterable<Buffer>, choice: FormatChoice, declaredByCaller: FileEncoding | null = null,
+  source: AsyncIterable<Buffer>, choice: FormatChoice, declaredByCaller: FileEncoding | null,
 ): Promise<FileStart> {
   const iterator = source[Symbol.asyncIterator]();
   const close = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import type { Io } from './process-io.ts';
 
 /** Writes lines from `log.level` up, and none below `lowest`; `onLine` gets each line as well. */
 export function createProcessLogger(
-  { log }: Settings, io: Io, lowest: LogLevel = 'debug', onLine?: (line: LogLine) => void,
+  { log }: Settings, io: Io, lowest: LogLevel, onLine?: (line: LogLine) => void,
 ): Logger {
   const isPretty = log.format === 'pretty' || (log.format === 'auto' && io.stderr.isTTY === true);
   const configuredIndex = LOG_LEVELS.findIndex((level) => level === log.level);

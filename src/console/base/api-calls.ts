@@ -82,7 +82,7 @@ export async function callApi<Body>(
  * other, and what `sendRequest` throws.
  */
 export async function fetchResponse(
-  method: string, path: string, options: CallOptions = {},
+  method: string, path: string, options: CallOptions,
 ): Promise<Response> {
   const response = await sendRequest(method, path, options);
   if (response.ok) return response;

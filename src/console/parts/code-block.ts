@@ -3,9 +3,8 @@ import { h } from '../base/dom.ts';
 
 const COPIED_MS = 1500;
 
-export function codeBlock(text: string, label = 'Copy'): HTMLElement {
-  return h('div.code', copyButton(text, label),
-    h('pre', { tabindex: 0 }, h('code', text)));
+export function codeBlock(text: string): HTMLElement {
+  return h('div.code', copyButton(text), h('pre', { tabindex: 0 }, h('code', text)));
 }
 
 /** A function for `text` is called when the button is pressed. */

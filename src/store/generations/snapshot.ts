@@ -204,7 +204,7 @@ class SnapshotLoader {
     } else if (line[0] === BRACE) {
       const { arena } = this.#collection.table;
       const end = line.at(-1) === COMMA ? line.length - 1 : line.length;
-      const span = arena.appendBytes(line, 0, end);
+      const span = arena.appendBytes(line, end);
       arena.release(span.chunk, span.length);
       this.#spans[0] = span.offset;
       this.#spans[1] = span.length;

@@ -94,9 +94,8 @@ async function isHeldBy(files: Files, holder: LockHolder | null): Promise<boolea
  * The owner that a directory's lock file names: a process that holds the lock, or was killed with
  * it; else null. The socket's path is adapted: another container may mount the directory elsewhere.
  */
-export function readLockOwner(
-  directory: string, files: Files = createNodeFiles(),
-): LockOwner | null {
+export function readLockOwner(directory: string): LockOwner | null {
+  const files = createNodeFiles();
   const owner = readHolder(directory, files)?.owner ?? null;
   if (owner === null || owner.socketPath === null || isInThisNamespace(files, owner)) return owner;
   const socketPath = join(directory, basename(owner.socketPath));

@@ -71,9 +71,10 @@ export class Arena {
     return this.#finishRecord(this.#tail.write(json, this.#tailUsed, 'utf8'));
   }
 
-  appendBytes(source: Buffer, start: number, end: number): RecordSpan {
-    this.#reserve(end - start);
-    return this.#finishRecord(source.copy(this.#tail, this.#tailUsed, start, end));
+  /** The same of the first `length` bytes of the source. */
+  appendBytes(source: Buffer, length = source.length): RecordSpan {
+    this.#reserve(length);
+    return this.#finishRecord(source.copy(this.#tail, this.#tailUsed, 0, length));
   }
 
   /** Adds a full chunk, without a live record: `retain` counts them. Returns its id. */

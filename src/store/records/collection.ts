@@ -107,7 +107,7 @@ export class StoredCollection implements Collection {
   apply({ id, bytes, span, record }: AppliedOperation): void {
     if (bytes === null) return this.#remove(id);
     const { arena } = this.table;
-    return this.#put(id, span ?? arena.appendBytes(bytes, 0, bytes.length), record ?? null);
+    return this.#put(id, span ?? arena.appendBytes(bytes), record ?? null);
   }
 
   /** Makes the record at `span` of the arena the current version of `id`. */

@@ -152,8 +152,7 @@ export class StagedTransaction implements Transaction {
     assert(lineFeedAt === -1, 'a record is one line');
     const uniqueValues = unique.isUsed ? unique.parseValues(json) : NO_VALUES;
     for (const uniqueValue of uniqueValues) this.#checkUnique(collection, id, uniqueValue);
-    const span = typeof json === 'string' ? arena.append(json)
-      : arena.appendBytes(json, 0, json.length);
+    const span = typeof json === 'string' ? arena.append(json) : arena.appendBytes(json);
     const end = span.offset + span.length;
     const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
     const record: StoredRecord = { bytes, representation: undefined };

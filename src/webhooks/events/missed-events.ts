@@ -30,13 +30,10 @@ export function createMissedEventMatcher(
     if (name === null || to !== null || !isSelected(event)) return false;
     if (find(delayedEventCollection.name, id) !== undefined) return false;
     let parsedPayload: JsonValue | undefined;
-    const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
+    const payload = (): JsonValue =>
+      parsedPayload ??= parseJsonText(readPayloadBytes(record).toString());
     if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
     return !readReceiverIds(find, id, record).includes(webhookId)
       && !findFanOutWebhookIds(find, id).includes(webhookId);
   };
-}
-
-function parsePayload(record: Buffer): JsonValue {
-  return parseJsonText(readPayloadBytes(record).toString());
 }

@@ -128,7 +128,7 @@ function formatSince(health: JsonValue | undefined): string | null {
 /** `waitsFor` is undefined for an incoming webhook. */
 export function observeHealth(
   monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
-  waitsFor: HostWait | null | undefined = undefined,
+  waitsFor: HostWait | null | undefined,
 ): Observation {
   const { identifier, enabled, updatedAt, disabledAt = updatedAt, disabledReason } = webhook;
   const state = monitor.getPublicState({

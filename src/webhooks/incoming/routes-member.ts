@@ -52,7 +52,7 @@ export const routesMember = {
         order: requestOrderMember,
       },
       check: ({ when, order }) => [
-        ...findConditionProblems(when, '/when'), ...findOrderProblems(order, '/order', SOURCES),
+        ...findConditionProblems(when, '/when'), ...findOrderProblems(order, SOURCES),
       ],
     }),
   },
@@ -116,7 +116,7 @@ export function findRouteProblems(
 export function findRouteOrderProblems(
   { routes, order, answer }: JsonObject,
 ): FieldError[] {
-  const errors = findOrderProblems(order, '/order', SOURCES);
+  const errors = findOrderProblems(order, SOURCES);
   if (order !== undefined && routes !== undefined) {
     errors.push({ pointer: '/order', detail: 'stands on each route, as there are routes' });
   }

@@ -217,7 +217,7 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
   const { when, headers, triggerEvent, triggerEvents } = webhook;
   const errors: FieldError[] = [
     ...findConditionProblems(when, '/when', WHEN_SOURCES),
-    ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
+    ...findOrderProblems(webhook['order'], ORDER_SOURCES),
     ...findBodyProblems(webhook, input),
     ...findOauth2Problems(webhook),
     ...findRetryOnProblems(webhook['retryOn']),

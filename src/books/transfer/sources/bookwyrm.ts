@@ -32,7 +32,7 @@ const bookwyrmTable: FormatTable = {
   rows: [
     textRows('title', 'title', readTitleBeforeSeries),
     textRows('series', 'title', readSeriesOfTitle),
-    textRows('authors', 'author_text', readAuthors),
+    textRows('authors', 'author_text', (text) => toAuthors(splitNames(text))),
     listRow('isbn', ['isbn_13', 'isbn_10'], readIsbn),
     textRows('numberOfPages', 'pages', readPages),
     recordRow('reading.status', ['shelf', 'shelf_name'], readShelfStatus),
@@ -50,10 +50,6 @@ export const bookwyrmCodec: FormatCodec =
   createTableCodec(bookwyrmTable, () => createDelimitedTextSplitter(bookwyrmTable, {
     requiredColumns: [['title'], ['author_text'], ['remote_id']],
   }));
-
-function readAuthors(text: string): RowValue | undefined {
-  return toAuthors(splitNames(text));
-}
 
 /** The name of such a shelf is the status in the reader's language. */
 function readShelfStatus(record: FieldRecord): RowValue | undefined {

@@ -176,7 +176,7 @@ async function preopenResources(
   if (!context.identity.needsSwitch) return { port: null, certificate: null };
   const loadedSettings = context.loadCallersSettings();
   const { host, port } = loadedSettings.settings.server;
-  const isLow = !hasSockets && isSetByCaller(loadedSettings, 'server.port')
+  const isLow = !hasSockets && loadedSettings.origins.get('server.port') !== 'default'
     && port > 0 && port < FREE_PORT_MIN;
   return {
     certificate: openCertificate(context, loadedSettings),
@@ -192,8 +192,4 @@ function openCertificate(
   // A file that the owner could replace is read later, as the owner.
   if (identity.isOwnersPath(tlsCert) || identity.isOwnersPath(tlsKey)) return null;
   return readCertificate(loadedSettings.settings);
-}
-
-function isSetByCaller({ origins }: LoadedSettings, name: string): boolean {
-  return origins.get(name) !== 'default';
 }

@@ -199,7 +199,8 @@ export class FilterForm {
   }
 
   #readValues(filter: FilterSpec): string[] {
-    const typedValues = (this.#inputs.get(filter) ?? []).map(readInput);
+    const typedValues = (this.#inputs.get(filter) ?? [])
+      .map(({ value, type }) => type === TIME ? toUtc(value) : value);
     return [...this.#chosenValues.get(filter) ?? [], ...typedValues].filter((one) => one !== '');
   }
 
@@ -292,10 +293,6 @@ function createLabel(className: string, label: string, input: FilterInput): HTML
 
 function isSameValue(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
-}
-
-function readInput({ value, type }: FilterInput): string {
-  return type === TIME ? toUtc(value) : value;
 }
 
 function createChoice(

@@ -83,7 +83,9 @@ function exportSection(query: Query, signal: AbortSignal): HTMLElement[] {
 
 class BookImportForm {
   readonly element: HTMLFormElement;
-  readonly #file = h('input', { type: 'file', accept: listEndings() });
+  readonly #file = h('input', {
+    type: 'file', accept: [...new Set(FORMATS.flatMap(({ endings }) => endings))].join(),
+  });
   readonly #format = createSelect([
     ['', 'Recognise it'], ...FORMATS.map(({ name, title }) => [name, title] as const),
   ]);
@@ -242,8 +244,4 @@ function createField(
   ...below: readonly HTMLElement[]
 ): HTMLElement {
   return inputField({ name, label }, input, () => input.value, ...below).element;
-}
-
-function listEndings(): string {
-  return [...new Set(FORMATS.flatMap(({ endings }) => endings))].join();
 }

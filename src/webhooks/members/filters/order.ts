@@ -60,21 +60,20 @@ export const orderMember = {
 
 /** Problems of the form of an order, and of its path, which begins with one of `sources`. */
 export function findOrderProblems(
-  order: JsonValue | undefined, pointer: string,
-  sources: readonly (FactSource | typeof EVENT_KEY_PATH)[],
+  order: JsonValue | undefined, sources: readonly (FactSource | typeof EVENT_KEY_PATH)[],
 ): FieldError[] {
   if (order === undefined || order === 'none' || order === 'strict') return [];
   const members = isJsonObject(order) ? Object.keys(order) : [];
   if (!isJsonObject(order) || members.length !== 1 || members[0] !== 'key') {
-    return [{ pointer, detail: 'must be "none", "strict" or { "key": "<path>" }' }];
+    return [{ pointer: '/order', detail: 'must be "none", "strict" or { "key": "<path>" }' }];
   }
   const { key: path } = order;
   if (typeof path !== 'string' || path === '' || path.length > PATH_LENGTH_MAX) {
     const detail = `must be a path of 1 to ${PATH_LENGTH_MAX} characters, such as payload.data.id`;
-    return [{ pointer: `${pointer}/key`, detail }];
+    return [{ pointer: '/order/key', detail }];
   }
   const problem = findPathProblem(path, sources);
-  return problem === null ? [] : [{ pointer: `${pointer}/key`, detail: problem }];
+  return problem === null ? [] : [{ pointer: '/order/key', detail: problem }];
 }
 
 export function findKeyPath(order: Order | undefined): string | null {

@@ -12,7 +12,7 @@ import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { callerSession } from './base/caller-session.ts';
 import {
-  emptyState, hasFailure, noticeRegion, showFailureIn, showNotice, undoLast,
+  emptyState, hasFailure, noticeRegion, showFailureIn, showNotice, tellEndedWork, undoLast,
 } from './parts/notice.ts';
 import { heading, type Screen } from './parts/screen.ts';
 import { openDialog } from './parts/dialog.ts';
@@ -226,6 +226,7 @@ fill(document.querySelector('#app') ?? document.body,
       }, '?'))),
   banner, main, noticeRegion());
 listenToKeys();
+tellEndedWork();
 // Before any other listener to addresses: nothing of a token may be shown.
 listenToLinks(() => {
   history.replaceState(null, '', '#/');

@@ -52,6 +52,14 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
       await person.click('button', 'Save them together');
       await person.sees('Saved.');
       assert.equal((await books())[0]?.['subtitle'], 'mine');
+      await person.click('button', 'Edit');
+      await person.fill('textbox', 'Subtitle', 'typed before');
+      await ask(`${server.url}/api/books/${String(id)}`, { method: 'DELETE' });
+      await person.click('button', 'Save');
+      await person.find('dialog', 'It was deleted meanwhile');
+      await person.click('button', 'Save it as a new one');
+      await person.sees('Added Emma.');
+      assert.deepEqual((await books()).map(({ subtitle }) => subtitle), ['typed before']);
       await person.click('button', 'Delete');
       await person.sees('“Emma” will be gone');
       await person.click('button', 'Delete it');

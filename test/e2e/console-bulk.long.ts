@@ -194,6 +194,7 @@ test('a change of many is seen on every screen, asks before the page goes, and c
   await person.gives(isAsking, true);
   await person.click('link', 'Overview');
   await person.sees('Changing books: 0 of 12 done.');
+  await browser.evaluate("window.dispatchEvent(new Event('pagehide'));");
   // The key undoes; it stops nothing.
   await person.press('u');
   await person.sees('Changing books: 0 of 12 done.');
@@ -207,6 +208,12 @@ test('a change of many is seen on every screen, asks before the page goes, and c
   await person.click('button', 'Undo');
   await person.sees('4 books are as before.');
   assert.ok((await readAll(ids)).every(({ reading }) => reading === undefined));
+  // What the page before has left behind is told once.
+  await at.open('#/books');
+  await person.sees('Changing books: 0 of 12 done. The page was left, which stopped it.');
+  await at.open('#/books');
+  await person.find('heading', 'Books');
+  await person.sees('The page was left', false);
 });
 
 test('boxes that are to be ticked when the list has answered are not once the user has gone on', {

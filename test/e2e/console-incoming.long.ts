@@ -18,6 +18,7 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.choose('Sender', 'GitHub');
   await person.sees('At GitHub the address goes to: repository or organisation, Settings');
   await person.sees('Leave the secret empty and one is made.');
+  await person.sees('it stays as it is', false);
   await person.click('button', 'Next: what is done');
   await person.choose('Action', 'Forward');
   await person.fill('textbox', 'URL', 'nowhere');

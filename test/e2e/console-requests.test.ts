@@ -88,6 +88,8 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await open('#/requests');
     await person.choose('Status', 'rejected');
     await person.sees('1 request');
+    await person.sees('a restart forgets them');
+    await person.sees('Send many again…', false);
     await person.click('link', /now|ago/);
     await person.sees('It would be refused');
     await person.sees(/failed\s*mismatch/);

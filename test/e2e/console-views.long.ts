@@ -113,6 +113,34 @@ test('settings are searched, and tokens stand there with their last use', { skip
   await at.isClean();
 });
 
+test('a book leads to the others of its author, series and keywords, and keeps what nests', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const { id } = await at.call('POST', '/api/books', {
+    title: 'Tehanu', authors: [{ name: 'Ursula K. Le Guin', url: 'https://a.test/' }],
+    series: [{ name: 'Earthsea', position: 4 }], keywords: ['dragons', 'wizards'],
+    image: 'https://a.test/cover.png',
+    metadata: {
+      series: { name: 'The Earthsea', volume: 3 }, source: { goodreads: { Owner: 'me' } },
+    },
+  });
+  await at.open(`#/books/${String(id)}`);
+  await person.sees(/series\.name\s+The Earthsea\s+series\.volume\s+3\s+Owner\s+me/);
+  await person.sees('Not loaded: console.images is off.');
+  await person.find('link', 'https://a.test/');
+  for (const [name, hash] of [
+    ['Ursula K. Le Guin', '#/books?author=Ursula+K.+Le+Guin'],
+    ['Earthsea #4', '#/books?series=Earthsea'], ['wizards', '#/books?keyword=wizards'],
+  ] as const) {
+    await at.open(`#/books/${String(id)}`);
+    await person.click('link', name);
+    await person.gives('return location.hash;', hash);
+    await person.find('link', 'Tehanu Earthsea #4');
+  }
+  await at.call('DELETE', `/api/books/${String(id)}`);
+});
+
 test('books are sorted, filtered and shown as cards, by an address that can be sent',
   { skip }, async () => {
     const { person, browser } = at;

@@ -6,6 +6,9 @@ import { codeBlock } from './code-block.ts';
 
 const NOTICE_MS = 6000;
 const UNDO_MS = 10_000;
+/** Whoever has left the page in the midst of its work may come back to it late. */
+const ENDED_MS = 60_000;
+const ENDED_KEY = 'hookshelf-ended-work';
 /** A notice stays so much longer while somebody points at it, or has the focus in it. */
 const REMAIN_MS = 1000;
 const region = h('div.notices', { role: 'status', 'aria-live': 'polite' });
@@ -15,11 +18,12 @@ export function noticeRegion(): HTMLElement {
 }
 
 /**
- * `undo` is a button that takes back what the notice tells, for `undoMs`; the key `u` presses it.
+ * `undo` is a button that takes back what the notice tells; the key `u` presses it. The notice
+ * stays for `ms`.
  */
 export function showNotice(
   text: string, kind: 'good' | 'bad' = 'good', undo: HTMLButtonElement | null = null,
-  undoMs = UNDO_MS,
+  ms = undo === null ? NOTICE_MS : UNDO_MS,
 ): void {
   undo?.setAttribute('aria-keyshortcuts', 'u');
   const notice = h('p', { class: `notice ${kind}` }, text, ' ', undo);
@@ -28,7 +32,7 @@ export function showNotice(
     else notice.remove();
   };
   region.append(notice);
-  setTimeout(remove, undo === null ? NOTICE_MS : undoMs);
+  setTimeout(remove, ms);
 }
 
 export function undoLast(): void {
@@ -44,10 +48,23 @@ export function showProgress(
   const notice = h('p.notice.waiting', { 'aria-live': 'off' }, text, ' ',
     h('button', { onclick: stop }, 'Stop'));
   region.append(notice);
+  const keep = (): void => sessionStorage.setItem(ENDED_KEY, text.textContent ?? '');
+  addEventListener('pagehide', keep);
   return {
     show: (progress) => fill(text, progress),
-    close: () => notice.remove(),
+    close() {
+      notice.remove();
+      removeEventListener('pagehide', keep);
+    },
   };
+}
+
+/** Says how far the work of the page before had come, which ended with that page. */
+export function tellEndedWork(): void {
+  const text = sessionStorage.getItem(ENDED_KEY);
+  if (text === null) return;
+  sessionStorage.removeItem(ENDED_KEY);
+  showNotice(`${text} The page was left, which stopped it.`, 'bad', null, ENDED_MS);
 }
 
 /** Shows an error as a notice, unless the sign-in or the connection banner shows it already. */

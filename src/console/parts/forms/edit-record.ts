@@ -8,7 +8,7 @@ import { formatStars, formatValue } from '../../base/format.ts';
 import { encodeJson, isContainer } from '../../base/json-text.ts';
 import { hasField, resolveSchema, type ModelSchema } from '../../base/model-schema.ts';
 import { asyncButton, runExclusively } from '../buttons.ts';
-import { openDialog } from '../dialog.ts';
+import { askToConfirm, openDialog } from '../dialog.ts';
 import { showNotice } from '../notice.ts';
 import { heading } from '../screen.ts';
 import { stackedTable } from '../tables.ts';
@@ -36,6 +36,8 @@ type EditOptions = {
   readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
   /** Shows the record again. */
   readonly onDone: () => Promise<void>;
+  /** Saves what was typed as a new record, where somebody has deleted this one meanwhile. */
+  readonly saveAnew?: (value: RecordMembers) => Promise<void>;
 };
 
 export function editRecord(container: HTMLElement, options: EditOptions): void {
@@ -74,6 +76,13 @@ async function saveRecord(
       headers: { 'If-Match': etag },
     });
   } catch (thrown) {
+    if (hasStatus(thrown, 404) && container.isConnected && options.saveAnew !== undefined) {
+      const isWanted = await askToConfirm({
+        title: 'It was deleted meanwhile', action: 'Save it as a new one',
+        text: 'Somebody else has deleted it. What you have typed can be saved again.',
+      });
+      if (isWanted) return options.saveAnew(value);
+    }
     if (!hasStatus(thrown, 412) || !container.isConnected) throw thrown;
     const { body, etag: newerEtag } = await callApi<RecordMembers>('GET', path);
     const current = { ...options, record: body, etag: newerEtag };

@@ -38,7 +38,7 @@ const TIME = 'datetime-local';
 
 /** Words and conditions that a record is searched for, as the API and the commands take them. */
 export const SEARCH_FILTERS: readonly FilterSpec[] = [
-  { name: 'q', label: 'Search', isSearch: true },
+  { name: 'q', label: 'Search', placeholder: 'values, not names', isSearch: true },
   {
     name: 'where', label: 'Where', placeholder: 'payload.id=42', isSearch: true, isRepeated: true,
     whole: /^$|^[^=!<>~{]+(!=|[<>]=|[=<>~])[^=]/,

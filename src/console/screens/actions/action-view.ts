@@ -68,7 +68,8 @@ function render(
   const rows = Object.entries(options)
     .map(([name, value]): Child[] => [name, h('code', formatValue(value))]);
   fill(container, backLink('actions', 'Actions'),
-    heading(identifier, ...callerSession.may('admin') ? buttons(container, view) : []),
+    heading(identifier,
+      ...callerSession.may('admin') ? buttons(container, view, users.length) : []),
     description === undefined ? null : h('p', description),
     factList([
       ['Action', action?.label ?? `${actionType}, which is not there any more`],
@@ -81,7 +82,9 @@ function render(
       : plainTable(['Option', 'Value'], rows));
 }
 
-function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
+function buttons(
+  container: HTMLElement, view: ActionView, userCount: number,
+): (HTMLElement | null)[] {
   const { configuration, path, etag, action, refresh } = view;
   const { identifier } = configuration;
   const edit = async (): Promise<void> => editRecord(container, {
@@ -91,7 +94,8 @@ function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
   });
   return [
     asyncButton('Edit', edit),
-    asyncButton('Delete', () => confirmAndDelete(container, {
+    // The server deletes none that a webhook uses.
+    userCount > 0 ? null : asyncButton('Delete', () => confirmAndDelete(container, {
       name: identifier, path, address: ['actions', identifier],
     }, {
       title: `Delete ${identifier}?`,

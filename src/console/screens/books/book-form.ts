@@ -24,14 +24,19 @@ export function openNewBook(container: HTMLElement): () => void {
 async function showNew(container: HTMLElement): Promise<void> {
   const form = recordForm({
     schema: await loadModel('BookBody'), factories: BOOK_FIELDS, value: {}, action: 'Add the book',
-    save: async (value) => {
-      const { body } = await callApi<Book>('POST', '/api/books', { body: value });
-      showNotice(`Added ${body.title}.`);
-      goIfStillHere(container, ['books', body.id]);
-    },
+    save: (value) => addBook(container, value),
   });
   fill(container, backLink('books', 'Books'), heading('A new book'), form.element);
   form.element.querySelector<HTMLElement>('[name="title"]')?.focus();
+}
+
+/** Adds the book, and shows it. Throws ApiError. */
+export async function addBook(
+  container: HTMLElement, value: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { body } = await callApi<Book>('POST', '/api/books', { body: value });
+  showNotice(`Added ${body.title}.`);
+  goIfStillHere(container, ['books', body.id]);
 }
 
 type LinesField = Field & { readonly area: HTMLTextAreaElement; readLines(): string[] };

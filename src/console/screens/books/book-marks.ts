@@ -27,7 +27,7 @@ export function readingMark({ status, rating }: Reading): HTMLElement {
 }
 
 /** Whether the operator has allowed images from elsewhere (server/documents/console-look.ts). */
-const mayLoadImages = (): boolean => document.documentElement.hasAttribute('data-images');
+export const mayLoadImages = (): boolean => document.documentElement.hasAttribute('data-images');
 
 /** The image of the book, or, without one that can be loaded, a spine in a colour by the title. */
 export function cover({ title, image }: Pick<Book, 'title' | 'image'>): HTMLElement {

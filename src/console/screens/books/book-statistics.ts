@@ -116,7 +116,8 @@ function renderStatistics(
         bar.style.width = `${books / most * BAR_REM}rem`;
         return [
           renderValue(by, value, isOfRead ? { ...conditions, status: 'read' } : conditions),
-          h('span.amount', bar, formatCount(books)), formatCount(pages),
+          h('span.amount', bar, formatCount(books)),
+          pages === 0 ? '–' : formatCount(pages),
           formatValue(meanRating),
         ];
       })),

@@ -1,5 +1,5 @@
 /** The view of one book. */
-import { apiPath } from '../../base/screen-address.ts';
+import { apiPath, href } from '../../base/screen-address.ts';
 import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link, type Child } from '../../base/dom.ts';
@@ -12,14 +12,20 @@ import { factList, plainTable } from '../../parts/tables.ts';
 import { backLink, goToList, heading, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/buttons.ts';
 import type { Author, Book, Series } from '../../../books/book.ts';
-import { BOOK_FIELDS } from './book-form.ts';
+import { BOOK_FIELDS, addBook } from './book-form.ts';
 import { valueLabels } from '../../base/book-labels.ts';
-import { cover, stars } from './book-marks.ts';
+import { cover, mayLoadImages, stars } from './book-marks.ts';
 import { formatMember, isForPeople, isObject } from './member-text.ts';
 import { deleteBook, type StoredBook } from './stored-book.ts';
 
 /** So many items of a list are shown, and the others on demand: merged ids may be a thousand. */
 const ITEMS_MAX = 6;
+/** `source`, and the name of the format. */
+const SOURCE_STEPS = 2;
+/** The filter of the list that finds the other books with a value of the member. */
+const LIST_FILTERS: Readonly<Record<string, string | undefined>> = {
+  keywords: 'keyword', shelves: 'shelf',
+};
 const HIDDEN =
   ['id', 'createdAt', 'updatedAt', 'title', 'authors', 'series', 'reading', 'metadata'];
 
@@ -38,6 +44,7 @@ function render(
     title: `Edit ${book.title}`, path: apiPath('books', book.id),
     schema: await loadModel('BookBody'),
     factories: BOOK_FIELDS, record: book, etag, onDone: refresh,
+    saveAnew: (value) => addBook(container, value),
   }));
   const remove = asyncButton('Delete', async () => {
     if (await deleteBook(stored, refresh)) goToList(container, 'books');
@@ -50,7 +57,8 @@ function render(
     h('div.book', cover(book), factList([
       ['Authors', authors.length === 0 ? '–' : h('ul.plain-list', {},
         ...authors.map(renderAuthor))],
-      ['Series', series.length > 0 && formatSeries(series)],
+      ['Series', series.length > 0 && h('span', {}, ...separate(series.map((one) =>
+        listLink('series', one.name, formatSeries([one])))))],
       ...Object.entries(reading).map(([name, value]) => renderFact(`reading.${name}`, name, value)),
       ...others.map(([name, value]) => renderFact(name, name, value)),
       ['Added', timeElement(book.createdAt)], ['Changed', timeElement(book.updatedAt)],
@@ -61,17 +69,28 @@ function render(
       h('details', h('summary', 'As JSON'), h('pre', encodeJson(metadata, 2)))));
 }
 
-/** The values in the book's metadata, under the names that their source has for them. */
-function listValues(metadata: object): (readonly [name: string, text: string])[] {
+/**
+ * The values in the book's metadata: those of an import under the names that their source has for
+ * them, `source.goodreads.Binding` as `Binding`, all others with the names around them.
+ */
+function listValues(
+  metadata: object, outerNames: readonly string[] = [],
+): (readonly [name: string, text: string])[] {
   return Object.entries(metadata).filter(([name]) => isForPeople([name]))
-    .flatMap(([name, value]) => isObject(value) ? listValues(value)
-      : [[name, formatMember([name], value)] as const]);
+    .flatMap(([name, value]) => {
+      const names = [...outerNames, name];
+      if (isObject(value)) return listValues(value, names);
+      const isOfSource = names[0] === 'source' && names.length > SOURCE_STEPS;
+      const shownNames = isOfSource ? names.slice(SOURCE_STEPS) : names;
+      return [[shownNames.join('.'), formatMember([name], value)] as const];
+    });
 }
 
 function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {
   const years = birthDate === undefined && deathDate === undefined ? []
     : [`${birthDate ?? ''}–${deathDate ?? ''}`];
-  return h('li', url === undefined ? name : link(url, name),
+  return h('li', listLink('author', name),
+    url === undefined ? null : h('span', ' ', link(url, url)),
     h('span.hint', ` ${[...years, ...Object.values(address)].join(', ')}`));
 }
 
@@ -91,17 +110,35 @@ function renderValue(name: string, value: unknown): Child {
   if (name === 'rating') return stars(Number(value));
   if (name === 'review' || name === 'description') return h('span.prose', String(value));
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (name === 'image') return renderImageLink(String(value));
   if (typeof value === 'string') {
     return /^https?:/.test(value) ? link(value, value) : valueLabels[name]?.[value] ?? value;
   }
-  if (Array.isArray(value)) return renderList(value);
+  if (Array.isArray(value)) return renderList(name, value);
   return String(value);
 }
 
-function renderList(items: readonly unknown[]): HTMLElement {
-  const others = items.slice(ITEMS_MAX);
-  return h('div', items.slice(0, ITEMS_MAX).join(', '), others.length === 0 ? null
-    : h('details', h('summary', `${formatCount(others.length)} more`), others.join(', ')));
+function renderImageLink(image: string): HTMLElement {
+  return h('span', link(image, image), mayLoadImages() ? null
+    : h('span.hint', ' Not loaded: console.images is off.'));
+}
+
+function renderList(name: string, items: readonly unknown[]): HTMLElement {
+  const filter = LIST_FILTERS[name];
+  const contents = items.map((item): Child =>
+    filter === undefined ? String(item) : listLink(filter, String(item)));
+  const others = contents.slice(ITEMS_MAX);
+  return h('div', {}, ...separate(contents.slice(0, ITEMS_MAX)), others.length === 0 ? null
+    : h('details', h('summary', `${formatCount(others.length)} more`), ...separate(others)));
+}
+
+/** Leads to the books that have this value. */
+function listLink(filter: string, value: string, text = value): HTMLElement {
+  return h('a', { href: href(['books'], { [filter]: value }) }, text);
+}
+
+function separate(contents: readonly Child[]): readonly Child[] {
+  return contents.flatMap((content, index) => index === 0 ? [content] : [', ', content]);
 }
 
 export function formatAuthors(authors: Book['authors']): string {

@@ -64,8 +64,8 @@ function renderTestStep(
     heading(`Test ${createWebhookLabel(webhook).title}`,
       linkButton('Done', ['incoming', webhook.identifier])),
     stepList(3), setupSection(webhook, examples, 'It is the one that you entered.'),
-    test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}, and no `,
-      'other stands among the requests. “Edit” changes what it keeps.'),
+    test, h('p.hint', `It keeps ${INBOX_TEXTS[webhook.inbox]}; those that are rejected stand `,
+      'among the requests until the server restarts. “Edit” changes what it keeps.'),
   ];
 }
 
@@ -146,9 +146,10 @@ function testSection(
       body: sample.body === null ? null
         : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
     });
-    fill(result, h('p', badge(response.ok ? 'accepted' : 'rejected'),
+    const isListed = webhook.inbox === (response.ok ? 'all' : 'failed') || webhook.inbox === 'all';
+    fill(result, h('p', badge(response.ok ? 'accepted' : 'error'),
       ` It was answered ${response.status}. `,
-      webhook.inbox === 'all' ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
+      isListed ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
         'See it among the requests') : null), h('pre', await response.text()));
     await onSent();
   };

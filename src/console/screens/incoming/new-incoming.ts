@@ -6,6 +6,7 @@ import { loadModel, pickMembers, type ModelSchema } from '../../base/model-schem
 import { apiPath } from '../../base/screen-address.ts';
 import { listIncomingPaths, loadWebhookLabels } from '../../base/webhook-labels.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
+import { modelField } from '../../parts/forms/model-field.ts';
 import { asyncForm, recordForm, submitButton } from '../../parts/forms/record-form.ts';
 import { guardForm } from '../../parts/forms/unsaved-forms.ts';
 import { showFailureNotice, showNotice } from '../../parts/notice.ts';
@@ -16,6 +17,8 @@ import type { PresetDescription } from '../../../webhooks/senders/presets/preset
 import { INCOMING_MODEL, createSenderFields } from './incoming-forms.ts';
 
 const STEPS = ['Who sends', 'What is done', 'Test'];
+const SECRET_HINT =
+  'Requests are checked against it: a key, a token, a public key or a certificate.';
 /** The members of the first step. */
 const SENDER_MEMBERS = ['verification', 'pathSegment', 'secret', 'name', 'description'];
 
@@ -38,14 +41,20 @@ function render(
   let preset: PresetDescription | null = null;
   const findPath = (): HTMLInputElement | null => container.querySelector('[name="pathSegment"]');
   const showHint = (): void => fill(hint, ...renderHint(preset, findPath()?.value ?? ''));
+  const senderFields = createSenderFields(presets, (chosenPreset) => {
+    preset = chosenPreset;
+    const path = findPath();
+    if (path?.value === '') path.value = chosenPreset?.name ?? '';
+    showHint();
+  });
   const sender = recordForm({
     schema,
-    factories: createSenderFields(presets, (chosenPreset) => {
-      preset = chosenPreset;
-      const path = findPath();
-      if (path?.value === '') path.value = chosenPreset?.name ?? '';
-      showHint();
-    }),
+    factories: {
+      ...senderFields,
+      // The hint of the model is about a secret that is there already.
+      secret: (options) =>
+        modelField({ ...options, schema: { ...options.schema, 'x-form': { hint: SECRET_HINT } } }),
+    },
     value: {}, action: 'Next: what is done', extra: [hint],
     save: async (value) => {
       await checkSender(value);

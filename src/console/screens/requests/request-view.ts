@@ -206,8 +206,13 @@ function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
     h('p', h('strong', formatOutcome(diagnosis)),
       ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
     h('ol.log', {}, ...checks.map(({ check, status, finding }) =>
-      h('li', badge(status), h('span.message', check.replaceAll('_', ' ')),
+      h('li', badge(status), h('span.message', formatCheck(check)),
         ` ${finding}`))));
+}
+
+/** The check that a signature is there has the name of its failure. */
+function formatCheck(check: string): string {
+  return check === 'signature_missing' ? 'signature' : check.replaceAll('_', ' ');
 }
 
 function formatOutcome({ accepted, failedCheck, checks }: Diagnosis): string {

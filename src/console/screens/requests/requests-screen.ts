@@ -62,7 +62,8 @@ export const requestsScreen: Screen = {
       readNote: noteUnlisted,
       bulk: {
         path: '/api/requests/replay', command: 'request:replay', job: 'request-replay',
-        isOffered: () => true,
+        // A job runs what is stored; a rejected request is in memory alone.
+        isOffered: ({ status }) => status !== 'rejected',
       },
     });
   },
@@ -72,7 +73,12 @@ export const requestsScreen: Screen = {
 const NOTED_MAX = 3;
 
 /** Says how many accepted requests the webhook of the filter, or any, has not kept. */
-async function noteUnlisted({ hook }: Readonly<Record<string, string>>): Promise<Child> {
+async function noteUnlisted(
+  { hook, status }: Readonly<Record<string, string>>,
+): Promise<Child> {
+  if (status === 'rejected') {
+    return h('p.note', 'The latest that were rejected, in memory: a restart forgets them.');
+  }
   const [webhooks, { hooks, since, times: [from = since] }] = await Promise.all([
     getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
     getJson<StatisticsReport>('/api/statistics?window=24h'),

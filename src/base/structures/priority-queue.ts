@@ -58,7 +58,11 @@ export class PriorityQueue<T> {
     }
   }
 
-  /** Drops every item that `isKept` refuses. */
+  clear(): void {
+    this.#items = [];
+  }
+
+  /** Drops every item that `shouldKeep` refuses. */
   prune(shouldKeep: (item: T) => boolean): void {
     const remaining = this.#items.filter(shouldKeep);
     this.#items = [];

@@ -153,7 +153,7 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
   start(): void {
     this.#unfollow = this.#context.ownership.onChange(() => {
       if (!this.#context.ownership.isMaintainer()) this.#endAllOverdue();
-      this.#scheduler.wake();
+      this.#scheduler.requestRun();
     });
   }
 
@@ -248,7 +248,7 @@ export class DelayedEvents implements Attempter<DelayedEvent, string> {
     else this.#mayBeOverdue = true;
     this.#pause ??= clock.startTimer(PAUSE_MS, () => {
       this.#pause = null;
-      this.#scheduler.wake();
+      this.#scheduler.requestRun();
     });
   }
 }

@@ -1,18 +1,18 @@
 /**
- * Says which task is attempted next, and when. A task starts when none of these keeps it:
+ * Says which task is attempted next, and when. A task starts when no row of this table holds:
  *
  * | a task waits because                     | set by                          | until            |
  * |------------------------------------------|---------------------------------|------------------|
  * | it is not due: its `nextAttemptAt`       | delivery.ts, retry-time.ts      | due-times.ts     |
  * | its attempt was postponed, or broke off  | queue-worker.ts                 | due-times.ts     |
  * | the result of its attempt is not written | `startNext`                     | `settle`         |
- * | its target takes no connection, and has  | permits.ts, `release`           | an attempt that  |
- * |   one permit then                        |                                 |   gets one       |
+ * | its target takes no connection, so that  | permits.ts, `release`           | an attempt gets  |
+ * |   it has one permit alone                |                                 |   a connection   |
  * | its target is paused: after the 32nd     | permits.ts, `release`           | 250 ms are over  |
  * |   attempt in a row without a response,   |                                 |                  |
  * |   and after each one that follows        |                                 |                  |
- * | the limits of its queue, its target, all | settings, the webhook           | an attempt ends  |
- * |   attempts, or the shared permits        |                                 |   or is parked   |
+ * | a limit is reached: of its queue, its    | settings, the webhook           | an attempt ends  |
+ * |   target, all attempts or shared permits |                                 |   or is parked   |
  * | its queue keeps strict order, or its     | `maxInFlight` 1, `order`        | those before it  |
  * |   lane does                              |                                 |   are gone       |
  * | its pace: the `rate` of the webhook      | delivery-paces.ts, pace.ts      | its timer        |
@@ -20,9 +20,11 @@
  * | `mayStart` is false: its webhook is off, | the attempter; queue-worker.ts  | `update`, or     |
  * |   being retired or gone, its lanes are   |                                 |   `startOnce`    |
  * |   being updated, or it has no lease      |                                 |   for a probe    |
- * | the worker starts nothing: the store     | queue-worker.ts                 | a second is over |
- * |   takes no writes, `ACTIVE_MAX` is met,  |                                 | attempts end     |
- * |   or `mayBegin` of attempter or lease    |                                 | `wake`           |
+ * | the worker starts nothing, as the store  | queue-worker.ts                 | a second is over |
+ * |   takes no writes,                       |                                 |                  |
+ * |   or `ACTIVE_MAX` is reached,            | queue-worker.ts                 | an attempt ends  |
+ * |   or `Attempter.mayBegin` is false,      | the attempter                   | `requestRun`     |
+ * |   or `Ownership.mayBegin` is false       | ownership.ts                    | its `onChange`   |
  *
  * Tasks that wait are not postponed together when their target refuses: each makes an attempt of
  * its own, is refused, and uses up its own schedule.
@@ -50,16 +52,16 @@ type BlockedQueue = {
   readonly queueKey: string;
   readonly target: string;
   readonly sinceMs: number;
-  /** Keys of the queues that have the permits, up to `BEHIND_MAX`. */
+  /** Keys of the other queues that have attempts at the target, up to `BEHIND_MAX`. */
   readonly behind: readonly string[];
 };
 
-/** An attempt that holds its permit for longer is slow. */
+/** An attempt that holds its permit for so long is slow. */
 const SLOW_MS = 1000;
 /** Above this number, idle queues are forgotten, and whether they were prompt. */
 const QUEUES_MAX = 10_000;
 /** A shorter wait for a permit is not shown. */
-const TOLD_WAIT_MS = 5000;
+const SHOWN_WAIT_MS_MIN = 5000;
 const BEHIND_MAX = 5;
 
 export class Scheduler {
@@ -82,7 +84,7 @@ export class Scheduler {
     this.#clock = clock;
     this.#runningPerQueueMax = limits.runningPerQueueMax;
     this.#permits = new Permits(limits);
-    this.#paces = new Paces(clock, isPaced, (key) => this.#wakeQueue(key));
+    this.#paces = new Paces(clock, isPaced, (key) => this.#endPaceWait(key));
     this.#order = new QueueOrder(this.#paces);
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
@@ -95,7 +97,7 @@ export class Scheduler {
   }
 
   /** Must be called when an attempt may begin again: see `Attempter.mayBegin`. */
-  wake(): void {
+  requestRun(): void {
     this.#permits.onRunnable();
   }
 
@@ -158,8 +160,8 @@ export class Scheduler {
   }
 
   listKeysThatMayNotStart(): ReadonlySet<string> {
-    const tasks = [...this.#tasks.values()].filter(({ queue }) => !queue.mayStart);
-    return new Set(tasks.map(({ queue }) => queue.key));
+    const queues = [...this.#queues.values()].filter(({ size, mayStart }) => size > 0 && !mayStart);
+    return new Set(queues.map(({ key }) => key));
   }
 
   /**
@@ -181,12 +183,12 @@ export class Scheduler {
     if (!isDelayed) this.#order.begin(task);
     this.#tasks.set(id, task);
     if (this.#unsettledIds.has(id)) task.state = 'unsettled';
-    else this.#wait(task, dueAtMs);
+    else this.#setDueTime(task, dueAtMs);
   }
 
   /** Changes when a task is due. For an unsettled task `settle` does that. */
   reschedule(task: Task, dueAtMs: number): void {
-    if (task.state !== 'unsettled') this.#wait(task, dueAtMs);
+    if (task.state !== 'unsettled') this.#setDueTime(task, dueAtMs);
   }
 
   remove(id: string): void {
@@ -238,12 +240,16 @@ export class Scheduler {
     return this.listQueueKeys().flatMap((key) => this.findBlockedQueue(key) ?? []);
   }
 
-  /** Finds a queue as `listBlockedQueues` lists it; one behind no other is not blocked. */
+  /**
+   * Finds a queue as `listBlockedQueues` lists it; null: it has no such wait, or waits behind no
+   * other queue. Looks for the next task as a start does: from the order of the queue it drops
+   * tasks that are gone, and puts those aside that wait for the pace.
+   */
   findBlockedQueue(key: string): BlockedQueue | null {
     const queue = this.#queues.get(key);
     if (queue === undefined || queue.targetWaitSinceMs === null) return null;
     const { target, targetWaitSinceMs: sinceMs } = queue;
-    if (this.#clock.now() - sinceMs < TOLD_WAIT_MS) return null;
+    if (this.#clock.now() - sinceMs < SHOWN_WAIT_MS_MIN) return null;
     if (this.#findNextTask(queue) === undefined) return null;
     const behind: string[] = [];
     for (const other of target.queues) {
@@ -256,7 +262,7 @@ export class Scheduler {
   /** Holds tasks at `place` and behind it; null: none. The queue need not exist. */
   hold(key: string, place: string | null): void {
     this.#order.hold(key, place);
-    this.#wakeQueue(key);
+    this.#endPaceWait(key);
   }
 
   /**
@@ -301,19 +307,19 @@ export class Scheduler {
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(target, pauseMs);
   }
 
-  /** Parks an attempt, or ends that: see permits.ts. */
+  /** Parks an attempt, or lets a parked one go on: see permits.ts. */
   setParked(runningTask: RunningTask, isParked: boolean): void {
     if (runningTask.state === 'parked') runningTask.permitSinceMs = this.#clock.monotonicMs();
     this.#permits.setParked(runningTask, isParked);
   }
 
-  /** Call it when the result is written: due again at `dueAtMs`, or removed for null. */
+  /** Must be called once the result is written. The task is due at `dueAtMs`; null: removed. */
   settle(id: string, dueAtMs: number | null): void {
     this.#unsettledIds.delete(id);
     const task = this.#tasks.get(id);
     if (task?.state !== 'unsettled') return;
     if (dueAtMs === null) this.remove(id);
-    else this.#wait(task, dueAtMs);
+    else this.#setDueTime(task, dueAtMs);
   }
 
   /** `settings` hold only for a queue that is new or without tasks. */
@@ -350,15 +356,19 @@ export class Scheduler {
 
   #dropIfIdle(queue: TaskQueue): void {
     if (!isIdle(queue) || this.#queues.get(queue.key) !== queue) return;
-    for (const tasks of [queue.ready, queue.strictOrder]) tasks?.prune(() => false);
+    queue.ready.clear();
+    queue.strictOrder?.clear();
     const isKept = queue.mayStart && this.#queues.size <= QUEUES_MAX;
     if (isKept) return;
     this.#queues.delete(queue.key);
     this.#permits.leave(queue);
   }
 
-  /** Must be called when the queue, which need not exist, may be able to start a task. */
-  #wakeQueue(key: string): void {
+  /**
+   * Must be called when the pace or the hold of a queue, which need not exist, may let a task
+   * start. The tasks that were put aside for the pace are tried again.
+   */
+  #endPaceWait(key: string): void {
     const queue = this.#queues.get(key);
     if (queue === undefined) return;
     for (const task of queue.waitingForPace.splice(0)) queue.ready.push(task);
@@ -374,7 +384,7 @@ export class Scheduler {
     for (const task of this.#tasks.values()) if (task.queue === queue) yield task;
   }
 
-  #wait(task: Task, dueAtMs: number): void {
+  #setDueTime(task: Task, dueAtMs: number): void {
     if (dueAtMs > this.#clock.now()) this.#dueTimes.wait(task, dueAtMs);
     else if (task.state !== 'ready') this.#makeReady(task);
   }

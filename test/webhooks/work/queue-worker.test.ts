@@ -114,7 +114,7 @@ test('a run that is cut off and comes to wait later leaves the next attempt park
   await turnsUntil(() => attempts.length === 1);
   ownership.gain('queue');
   lease.cutOff();
-  scheduler.wake();
+  scheduler.requestRun();
   await turnsUntil(() => attempts.length === 2);
   const [first, second] = attempts;
   second?.parking.park(() => second.end());

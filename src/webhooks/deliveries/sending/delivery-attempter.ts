@@ -99,8 +99,8 @@ export class DeliveryAttempter implements Attempter<Delivery, FinishedAttempt> {
         this.#probes.follow(id);
       }),
     ];
-    fanOuts.onIdle(() => scheduler.wake());
-    delayedEvents.onOverdueEnd(() => scheduler.wake());
+    fanOuts.onIdle(() => scheduler.requestRun());
+    delayedEvents.onOverdueEnd(() => scheduler.requestRun());
   }
 
   start(): void {

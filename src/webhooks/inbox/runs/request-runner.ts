@@ -83,7 +83,7 @@ export class RequestRunner implements Attempter<Delivery, FinishedRun> {
       describeOrder: (key) => describeOrders(webhooks.find(key)),
       findLane: ({ item }) => findRouteLane(this.#context, item, webhooks.find(item.hook ?? '')),
     };
-    memoryBudget.onFree(() => scheduler.wake());
+    memoryBudget.onFree(() => scheduler.requestRun());
     this.close = store.collection(requestCollection.name).onChange((change) =>
       this.#forgetOutdatedRequest(change));
   }

@@ -89,16 +89,17 @@ export class EventPublisher implements AudienceFinder {
     return this.#stage(transaction, { ...options, inputs, name, payloadJson });
   }
 
-  /** Whether an event of that name may be kept: else skip its payload. */
+  /** Whether an event of that name may be kept. If not, the caller need not make its payload. */
   mayKeep(name: string, kind?: EventKind): boolean {
     return this.#keepsAll || this.#webhooks.findTriggered(name, kind).length > 0
       || this.#webhooks.findOffTriggered(name, kind).length > 0;
   }
 
   /**
-   * Refuses a request before a part of its events, of `bytes` each, is emitted. Counts one delivery
-   * for each event that is surely heard. Throws `unavailable` without room; events that begin
-   * `later` can wait for room, so that they cause only `NeverFitsError`.
+   * Called before the first of several events is emitted, so that a request is refused as a whole.
+   * Each event has `bytes`, and counts as one delivery if it is surely heard. Throws `unavailable`
+   * without room. Events that begin `later` wait for room: for them this throws `NeverFitsError`
+   * alone, where not even one event fits into an empty queue.
    */
   assertRoom(names: readonly string[], bytes: number, begin: 'now' | 'later'): void {
     // A webhook without `when` takes any payload.
@@ -127,7 +128,8 @@ export class EventPublisher implements AudienceFinder {
       onStaged?.(transaction, emittedEvent);
       return emittedEvent;
     });
-    // The fan-out is on disk, and the caller may look for the deliveries.
+    // Very many deliveries are written after the transaction, which has their fan-out alone. The
+    // caller may look for them at once.
     if (isFannedOut(event.deliveries.length)) await this.#fanOuts.whenWritten();
     return event;
   }
@@ -165,32 +167,35 @@ export class EventPublisher implements AudienceFinder {
     }
     const findAudience = (): readonly string[] =>
       this.findAudience(transaction, name, payloadJson, emission);
-    // Throws when the chain is too long, whether or not a webhook hears the event.
+    // Throws when the chain is too long, whether or not a webhook hears the event. The audience is
+    // then looked up for the message.
     const hops = nextHop(inputs.hops, () => describeAudience(this.#webhooks, name, findAudience()));
     // Which webhooks hear a delayed event is decided when it begins.
-    const webhookIds = deliverAt === undefined ? findAudience() : [];
-    return webhookIds.length > 0
-      ? this.#stageWithDeliveries(transaction, emission, hops, webhookIds)
-      : this.#stageWithoutDeliveries(transaction, emission, hops);
+    if (deliverAt !== undefined) return this.#stageDelayed(transaction, emission, hops, deliverAt);
+    const webhookIds = findAudience();
+    return webhookIds.length > 0 ? this.#stageHeard(transaction, emission, hops, webhookIds)
+      : this.#stageUnheard(transaction, emission, hops);
   }
 
-  /** Stages a delayed event, or an event that no webhook hears and that is kept all the same. */
-  #stageWithoutDeliveries(
-    transaction: Transaction, emission: Emission, hops: number,
+  #stageDelayed(
+    transaction: Transaction, emission: Emission, hops: number, deliverAt: string,
   ): EmittedEvent {
-    const { name, payloadJson, deliverAt } = emission;
-    if (deliverAt === undefined && !this.keepsUnheard(name, payloadJson, emission)) return NOT_KEPT;
+    const { payloadJson } = emission;
     const head = createHead(emission, hops, []);
-    if (deliverAt === undefined) {
-      transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
-    } else {
-      this.#capacity.reserve(transaction, 1, Buffer.byteLength(payloadJson));
-      stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
-    }
+    this.#capacity.reserve(transaction, 1, Buffer.byteLength(payloadJson));
+    stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
     return { eventId: head.identifier, deliveries: [] };
   }
 
-  #stageWithDeliveries(
+  #stageUnheard(transaction: Transaction, emission: Emission, hops: number): EmittedEvent {
+    const { name, payloadJson } = emission;
+    if (!this.keepsUnheard(name, payloadJson, emission)) return NOT_KEPT;
+    const head = createHead(emission, hops, []);
+    transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
+    return { eventId: head.identifier, deliveries: [] };
+  }
+
+  #stageHeard(
     transaction: Transaction, emission: Emission, hops: number, webhookIds: readonly string[],
   ): EmittedEvent {
     const { payloadJson } = emission;
@@ -222,9 +227,10 @@ function createHead(
 function describeAudience(
   webhooks: Pick<OutgoingWebhookIndex, 'find'>, name: string, webhookIds: readonly string[],
 ): string {
-  const [first] = webhookIds;
-  const { labels } = first === undefined ? {} : webhooks.find(first) ?? {};
-  if (labels === undefined) return `the event ${name}`;
+  const [firstId] = webhookIds;
+  const webhook = firstId === undefined ? undefined : webhooks.find(firstId);
+  if (webhook === undefined) return `the event ${name}`;
+  const { labels } = webhook;
   const more = webhookIds.length === 1 ? '' : ` and ${webhookIds.length - 1} more`;
   return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;
 }

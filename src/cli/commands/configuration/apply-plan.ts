@@ -175,8 +175,9 @@ export function checkLosses(plan: PrintedPlan): void {
     ...losses.length === 0 ? [] : [`remove ${joinFirst(losses, LOSSES)}`],
     ...confirm.length === 0 ? [] : [joinFirst(confirm, LOSSES)],
   ];
-  throw new AppError('conflict',
-    `nothing was changed: this would ${clauses.join(', and ')}; give --yes if that is meant`);
+  const wayOut = confirm.length === 0 ? '' : ', else --keep secret, which leaves rotations alone';
+  throw new AppError('conflict', `nothing was changed: this would ${clauses.join(', and ')}; give `
+    + `--yes if that is meant${wayOut}`);
 }
 
 function formatHead(change: PrintedChange): string {

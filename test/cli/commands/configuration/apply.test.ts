@@ -372,7 +372,8 @@ test('a secret from before a rotation takes --yes where nobody can be asked', ()
     const refused = await apply(place, SHELF);
     assert.deepEqual([refused.code, refused.stderr], [1, 'hookshelf: nothing was changed: this '
       + 'would give incoming webhook gh its previous secret again, which its rotation has '
-      + 'replaced; give --yes if that is meant\n']);
+      + 'replaced; give --yes if that is meant, else --keep secret, which leaves rotations '
+      + 'alone\n']);
     assert.match(refused.stdout, /^~ incoming webhook gh\n {4}secret changed back to the one /);
     const { code, stdout } = await apply(place, SHELF, ['--yes', '--no-overlap']);
     assert.equal(code, 0);

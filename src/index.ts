@@ -22,8 +22,9 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load-settings.ts';
 import type { SettingsInput as Settings } from './settings/load-settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
-import type { SendOptions, SendResult } from './webhooks/outgoing/send-options.ts';
-import type { SendingWebhook } from './webhooks/webhooks.ts';
+import type {
+  SendOptions, SendResult, SendingWebhook,
+} from './webhooks/outgoing/send-options.ts';
 
 export type {
   ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, ConfigurationInput,
@@ -46,8 +47,9 @@ export type {
   VerifiedSender as Verified,
 } from './webhooks/actions/action.ts';
 export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/members/http-sender.ts';
-export type { SendOptions, SendResult } from './webhooks/outgoing/send-options.ts';
-export type { SendingWebhook as GivenHook } from './webhooks/webhooks.ts';
+export type {
+  SendOptions, SendResult, SendingWebhook as GivenHook,
+} from './webhooks/outgoing/send-options.ts';
 
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */

@@ -59,13 +59,15 @@ import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeEvents, composeOutgoing } from './compose-outgoing.ts';
 import { receiverRows } from './diagnostics/diagnostic-routes.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
-import { checkSendOptions, type SendOptions, type SendResult } from './outgoing/send-options.ts';
+import {
+  checkSendOptions, type SendOptions, type SendResult, type SendingWebhook,
+} from './outgoing/send-options.ts';
 import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
 import type { WebhookDirectories } from './members/directory.ts';
 import { createVisibilityFinder, type FindVisibility } from './members/visibility.ts';
-import { outgoingCollection, type StoredOutgoingWebhook } from './outgoing/outgoing-webhook.ts';
+import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection } from './incoming/stored-request.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
@@ -96,9 +98,6 @@ export const webhookCollections: readonly CollectionSpec[] = [
   jobCollection, backfillCollection,
   healthCollection, webhookStatisticsCollection, appliedCollection,
 ];
-
-/** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
-export type SendingWebhook = Partial<StoredOutgoingWebhook>;
 
 export interface Webhooks {
   readonly routes: readonly HttpRoute[];

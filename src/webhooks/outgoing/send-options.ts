@@ -3,11 +3,15 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonSchema, MemberSchema } from '../../base/schema.ts';
 import { describeObject, type AnswerOf, type SchemaOf } from '../../base/schema-types.ts';
 import { ANY_JSON, FLAG, TEXT, objectSchema } from '../../resources/route-specs.ts';
+import type { StoredOutgoingWebhook } from './outgoing-webhook.ts';
 
 export type SendOptions = {
   /** Further requests after a network error or a transient status; 0 by default. */
   readonly retries?: number;
 };
+
+/** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
+export type SendingWebhook = Partial<StoredOutgoingWebhook>;
 
 const RETRIES_MAX = 10;
 

@@ -26,8 +26,8 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
           + 'the one of a rotation'),
         values: KEEPABLE_MEMBERS, isRepeatable: true,
       },
-      yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, and '
-        + 'to change a secret while its rotation is under way'),
+      yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, '
+        + 'and to undo a rotation of a secret'),
     } satisfies OptionSpecs,
     examples: [
       'hookshelf apply --file shelf.json', 'hookshelf apply --file shelf.json --dry-run',

@@ -237,6 +237,13 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
   await person.sees('I have it', false);
   await person.sees(/^[0-9a-f]{64}$/m);
   await person.sees('X-Signature');
+  await person.click('button', 'Edit');
+  await person.click('button', 'Cancel');
+  await person.sees(/^[0-9a-f]{64}$/m);
+  await person.click('button', 'Edit');
+  await person.click('button', 'Save');
+  await person.find('button', 'Turn off');
+  await person.sees(/^[0-9a-f]{64}$/m, false);
   await person.click('button', 'Turn off');
   await person.find('button', 'Turn on');
   assert.equal(await enabled(), false);

@@ -36,6 +36,8 @@ type EditOptions = {
   readonly renderBelow?: (read: () => Record<string, unknown>) => Child;
   /** Shows the record again. */
   readonly onDone: () => Promise<void>;
+  /** Called when the record was saved, before it is shown. */
+  readonly onSaved?: () => void;
   /** Saves what was typed as a new record, where somebody has deleted this one meanwhile. */
   readonly saveAnew?: (value: RecordMembers) => Promise<void>;
 };
@@ -92,6 +94,7 @@ async function saveRecord(
     if (mergedRecord !== null) return saveRecord(container, current, mergedRecord);
     throw new InputError('Not saved: somebody else has changed it meanwhile.');
   }
+  options.onSaved?.();
   showNotice('Saved.');
   return onDone();
 }

@@ -19,6 +19,7 @@ import { editRecord } from '../../parts/forms/edit-record.ts';
 import { inputField, type FieldFactories } from '../../parts/forms/input-field.ts';
 import { presetField } from '../../parts/forms/preset-field.ts';
 import { showFailureNotice } from '../../parts/notice.ts';
+import { forgetNewSecret } from '../../parts/rotate-secret.ts';
 import type { IncomingWebhook, ResponseBodyOf } from '../../../app/api-types.ts';
 import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/preset-schema.ts';
@@ -43,6 +44,7 @@ export async function editIncoming(
   editRecord(container, {
     title: `Edit ${createWebhookLabel(webhook).title}`, path, record: webhook, etag,
     schema: filterMembers(model, (member) => !isOfAction(member)), onDone: refresh,
+    onSaved: () => forgetNewSecret(webhook.identifier),
     factories: createSenderFields(presets, () => {}),
   });
 }

@@ -12,7 +12,7 @@ import { codeBlock } from '../../parts/code-block.ts';
 import { deleteWebhook } from '../../parts/deletion.ts';
 import { ActionCatalog } from '../../parts/forms/action-fields.ts';
 import { showNotice } from '../../parts/notice.ts';
-import { forgetNewSecret, rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
+import { rotateButton, showNewSecret } from '../../parts/rotate-secret.ts';
 import { backLink, heading, linkButton, openView, repeatWhileSeen } from '../../parts/screen.ts';
 import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
@@ -168,12 +168,8 @@ function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {
     showNotice(enabled ? 'Off: its sender is answered 404.' : 'On again.');
     await refresh();
   };
-  const refreshWithoutSecret = (): Promise<void> => {
-    forgetNewSecret(identifier);
-    return refresh();
-  };
   return [
-    asyncButton('Edit', () => editIncoming(container, { ...view, refresh: refreshWithoutSecret })),
+    asyncButton('Edit', () => editIncoming(container, view)),
     asyncButton('Action and routes', () => editAction(container, view)),
     rotateButton('incoming', webhook, refresh),
     asyncButton(enabled ? 'Turn off' : 'Turn on', toggleEnabled),

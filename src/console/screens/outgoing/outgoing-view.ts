@@ -226,11 +226,10 @@ async function openEditForm(
   container: HTMLElement, { webhook, path, etag, actions, refresh }: OutgoingView,
 ): Promise<void> {
   const title = `Edit ${webhook.name ?? webhook.targetUrl}`;
-  const onDone = (): Promise<void> => {
-    forgetNewSecret(webhook.identifier);
-    return refresh();
+  const options = {
+    title, path, record: webhook, etag, onDone: refresh,
+    onSaved: () => forgetNewSecret(webhook.identifier),
   };
-  const options = { title, path, record: webhook, etag, onDone };
   const model = await loadModel('OutgoingWebhookBody');
   if (actions === null) {
     return editRecord(container, {

@@ -38,8 +38,8 @@ import { createTextFilter } from './text-filter.ts';
 type SlotSource = {
   readonly kind: 'order' | 'slots' | 'books';
   readonly walk: SlotWalk;
-  /** It is given up after so many looks; absent: never. */
-  readonly looksMax?: number;
+  /** The source is given up after so many looks; absent: never. */
+  readonly looksTotalMax?: number;
 };
 
 interface SlotWalk {
@@ -47,17 +47,20 @@ interface SlotWalk {
   readonly looks?: number;
   /**
    * The next slot that is accepted, or `WALK_END`. A walk may pause: it gives `WALK_PAUSE` after
-   * `looksMax` looks, and the next call goes on from there. Walks of books and of an order pause;
-   * that of slots never does. `accepts` may be asked about a slot twice.
+   * `looksPerStep` looks, and the next call goes on from there. Walks of books and of an order
+   * pause; that of slots never does. `accepts` may be asked about a slot twice.
    */
-  next(accepts: (slot: number) => boolean, looksMax: number): number;
+  next(accepts: (slot: number) => boolean, looksPerStep: number): number;
 }
 
 /** Takes what matches. */
 export interface MatchSink {
   /** Whether it reads the books; else it gets none. */
   readonly readsBooks: boolean;
-  /** `isLate`: after the source has ended. Returns whether further books of it are of use. */
+  /**
+   * `isLate`: the source has ended, and the book comes from an unsettled slot. Returns whether the
+   * sink has a use for further books of an order; the books of other sources come all the same.
+   */
   take(bytes: Buffer, slot: number, isLate: boolean): boolean;
 }
 
@@ -89,12 +92,20 @@ export function* findMatches(
   const countBefore = taker.count;
   const missedCount = yield* takeUnsettled(search, taker);
   if (source.kind === 'slots') return { total: taker.count };
-  // An order may end early: what it gave is not counted, but what matched at the start. Without a
-  // set of slots all books match.
-  const { collection, slots, slotCount } = search;
-  const total = slots === null
-    ? collection.size : (slotCount ?? 0) - missedCount + taker.count - countBefore;
-  return { total };
+  return { total: countInOrder(search, missedCount, taker.count - countBefore) };
+}
+
+/**
+ * Counts the matches of an order. It may have ended early, so that the books that it gave say
+ * nothing: the slots that matched at the start count, less those that changed before their books
+ * were taken, and the matches among the unsettled slots. Without a set of slots all books match.
+ */
+function countInOrder(
+  { collection, slots, slotCount }: MatchSearch, missedCount: number, lateCount: number,
+): number {
+  if (slots === null) return collection.size;
+  assert(slotCount !== null, 'in order, the slots that match are counted');
+  return slotCount - missedCount + lateCount;
 }
 
 /** Returns whether the source was given up. */
@@ -105,17 +116,19 @@ function* takeFromSource(
   const isSettled = (slot: number): boolean =>
     !isIndexed || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
   // Most slots that do not match are told by their bit alone.
-  const acceptsOfBooks = (slot: number): boolean => slots?.has(slot) !== false || !isSettled(slot);
-  const acceptsSettled = (slot: number): boolean => slots?.has(slot) !== false && isSettled(slot);
-  const { walk, kind, looksMax = Infinity } = source;
+  const mayMatch = (slot: number): boolean => slots?.has(slot) !== false;
+  const acceptsOfBooks = (slot: number): boolean => mayMatch(slot) || !isSettled(slot);
+  const acceptsSettled = (slot: number): boolean => mayMatch(slot) && isSettled(slot);
+  const { walk, kind, looksTotalMax = Infinity } = source;
   const isScan = kind === 'books';
   const accepts = isScan ? acceptsOfBooks : acceptsSettled;
+  // Only an order ends when the sink has enough: of other sources each match is counted.
   for (let isWanted = true; isWanted || kind !== 'order';) {
     const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) return false;
-    if ((walk.looks ?? 0) > looksMax) return true;
-    if (slot !== WALK_PAUSE) isWanted = taker.take(slot, !isScan || isSettled(slot), false);
-    if (taker.endsTurn() || slot === WALK_PAUSE) yield;
+    if ((walk.looks ?? 0) > looksTotalMax) return true;
+    if (slot !== WALK_PAUSE) isWanted = taker.take(slot, !isScan || isSettled(slot));
+    if (taker.takeTurnEnd() || slot === WALK_PAUSE) yield;
   }
   return false;
 }
@@ -129,14 +142,14 @@ function* takeUnsettled(
 ): Steps<number> {
   for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
     if (changedSlots.has(slot)) continue;
-    taker.take(slot, false, true);
-    if (taker.endsTurn()) yield;
+    taker.takeLate(slot);
+    if (taker.takeTurnEnd()) yield;
   }
   let missedCount = 0;
   for (const slot of isIndexed ? changedSlots : []) {
     if (slots?.has(slot) === true && !taker.hasTaken(slot)) missedCount += 1;
-    taker.take(slot, false, true);
-    if (taker.endsTurn()) yield;
+    taker.takeLate(slot);
+    if (taker.takeTurnEnd()) yield;
   }
   return missedCount;
 }
@@ -150,7 +163,7 @@ class MatchTaker {
   readonly #check: ReturnType<typeof createBookCheck>;
   readonly #textWork: number;
   readonly #mayComeTwice: boolean;
-  /** The slots of these books: few of an order, perhaps many of all. */
+  /** The slots of the books that the sink has taken: few of an order, perhaps all of others. */
   readonly #takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown };
   /** The work since the turn began. */
   #work = 0;
@@ -169,18 +182,27 @@ class MatchTaker {
     return this.#takenSlots.has(slot);
   }
 
-  /** Whether others shall have a turn: then the next one begins. */
-  endsTurn(): boolean {
+  /** Returns whether the turn is to end now; if so, the work of the next turn counts from zero. */
+  takeTurnEnd(): boolean {
     const isEnd = this.#work >= WORK_PER_YIELD;
     if (isEnd) this.#work = 0;
     return isEnd;
   }
 
   /**
-   * Looks at the book of a slot, and has the sink take it if it matches. Of a settled slot the
-   * knowledge of the indexes holds. Returns whether the sink wants further books of the source.
+   * Looks at the book of a slot, and has the sink take it if it matches. The indexes know the book
+   * of a settled slot as it is. Returns whether the sink wants further books of the source.
    */
-  take(slot: number, isSettled: boolean, isLate: boolean): boolean {
+  take(slot: number, isSettled: boolean): boolean {
+    return this.#take(slot, isSettled, false);
+  }
+
+  /** Looks at the book of an unsettled slot, once the source has ended. */
+  takeLate(slot: number): void {
+    this.#take(slot, false, true);
+  }
+
+  #take(slot: number, isSettled: boolean, isLate: boolean): boolean {
     const { collection, isExact, areTermsKnown, changes: { deletedSlots } } = this.#search;
     const isMatch = isExact && isSettled;
     const bytes = isMatch && !this.#sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
@@ -200,30 +222,31 @@ class MatchTaker {
 }
 
 /**
- * The same through the first key's order, of which there is an index, or the ids, from the cursor
- * on. Null where the order fails: then what the sink has taken is void. An error of the sink, of
- * the check or of a read drops the order too, as it cannot be told from an error of the order.
+ * Does what `findMatches` does, from the cursor on in the order of the first sort key, or of the
+ * ids if there is none. Null where the order fails: then what the sink has taken is void. An error
+ * of the sink, of the check or of a read drops the order too, as it cannot be told from an error of
+ * the order.
  */
 export function* findInOrder(
-  search: MatchSearch<BookQuery>, sink: MatchSink, looksMax = Infinity,
+  search: MatchSearch<BookQuery>, sink: MatchSink, looksTotalMax = Infinity,
 ): Steps<SearchEnd | null> {
   const { indexes, order, isExact } = search;
   assert(isExact, 'in order, matches are counted without a look at their books');
   const find = (): Steps<SearchEnd> =>
-    findMatches(search, sink, createOrderSource(search, looksMax));
+    findMatches(search, sink, createOrderSource(search, looksTotalMax));
   if (indexes === null || order === null) return yield* find();
   return yield* indexes.askOrDrop([order], find);
 }
 
 function createOrderSource(
   { collection, query: { sort, after }, order, pending, changes }: MatchSearch<BookQuery>,
-  looksMax: number,
+  looksTotalMax: number,
 ): SlotSource {
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
   const kind = 'order';
   if (firstOrder === undefined || order === null) {
     const walk = new IdWalk(collection, isIdDescending, after?.id ?? null);
-    return { kind, looksMax, walk };
+    return { kind, looksTotalMax, walk };
   }
   // If further keys sort, the walk begins with the first book of the cursor's value.
   const from = after === null ? null : {
@@ -234,7 +257,7 @@ function createOrderSource(
     pending?.has(slot) === true || changedSlots.has(slot) ? undefined : collection.bytesAt(slot);
   const { isDescending } = firstOrder;
   const walk = new OrderWalk(order, { isDescending, isIdDescending, from, readBook });
-  return { kind, looksMax, walk };
+  return { kind, looksTotalMax, walk };
 }
 
 function createSlotSource(search: MatchSearch): SlotSource {
@@ -250,7 +273,7 @@ function createSlotSource(search: MatchSearch): SlotSource {
   return { kind: 'slots', walk: { next } };
 }
 
-/** All books, in the order of ids that ties have. */
+/** All books by id, in the direction in which the query sorts books of equal keys. */
 export function createBookSource(
   { collection, query: { sort: { isIdDescending } } }: MatchSearch,
 ): SlotSource {
@@ -265,8 +288,8 @@ class IdWalk implements SlotWalk {
     this.#walk = collection.walk({ isDescending, after });
   }
 
-  next(accepts: (slot: number) => boolean, looksMax: number): number {
-    for (let count = 0; count < looksMax; count += 1) {
+  next(accepts: (slot: number) => boolean, looksPerStep: number): number {
+    for (let count = 0; count < looksPerStep; count += 1) {
       this.looks += 1;
       const slot = this.#walk.next();
       if (slot < 0) return WALK_END;

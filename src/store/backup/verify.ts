@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { listStateNames, readInventory, snapshotName } from '../disk/inventory.ts';
 import { checkDirectory } from './backup.ts';
 import { checkContents, countRecords, findManifest } from './manifest.ts';
-import { damageError } from '../generations/damage-error.ts';
+import { damageError, describeMendedDamage } from '../generations/damage-error.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
 
@@ -35,7 +35,9 @@ export async function verifyDirectory(
   });
   checkStillThere(source, listReadPaths(source, state));
   const { base, collections, snapshotErrors, journals, sequence } = state;
-  const notes = snapshotErrors.map((error) => `${error.message} (the generation before is whole)`);
+  const notes = snapshotErrors.map((error) =>
+    `${describeMendedDamage(error)}; the next start goes back to the generation before, which is `
+    + 'whole, and loses nothing');
   const lastJournal = journals.at(-1);
   if (mustBegin && lastJournal !== undefined && lastJournal.replay.startSequence === null) {
     throw damageError({ path: lastJournal.path, line: 1, offset: 0 },

@@ -20,6 +20,11 @@ export function missingFileError(name: string, why: string): AppError {
   return new AppError('damaged', `${message}; ${HINT}`);
 }
 
+/** What is damaged, for damage that a start mends by itself: no backup is needed. */
+export function describeMendedDamage({ message }: Error): string {
+  return message.replace(`; ${HINT}`, '');
+}
+
 /**
  * Whether records are damaged, so that an older snapshot may do. Any other error may pass, such as
  * that of a disk that cannot be read now, or is a mistake of this program.

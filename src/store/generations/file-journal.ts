@@ -16,6 +16,7 @@ import { JournalWriter } from '../journal/journal-writer.ts';
 import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
+import { describeMendedDamage } from './damage-error.ts';
 import { openReader } from './journal-reader.ts';
 import type { RecoveredState } from './recovery.ts';
 
@@ -104,7 +105,8 @@ export class FileJournal implements Journal {
       await this.#writer.writeMark();
     }
     for (const error of snapshotErrors) {
-      this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
+      this.#options.logger.error('a snapshot is damaged; went back to the one before, and lost '
+        + 'nothing', { reason: describeMendedDamage(error) });
     }
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;

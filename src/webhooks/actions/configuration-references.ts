@@ -106,7 +106,8 @@ function findReferenceProblem(
       return [{ pointer, detail }];
     }
     const detail = `there is no action configuration ${quote(name)}`;
-    const end = knownNames.length === 0 ? ', nor any other' : suggestName(name, knownNames);
+    const end = knownNames.length === 0 ? ', nor any other: create one first'
+      : suggestName(name, knownNames);
     return [{ pointer, detail: detail + end }];
   }
   if (direction === 'incoming') return [];

@@ -80,12 +80,13 @@ test('a damaged snapshot is made good from the generation before it, and told', 
   const errors: string[] = [];
   const logger = {
     ...silentLogger, error: (message: string, fields?: LogFields) =>
-      errors.push(`${message}: ${String(fields?.error)}`),
+      errors.push(`${message}: ${String(fields?.reason)}`),
   };
   const reopened = await open(files, [BOOKS], logger);
   assert.deepEqual(['a', 'b', 'c'].map((id) =>
     reopened.collection('books').find(id) !== undefined), [true, true, true]);
   assert.match(errors.join(), /damaged.*books-000003\.json, line \d, offset \d+/);
+  assert.doesNotMatch(errors.join(), /backup/);
   await reopened.compact();
   await reopened.close();
   const again = await open(files);

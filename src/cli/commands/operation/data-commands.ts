@@ -39,7 +39,9 @@ export async function verifyData(context: CommandContext): Promise<void> {
   if (engine !== null) return verifyEngineLog(context, engine);
   const report = await verifyWithRetries(context.enterExistingDataAsOwner());
   for (const note of report.notes) if (!output.isJson) output.note(note);
-  await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
+  const finding = report.notes.length === 0 ? 'nothing is damaged'
+    : 'the next start mends what is damaged';
+  await output.result({ ...report, isWhole: true }, `${describe(report)}; ${finding}`);
 }
 
 /** Verifies the log of an engine: all of its snapshots, and all entries after them. */

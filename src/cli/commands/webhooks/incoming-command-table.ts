@@ -38,7 +38,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     oneOf: [['action-config', 'routes']],
     examples: [
       'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
-      'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
+      'hookshelf incomingwebhook:create --path-segment a --action-config to-log --secret-file -',
     ],
     load: lazyChangeCommand(incomingKind, 'create'),
   },

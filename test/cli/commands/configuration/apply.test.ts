@@ -352,7 +352,7 @@ test('where there is no action configuration at all the message does not list wh
     const { stderr } = await apply(place, {
       incomingWebhooks: [{ pathSegment: 'gh', actionConfiguration: 'nobody' }],
     });
-    assert.match(stderr, /there is no action configuration "nobody", nor any other\n$/);
+    assert.match(stderr, /no action configuration "nobody", nor any other: create one first$/m);
   }));
 
 test('a webhook cannot name an action configuration that goes in the same apply', () =>

@@ -25,7 +25,7 @@ import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, FORMATS, WRITTEN_FORMATS,
 } from './transfer/format-list.ts';
-import { MATCH_LIST, ON_MATCH, combineOnMatch, parseMatches } from './transfer/import-mode.ts';
+import { MATCH_LIST, ON_MATCH, isContradictory, parseMatches } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
@@ -166,8 +166,8 @@ const IMPORT_PARAMETERS = [
     description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
       + 'default) sets the members that the record has, but those of which it says what it said at '
       + 'its last import, `fill` only those that the book lacks, `replace` sets all. A book of the '
-      + 'same id is updated only with `match`; without it `update` and `fill` leave it: a record '
-      + 'that says the same is unchanged, another is skipped.',
+      + 'same id is left alone where neither `match` nor this is named, in json, jsonl and csv: a '
+      + 'record that says the same is unchanged, another is skipped.',
   },
   {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },
@@ -213,7 +213,8 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + 'fields that did not fit into `metadata` are in `leftOut`, the records of other types in '
     + '`otherTypes`, in `replacedMembers` in how many books an update replaced what another source '
     + 'or a person had said, by member, in `unmatchable` how many new books had nothing to match '
-    + 'by, such as an id: the same import adds them once more, `match=isbn,title` does not. '
+    + 'by, such as an id: the same import adds them once more, `match=isbn,title` does not; in '
+    + '`merged` how many of the unchanged ones are of books that were merged into others. '
     + '`error` is there when the import ended early; what it counts is stored even then. '
     + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,
@@ -284,15 +285,14 @@ function toImportMode(
   { onMatch: named, match, replace, allTypes, dryRun, verbose }:
   Omit<ImportValues, 'format' | 'fromMetadata'>,
 ): ImportMode {
-  const onMatch = combineOnMatch(named, replace === true);
-  if (onMatch === null) {
+  if (isContradictory(named, replace === true)) {
     throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${named}\``);
   }
   const matches = match === null ? [] : parseMatches(match);
   if (typeof matches === 'string') throw new AppError('malformed', `\`match\` ${matches}`);
   return {
     matches,
-    onMatch,
+    onMatch: replace === true ? 'replace' : named,
     hasAllTypes: allTypes === true, isDryRun: dryRun === true, isVerbose: verbose === true,
   };
 }

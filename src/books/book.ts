@@ -264,7 +264,7 @@ export function decodeBook(bytes: Buffer): Book {
   return parseJsonText(bytes.toString()) as Book;
 }
 
-function foldText(text: JsonValue | undefined): JsonValue | undefined {
+export function foldText(text: JsonValue | undefined): JsonValue | undefined {
   return typeof text === 'string' ? foldCase(text) : text;
 }
 

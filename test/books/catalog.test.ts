@@ -139,7 +139,8 @@ test('ids of any version are taken, in lower case', () => {
 async function importBatch(
   catalog: Catalog, records: readonly ImportRecord[], onMatch: 'update' | 'replace' = 'update',
 ) {
-  const bookImport = await catalog.openImport({ ...PLAIN_MODE, onMatch });
+  const bookImport = await catalog.openImport(
+    { ...PLAIN_MODE, onMatch, isSameIdLeftAlone: onMatch === 'update' });
   const results = await bookImport.importBatch(records);
   bookImport.close();
   return results;

@@ -38,7 +38,7 @@ export const cslSchema = {
       language: TEXT, note: TEXT, 'number-of-pages': TEXT_OR_NUMBER, publisher: TEXT,
       'publisher-place': TEXT, title: TEXT, 'title-short': TEXT, URL: TEXT,
       volume: TEXT_OR_NUMBER, 'collection-title': TEXT, 'collection-number': TEXT_OR_NUMBER,
-      'container-title': TEXT,
+      'container-title': TEXT, 'citation-key': TEXT, 'narrator': NAMES, 'volume-title': TEXT,
       custom: { type: 'object' },
     },
   },

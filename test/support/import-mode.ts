@@ -5,8 +5,8 @@ import type {
 
 /** Books are known again by their ids alone, and what the records say is not remembered. */
 export const PLAIN_MODE: MatchMode = {
-  matches: [], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
-  isVerbose: false,
+  matches: [], onMatch: 'update', isSameIdLeftAlone: true, source: null, digestFormat: null,
+  isDryRun: false, isVerbose: false,
 };
 
 /** Its records never have the id of a book, and nothing is exported in it. */

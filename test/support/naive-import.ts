@@ -37,11 +37,12 @@ export class NaiveCatalog {
     marks.add(first);
     const before = this.books.get(first) ?? {};
     const said = bookId === first ? replaceOwnId(mode, before, record) : record;
-    const updated = onMatch === 'fill' ? update(said, before) : update(before, said);
+    const updated = onMatch === 'fill'
+      ? update(mode, said, before) : update(mode, before, said);
     const after = onMatch === 'replace' ? said : updated;
     if (isRepeated && toText(after) !== toText(before)) return { outcome: 'repeated', ids };
     if (onMatch === 'skip') return { outcome: 'exists', ids };
-    if (isKnown && matches.length === 0 && onMatch !== 'replace') {
+    if (isKnown && mode.isSameIdLeftAlone && onMatch !== 'replace') {
       return { outcome: toText(record) === toText(before) ? 'unchanged' : 'exists', ids };
     }
     if (toText(after) === toText(before)) return { outcome: 'unchanged', ids };
@@ -96,7 +97,9 @@ function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-function update(book: JsonObject, record: JsonObject): JsonObject {
+function update(
+  { source: recordFormat }: MatchMode, book: JsonObject, record: JsonObject,
+): JsonObject {
   const { authors, metadata, reading, ...members } = record;
   const hasAuthors = Array.isArray(authors) && authors.length > 0;
   const [stored, added] = [book['metadata'], metadata] as readonly (JsonObject | undefined)[];
@@ -104,8 +107,9 @@ function update(book: JsonObject, record: JsonObject): JsonObject {
   const addedSource = Object.entries((added?.['source'] ?? {}) as Record<string, JsonObject>)
     .map(([format, fields]) => {
       const { Id: ownId } = storedSource[format] ?? {};
-      // The own id stays where the other has none.
-      return [format, ownId === undefined ? fields : { Id: ownId, ...fields }] as const;
+      // The own id stays where the other has none; records of our own formats tell none.
+      const isAlone = ownId === undefined || recordFormat === null;
+      return [format, isAlone ? fields : { Id: ownId, ...fields }] as const;
     });
   const source = { ...storedSource, ...Object.fromEntries(addedSource) };
   const merged: Record<string, JsonValue> = { ...stored, ...added };

@@ -54,7 +54,8 @@ export function assertText(head: Buffer): void {
   const utf16 = findUtf16(start);
   throw new AppError('invalid', utf16 === null
     ? 'the file is no text: look whether it is the right one, and export it again'
-    : `the file looks like UTF-16 without a byte order mark: name its encoding, ${utf16}`);
+    : 'the file looks like UTF-16 without a byte order mark: save it as UTF-8, or name its '
+      + `encoding, ${utf16}`);
 }
 
 /** The encoding of a text with every other byte zero; null for another. */

@@ -10,7 +10,8 @@ export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'fill', 'replace'
 export type ImportMode = {
   /** Empty: the import matches by the own id of the format's records, if they have one. */
   readonly matches: readonly Match[];
-  readonly onMatch: OnMatch;
+  /** Null: the caller names none. Then it is `update`; see `MatchMode.isSameIdLeftAlone`. */
+  readonly onMatch: OnMatch | null;
   /** Whether records of other types, such as articles, are taken for books too. */
   readonly hasAllTypes: boolean;
   /** Whether everything is checked and reported as usual, but nothing is stored. */
@@ -32,8 +33,7 @@ export function parseMatches(text: string): readonly Match[] | string {
   return [...matches];
 }
 
-/** The treatment of books that match; null if the two ways to name it contradict each other. */
-export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): OnMatch | null {
-  if (!isReplacing) return onMatch ?? 'update';
-  return onMatch === null || onMatch === 'replace' ? 'replace' : null;
+/** Whether the two ways to name the treatment of books that match contradict each other. */
+export function isContradictory(onMatch: OnMatch | null, isReplacing: boolean): boolean {
+  return isReplacing && onMatch !== null && onMatch !== 'replace';
 }

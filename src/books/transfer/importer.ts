@@ -61,6 +61,8 @@ type ImportCount = {
   readonly replacedMembers?: Readonly<Record<string, number>>;
   /** How many of the imported ones the same import would add once more; absent: none. */
   readonly unmatchable?: number;
+  /** How many of the unchanged ones are of books that were merged into others; absent: none. */
+  readonly merged?: number;
 };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
@@ -94,6 +96,7 @@ export class Importer {
   readonly #leftOut = new NameCounts();
   readonly #replacedMembers = new NameCounts();
   #unmatchableCount = 0;
+  #mergedCount = 0;
   #failure: string | null = null;
 
   constructor(
@@ -119,6 +122,7 @@ export class Importer {
       ...this.#replacedMembers.isEmpty ? {}
         : { replacedMembers: this.#replacedMembers.toObject() },
       ...this.#unmatchableCount === 0 ? {} : { unmatchable: this.#unmatchableCount },
+      ...this.#mergedCount === 0 ? {} : { merged: this.#mergedCount },
     };
   }
 
@@ -214,8 +218,9 @@ export class Importer {
       return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
     const { line, record } = parsed;
-    const { id, outcome, leftOut, isUnmatchable = false, changes = [] } = result;
+    const { id, outcome, leftOut, isUnmatchable = false, isMerged = false, changes = [] } = result;
     if (isUnmatchable) this.#unmatchableCount += 1;
+    if (isMerged) this.#mergedCount += 1;
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);

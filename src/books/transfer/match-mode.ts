@@ -26,7 +26,11 @@ export function createMatchMode(
   // A file of our own that nothing is matched by is taken in as it is. An ISBN alone is no news.
   const digestFormat = matches.length === 0 || format === 'isbn' ? null : format;
   const { onMatch, isDryRun, isVerbose } = mode;
-  return { matches, onMatch, source, digestFormat, isDryRun, isVerbose };
+  const isSameIdLeftAlone = matches.length === 0 && onMatch === null;
+  return {
+    matches, onMatch: onMatch ?? 'update', isSameIdLeftAlone, source, digestFormat, isDryRun,
+    isVerbose,
+  };
 }
 
 /** Null for a format whose records have no ids of their own. */

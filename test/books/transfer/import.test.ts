@@ -64,6 +64,20 @@ test('a taken id is skipped, or replaced when asked, also twice in one import', 
   assert.ok(String(third['updatedAt']) > DATES.updatedAt);
 });
 
+test('a taken id is updated or filled when asked', async () => {
+  const book = { id: ID_B, title: 'First', reading: { rating: 4, review: 'R' }, ...DATES };
+  await importLines([book], '?replace=true');
+  const row = { id: ID_B, title: 'First', reading: { rating: 5 } };
+  assert.equal((await importLines([row]))[0]?.['status'], 'skipped');
+  const [result, count] = await importLines([row], '?onMatch=update');
+  assert.deepEqual([result?.['status'], count?.['updated']], ['updated', 1]);
+  assert.deepEqual((await get(ID_B))['reading'], { rating: 5, review: 'R' });
+  assert.equal((await importLines([row], '?onMatch=update'))[0]?.['status'], 'unchanged');
+  await importLines([{ ...row, publisher: 'P', reading: { rating: 1 } }], '?onMatch=fill');
+  const { publisher, reading, metadata } = await get(ID_B);
+  assert.deepEqual([publisher, reading, metadata], ['P', { rating: 5, review: 'R' }, undefined]);
+});
+
 test('a dry run answers the same and stores nothing', async () => {
   const id = '018f2b7c-0000-7000-8000-0000000000d1';
   const size = server.catalog.size;

@@ -98,6 +98,76 @@ test('a value that has no room in the metadata is named', async () => {
   assert.deepEqual(count['replacedMembers'], { 'reading.review': 1 });
 });
 
+test('what was set here and an import replaces is kept beside the sources', async () => {
+  const reading = { review: 'Mine.', rating: 2, shelves: ['mine'] };
+  const { text } = await server.ask('POST', '/api/books',
+    JSON.stringify({ title: 'B', isbn: ISBN, keywords: ['own'], reading }));
+  const { id } = JSON.parse(text);
+  const { count } = await importFile('librarything', LIBRARYTHING);
+  assert.deepEqual(count['replacedMembers'], {
+    'title': 1, 'keywords': 1, 'reading.rating': 1, 'reading.review': 1, 'reading.shelves': 1,
+  });
+  const book = await readBook();
+  assert.deepEqual(book.reading.shelves, ['Favorites']);
+  assert.deepEqual(book.metadata.source.here.members, {
+    'title': 'B', 'keywords': ['own'],
+    'reading.rating': 2, 'reading.review': 'Mine.', 'reading.shelves': ['mine'],
+  });
+  const stored = await readBooks();
+  assert.equal((await importFile('librarything', LIBRARYTHING)).count['unchanged'], 1);
+  assert.equal(await readBooks(), stored);
+  await edit(id, { reading: { review: 'Edited.' } });
+  await importFile('storygraph', storygraphFile({ review: 'Still great.' }));
+  const { here, librarything } = (await readBook()).metadata.source;
+  assert.equal(here.members['reading.review'], 'Edited.');
+  assert.equal(librarything.members?.['reading.review'], undefined);
+});
+
+test('a title that stands in for a missing one is not kept', async () => {
+  await importFile('isbn', ISBN);
+  const { count } = await importFile('librarything', LIBRARYTHING);
+  assert.equal(count['replacedMembers'], undefined);
+  assert.equal((await readBook()).metadata.source.here, undefined);
+});
+
+test('keywords and shelves that were added here stay when a source changes its own', async () => {
+  const createFile = (tags: string, shelves: string): string => LIBRARYTHING
+    .replace('sf, gender', tags).replace('Favorites', shelves);
+  await importFile('librarything', createFile('sf, gender', 'ya, 2012'));
+  const [{ id }] = JSON.parse(await readBooks());
+  await edit(id, {
+    keywords: ['sf', 'gender', 'MINE'], reading: { shelves: ['ya', '2012', 'mine'] },
+  });
+  const { count } = await importFile('librarything', createFile('sf, new', 'ya, favorites'));
+  const { keywords, reading, metadata } = await readBook();
+  assert.deepEqual(keywords, ['sf', 'new', 'MINE']);
+  assert.deepEqual(reading.shelves, ['ya', 'favorites', 'mine']);
+  assert.equal(count['replacedMembers'], undefined);
+  assert.equal(metadata.source.here, undefined);
+  await importFile('librarything', createFile('sf', 'ya, Mine'));
+  assert.deepEqual((await readBook()).keywords, ['sf', 'MINE']);
+  assert.deepEqual((await readBook()).reading.shelves, ['ya', 'Mine']);
+  // A list that was changed otherwise is the source's again, and is kept.
+  await edit(id, { keywords: ['MINE'] });
+  await importFile('librarything', createFile('new', 'ya'));
+  assert.deepEqual((await readBook()).keywords, ['new']);
+  assert.deepEqual((await readBook()).metadata.source.here.members.keywords, ['MINE']);
+});
+
+test('a longer field of a record makes room for what another source said', async () => {
+  await importFile('librarything', LIBRARYTHING.replace('Great.', 'r'.repeat(7500)));
+  const html = `<div>${'<em>a</em> '.repeat(1100)}</div>`;
+  const file = storygraphFile({ review: html });
+  for (const outcome of ['updated', 'unchanged']) {
+    const { count } = await importFile('storygraph', file);
+    assert.deepEqual([count[outcome], count['leftOut']], [1, { Review: 1 }]);
+  }
+  const { reading, metadata: { source } } = await readBook();
+  assert.equal(reading.review.length, 2199);
+  assert.equal(source.librarything.members['reading.review'].length, 7500);
+  assert.deepEqual(source.storygraph, { 'ISBN/UID': ISBN });
+});
+
 test('exports do not write what a source says otherwise than the book', async () => {
   await importFile('bibtex', `@book{a, title={A}, keywords={one}, isbn={${ISBN}}, publisher={P}}`);
   await importFile('librarything', `${LIBRARYTHING.split('\n')[0]}\tPublication\n`
@@ -143,6 +213,12 @@ async function importFile(
     `/api/books/import?format=${format}&match=isbn${query}`, file, { 'Content-Type': 'text/csv' });
   assert.equal(status, 200, text);
   return { count: JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') };
+}
+
+async function edit(id: string, changes: object): Promise<void> {
+  const { status, text } = await server.ask('PATCH', `/api/books/${id}`, JSON.stringify(changes),
+    { 'Content-Type': 'application/merge-patch+json' });
+  assert.equal(status, 200, text);
 }
 
 async function readBooks(): Promise<string> {

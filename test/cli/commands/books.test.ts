@@ -287,7 +287,7 @@ for (const way of WAYS) {
           assert.deepEqual([later.code, later.stdout],
             [1, 'imported 0, updated 0, unchanged 1, skipped 1\n']);
           assert.match(later.stderr, new RegExp(`: a book with this id exists \\(.*${id}\\)\n`
-            + 'hookshelf: --replace replaces books whose id exists\n$'));
+            + 'hookshelf: --on-match update sets what the file says of .*, --replace .*\n$'));
         });
       }
       assert.ok(before.includes(id));
@@ -375,7 +375,7 @@ test('reports twenty equal problems of an import and counts the rest', () =>
     const told = again.stderr.match(/^hookshelf: line \d+: a book with this id exists/gm);
     assert.equal(told?.length, 20);
     assert.match(again.stderr, /^hookshelf: 80 more: a book with this id exists\n/m);
-    assert.match(again.stderr, /^hookshelf: --replace replaces books whose id exists$/m);
+    assert.match(again.stderr, /^hookshelf: --on-match update sets .*, --replace .*$/m);
     const bad = await place.run(words, { input: '{\n'.repeat(100) });
     assert.match(bad.stderr, /^hookshelf: 80 more: not valid JSON[^\n]*\n$/m);
   }));

@@ -44,11 +44,9 @@ export type SourceFormat = {
 export type MatchMode = {
   /** The first by which a book is found counts. None: by the id of our own formats alone. */
   readonly matches: readonly Match[];
-  /**
-   * A book that has the id of the record is replaced by `replace`. `update` and `fill` leave it
-   * alone if `matches` is empty, as imports without a match have always done.
-   */
   readonly onMatch: OnMatch;
+  /** Whether `update` leaves a book alone that has the id of the record: nobody asked for it. */
+  readonly isSameIdLeftAlone: boolean;
   /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
   readonly source: SourceFormat | null;
   /** The format by which what the records say is remembered (last-import.ts); null: it is not. */
@@ -80,6 +78,8 @@ export type ImportedBook =
      * would add it once more.
      */
     readonly isUnmatchable?: boolean;
+    /** Whether the record is of a book that was merged into this one. */
+    readonly isMerged?: boolean;
     /**
      * The members of an updated book whose values the source of the record had not said itself;
      * absent: none.

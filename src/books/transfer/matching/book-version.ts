@@ -5,7 +5,7 @@
  * A record says something of its own only where it says another thing than before: than at the last
  * import of its format (last-import.ts), and than our export of the book (own-export.ts). A record
  * of a file from here, which has the id of the book, is no source of the book: no digests are
- * written for it alone, and what other sources said is not kept beside what it says.
+ * written for it alone, and what was said before is not kept beside what it says.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -112,7 +112,8 @@ function fillGaps({ mode, book, said, fields, isFromHere }: RecordOfBook): Repla
     return { ...result, replacedNames: [] };
   }
   const changes = omitSaidBefore(fields, said, book.members, digestFormat);
-  return keepReplaced(result, book.members, digestFormat, listPassedOver(changes, book.members));
+  return keepReplaced(result, book.members, digestFormat,
+    listPassedOver(changes, book.members), source.ownIdFields);
 }
 
 function update(input: RecordOfBook): ReplacedMembers {
@@ -131,7 +132,8 @@ function update(input: RecordOfBook): ReplacedMembers {
   // Fields without room are told each time.
   const leftOut = 'metadata' in changes ? edited.leftOut : result.leftOut;
   const version = { members: edited.members, leftOut };
-  return isSource ? keepReplaced(version, book.members, digestFormat, settled.passedOver)
+  return isSource ? keepReplaced(
+    version, book.members, digestFormat, settled.passedOver, source?.ownIdFields ?? [])
     : { ...version, replacedNames: [] };
 }
 

@@ -3,17 +3,22 @@
  * (last-import.ts) tell who said the value that a book has.
  *
  * - Keywords of another source are added to those that are there, while there is room for all.
+ * - Keywords and shelves that somebody added here, behind those of a source, stay behind its new
+ *   ones.
  * - A book that another source says to be read does not become `to-read`.
- * - The value of another source that an import replaces, and a value that an import passes over, go
- *   to `metadata.source.<format>.members` of the source that said it, by the member's name:
+ * - A value that an import replaces, and a value that an import passes over, go to
+ *   `metadata.source.<format>.members` of the source that said it, by the member's name, and to
+ *   those of `here` where no source has said it:
  *
  *       "source":{"librarything":{"Book Id":"1","members":{"reading.review":"Great."}}}
+ *
+ *   Where there is no room for it, longer fields of the record go first.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
 import { joinMembers, separateMembers } from '../../book-members.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
@@ -24,7 +29,10 @@ import type { MergedRecord } from './merge-record.ts';
 
 /** The room in the 16 KiB of metadata that stays for the digests of two sources. */
 const DIGESTS_BYTES = 512;
-const UNITED_MEMBERS: readonly string[] = ['keywords'];
+/** The name that the catalog has among the sources. No format has it. */
+const HERE = 'here';
+const KEYWORDS = 'keywords';
+const LIST_MEMBERS: readonly string[] = [KEYWORDS, 'reading.shelves'];
 const STATUS = 'reading.status';
 const FINISHED_ON = 'reading.finishedOn';
 
@@ -56,18 +64,42 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
     && countItems(fields['authors']) === countItems(stored['authors'])) {
     Reflect.deleteProperty(fields, 'authors');
   }
-  for (const name of UNITED_MEMBERS) {
+  for (const name of LIST_MEMBERS) {
     const [before, added] = [stored[name], fields[name]];
     if (!Array.isArray(before) || !Array.isArray(added)) continue;
-    const isShared = isOwn(stored, name) ? isOfOthers(name) : others.length > 0;
-    if (!isShared) continue;
-    const united = [...new Set([...before, ...added])];
-    if (united.length > LIST_ITEMS_MAX) passOver(name);
-    else fields[name] = united;
+    const isShared = name === KEYWORDS
+      && (isOwn(stored, name) ? isOfOthers(name) : others.length > 0);
+    const united = isShared ? [...new Set([...before, ...added])]
+      : appendItems(added, findAddedItems(stored, name, isOwn) ?? []);
+    if (united.length <= LIST_ITEMS_MAX) fields[name] = united;
+    else if (isShared) passOver(name);
   }
   const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
   return { fields: joinMembers(fields), passedOver };
+}
+
+/** The list with the items behind it that it has not: shelves are one whatever their case. */
+function appendItems(
+  list: readonly JsonValue[], items: readonly JsonValue[],
+): readonly JsonValue[] {
+  const folded = new Set(list.map(foldText));
+  return [...list, ...items.filter((item) => !folded.has(foldText(item)))];
+}
+
+/**
+ * The items that somebody added behind a list that the source has said; none where the list of the
+ * book is that of the source, and null where it does not begin with one.
+ */
+function findAddedItems(
+  members: JsonObject, name: string, isSaidBySource: SaidCheck,
+): readonly JsonValue[] | null {
+  const list = members[name];
+  if (!Array.isArray(list)) return null;
+  for (let length = list.length; length > 0; length -= 1) {
+    if (isSaidBySource({ [name]: list.slice(0, length) }, name)) return list.slice(length);
+  }
+  return null;
 }
 
 /** The members of a record that a book has otherwise, and keeps so. */
@@ -79,17 +111,18 @@ export function listPassedOver(record: JsonObject, book: JsonObject): JsonObject
 }
 
 export type ReplacedMembers = MergedRecord & {
-  /** The members whose values the source had not said itself. */
+  /** The members whose values the source had not said itself, and which are not in the new ones. */
   readonly replacedNames: readonly string[];
 };
 
 /**
- * The version of a stored book with the values of other sources that it replaces, as far as they
- * have room in its metadata. `passedOver` is what `format` says in vain.
+ * The version of a stored book with the values that others said and it replaces, as far as they
+ * have room in its metadata. `passedOver` is what `format` says in vain, and `ownIdFields` are the
+ * fields of the format that stay for any value.
  */
 export function keepReplaced(
   { members: version, leftOut }: MergedRecord, book: JsonObject, format: string,
-  passedOver: JsonObject,
+  passedOver: JsonObject, ownIdFields: readonly string[],
 ): ReplacedMembers {
   const { metadata, mergedIds, ...before } = separateMembers(book);
   const after = separateMembers(version);
@@ -97,36 +130,71 @@ export function keepReplaced(
   const others = listOthers(book, format);
   const changedNames = Object.keys(before).filter((name) =>
     !isDeepStrictEqual(before[name], after[name]));
-  const replacedNames = changedNames.filter((name) =>
-    !wasOwn(before, name) && !isWithin(before[name], after[name]));
+  const replacedNames = changedNames.filter((name) => {
+    const value = findAddedItems(before, name, wasOwn) ?? before[name];
+    return isSaid(before, name) && !wasOwn(before, name) && !isWithin(value, after[name]);
+  });
   const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
     ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),
-    ...replacedNames.flatMap((name) =>
-      others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
-        .map((other) => [other.format, name, before[name] ?? null] as const)),
+    ...replacedNames.flatMap((name) => {
+      const sources = others.filter(({ isSaid: isSaidByOther }) => isSaidByOther(before, name))
+        .map((other) => other.format);
+      return (sources.length === 0 ? [HERE] : sources)
+        .map((source) => [source, name, before[name] ?? null] as const);
+    }),
   ];
   let members = forgetMembers(version, format, changedNames);
   const unplaced: string[] = [];
   for (const [source, name, value] of additions) {
     const larger = putMember(members, source, name, value);
-    if (larger === null) unplaced.push(`${source}.${name}`);
-    else members = larger;
+    const fitted = larger === null
+      ? null : fitMetadata(larger, format, ownIdFields, bytesOf(value));
+    if (fitted === null) {
+      unplaced.push(`${source}.${name}`);
+    } else {
+      members = fitted.members;
+      unplaced.push(...fitted.leftOut);
+    }
   }
   return { members, leftOut: [...leftOut, ...unplaced], replacedNames };
 }
 
-/** Null where there is no room. */
+/** Null where a caller has something of another kind there. */
 function putMember(
   book: JsonObject, format: string, name: string, value: JsonValue,
 ): JsonObject | null {
   const source = asObject(book['metadata'])['source'] ?? {};
   const fields = isJsonObject(source) ? source[format] ?? {} : null;
-  // A caller may have something of another kind there.
   if (!isJsonObject(fields)) return null;
   const members = { ...asObject(fields[SOURCE_MEMBERS]), [name]: value };
-  const version = putSource(book, format, { ...fields, [SOURCE_MEMBERS]: members });
-  const bytes = Buffer.byteLength(encodeJson(version['metadata']));
-  return bytes > METADATA_BYTES_MAX - DIGESTS_BYTES ? null : version;
+  return putSource(book, format, { ...fields, [SOURCE_MEMBERS]: members });
+}
+
+/**
+ * The book without so many fields of the format that its metadata have room, the longest first;
+ * null where it would take fields of `bytesMax` or less.
+ */
+function fitMetadata(
+  book: JsonObject, format: string, ownIdFields: readonly string[], bytesMax: number,
+): MergedRecord | null {
+  let members = book;
+  const leftOut: string[] = [];
+  while (bytesOf(members['metadata']) > METADATA_BYTES_MAX - DIGESTS_BYTES) {
+    const fields = findSource(format, members['metadata']) ?? {};
+    const [longest] = Object.keys(fields)
+      .filter((name) => name !== SOURCE_MEMBERS && !ownIdFields.includes(name)
+        && bytesOf(fields[name]) > bytesMax)
+      .sort((left, right) => bytesOf(fields[right]) - bytesOf(fields[left]));
+    if (longest === undefined) return null;
+    const { [longest]: _, ...others } = fields;
+    members = putSource(members, format, others);
+    leftOut.push(longest);
+  }
+  return { members, leftOut };
+}
+
+function bytesOf(value: JsonValue | undefined): number {
+  return Buffer.byteLength(encodeJson(value));
 }
 
 /** The book without what a source said before of members of which it says something else now. */
@@ -138,11 +206,10 @@ function forgetMembers(book: JsonObject, format: string, names: readonly string[
   return putSource(book, format, putObject(fields, SOURCE_MEMBERS, Object.fromEntries(others)));
 }
 
-type OtherSource = {
-  readonly format: string;
-  /** Whether the source said the value of a single member. */
-  readonly isSaid: ReturnType<typeof createSaidCheck>;
-};
+/** Whether a source said the value of a single member. */
+type SaidCheck = ReturnType<typeof createSaidCheck>;
+
+type OtherSource = { readonly format: string; readonly isSaid: SaidCheck };
 
 /** The sources of the book but the one of that format. */
 function listOthers(book: JsonObject, format: string): readonly OtherSource[] {

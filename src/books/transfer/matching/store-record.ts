@@ -61,7 +61,9 @@ function decideRecord(deps: StoreDeps, record: ImportRecord, newId: string): Dec
   switch (match.kind) {
     case 'none': return decideNew(deps, record, newId, match.hasKeys);
     case 'book': return decideMatched(deps, record, match.id);
-    case 'merged': return { outcome: { id: match.id, outcome: 'unchanged', leftOut: [] } };
+    case 'merged': return {
+      outcome: { id: match.id, outcome: 'unchanged', leftOut: [], isMerged: true },
+    };
     case 'several': return { outcome: { id: null, outcome: 'ambiguous', ids: match.ids } };
   }
 }
@@ -121,7 +123,7 @@ function decideMatched(
   assert(bytes !== undefined, 'a match is a book');
   const isSameId = id === record.id;
   const isRepeated = !isSameId && marks?.has(id) === true;
-  const isLeftAlone = isBookLeftAlone(mode, isSameId);
+  const isLeftAlone = mode.onMatch === 'skip' || (mode.isSameIdLeftAlone && isSameId);
   const decide = (outcome: ImportedBook, json?: string): Decision =>
     ({ outcome, markedId: id, ...json === undefined ? {} : { json } });
   if (isLeftAlone && !isRepeated) {
@@ -143,12 +145,6 @@ function decideMatched(
   return decide(outcome, isReplaced
     ? encodeBook(id, { ...record, fields: members }, bytes, nowMs)
     : encodeRecord(KEY, id, nextTimestamps(KEY, id, bytes, nowMs), members));
-}
-
-/** See `MatchMode.onMatch`. */
-function isBookLeftAlone({ matches, onMatch }: MatchMode, isSameId: boolean): boolean {
-  if (onMatch === 'skip') return true;
-  return onMatch !== 'replace' && isSameId && matches.length === 0;
 }
 
 /** The whole record as a stored book; `before` is the one that it replaces, null for none. */

@@ -1,6 +1,6 @@
 /**
  * The members that an item of CSL's input data may have (citationstyles.org, csl-data.json, version
- * 1.0), besides `id`, `type` and `custom`. An item with any other member is not valid.
+ * 1.0.2), besides `id`, `type` and `custom`. An item with any other member is not valid.
  */
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -10,17 +10,19 @@ type CslKind = 'text' | 'textOrNumber' | 'names' | 'date' | 'texts';
 
 const MEMBERS: Readonly<Record<CslKind, string>> = {
   text: `abstract annote archive archive_collection archive_location archive-place authority
-    call-number citation-label collection-title container-title container-title-short dimensions
-    division DOI event event-place genre ISBN ISSN journalAbbreviation jurisdiction keyword language
-    medium note original-publisher original-publisher-place original-title part-title PMCID PMID
-    publisher publisher-place references reviewed-title scale section shortTitle source status title
-    title-short URL version year-suffix`,
+    call-number citation-key citation-label collection-title container-title container-title-short
+    dimensions division DOI event event-place event-title genre ISBN ISSN journalAbbreviation
+    jurisdiction keyword language medium note original-publisher original-publisher-place
+    original-title part-title PMCID PMID publisher publisher-place references reviewed-genre
+    reviewed-title scale section shortTitle source status title title-short URL
+    version volume-title volume-title-short year-suffix`,
   textOrNumber: `chapter-number citation-number collection-number edition
     first-reference-note-number issue locator number number-of-pages number-of-volumes page
     page-first part printing supplement volume`,
   names: `author chair collection-editor compiler composer container-author contributor curator
-    director editor editorial-director executive-producer illustrator interviewer organizer
-    original-author performer producer recipient reviewed-author translator`,
+    director editor editorial-director executive-producer guest host illustrator interviewer
+    narrator organizer original-author performer producer recipient reviewed-author script-writer
+    series-creator translator`,
   date: 'accessed available-date container event-date issued original-date submitted',
   texts: 'categories',
 };

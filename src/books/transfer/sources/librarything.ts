@@ -168,6 +168,8 @@ function isAuthor(role: string): boolean {
 
 const YEAR_IN_BRACKETS = /\((?:c|©)?[0-9]{4}\b[^()]*\)/i;
 const YEAR_AT_END = /[,;]? ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?\.?$/i;
+/** As libraries write it: `1961. 200 p.`, `1989, c1988`, `1979-`. */
+const YEAR_INSIDE = /[,;] ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?[-.,]/i;
 const EDITION = /(?:^|, )Edition: ([^,]+)/i;
 const PAGES = '[0-9]+ (?:pages|pp?\\.?|S\\.)';
 const PAGES_AT_END = new RegExp(`, (${PAGES})$`, 'i');
@@ -196,7 +198,7 @@ function trimSigns(start: string): string {
 
 /** A publication that has no year in brackets, without what stands behind the publisher. */
 function cutEdition(publication: string): string {
-  const pieces = publication.split(', ');
+  const pieces = publication.slice(0, YEAR_INSIDE.exec(publication)?.index).split(', ');
   while (pieces.length > 1) {
     const last = pieces.at(-1) ?? '';
     if (!PAGES_OR_EDITION.test(last) && readBookFormat(last) === undefined) break;

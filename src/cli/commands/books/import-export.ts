@@ -18,7 +18,7 @@ import {
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { BookWriter } from '../../../books/transfer/format-codec.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
-import { ON_MATCH, combineOnMatch, parseMatches } from '../../../books/transfer/import-mode.ts';
+import { ON_MATCH, isContradictory, parseMatches } from '../../../books/transfer/import-mode.ts';
 import type { ImportMode } from '../../../books/transfer/import-mode.ts';
 import { findFormatByEnding, findFormatByName } from '../../../books/transfer/recognise-format.ts';
 import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
@@ -122,8 +122,7 @@ async function importFile(
 /** Throws `usage` for options that contradict each other. */
 function readImportMode(args: CommandContext['args']): ImportMode {
   const named = ON_MATCH.find((one) => one === args.find('on-match')) ?? null;
-  const onMatch = combineOnMatch(named, args.has('replace'));
-  if (onMatch === null) {
+  if (isContradictory(named, args.has('replace'))) {
     throw new AppError('usage', `--replace contradicts --on-match ${named}: leave one out`);
   }
   const match = args.find('match');
@@ -131,7 +130,7 @@ function readImportMode(args: CommandContext['args']): ImportMode {
   if (typeof matches === 'string') throw new AppError('usage', `--match ${matches}`);
   return {
     matches,
-    onMatch,
+    onMatch: args.has('replace') ? 'replace' : named,
     hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
     isVerbose: args.has('verbose'),
   };
@@ -144,7 +143,7 @@ async function sendFile(
 ): Promise<AsyncIterable<Buffer>> {
   const query = new URLSearchParams({ format, ...toQuery(mode) });
   if (mode.matches.length > 0) query.set('match', mode.matches.join());
-  if (mode.onMatch !== 'update') query.set('onMatch', mode.onMatch);
+  if (mode.onMatch !== null) query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
   const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
@@ -175,7 +174,7 @@ export async function exportBooks(context: CommandContext): Promise<void> {
   const losses = leftOutMembers === undefined || leftOut === 0
     ? {} : { leftOut, leftOutMembers: Object.fromEntries(leftOutMembers) };
   await output.result({ file: path, format, books, ...losses },
-    `exported ${books} books to ${path}`);
+    `exported ${books} book${books === 1 ? '' : 's'} to ${path}`);
 }
 
 /** What a person should know of the file that was written. */

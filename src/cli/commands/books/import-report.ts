@@ -51,7 +51,8 @@ const VERBS: Readonly<Record<string, readonly [dry: string, done: string]>> = {
 
 /** The option for the books of such records, which are there already. */
 const HINTS: Readonly<Record<string, string>> = {
-  [ID_EXISTS]: '--replace replaces books whose id exists',
+  [ID_EXISTS]: '--on-match update sets what the file says of books whose id exists, --replace '
+    + 'replaces them whole',
   [BOOK_EXISTS]: '--on-match update updates books that the catalog has',
 };
 
@@ -189,7 +190,7 @@ export class ImportReport {
       const hint = HINTS[detail];
       if (hint !== undefined) this.#output.note(hint);
     }
-    const { encoding, unmatchable } = totals;
+    const { encoding, unmatchable, merged } = totals;
     if (typeof encoding === 'string' && encoding !== 'utf-8') {
       this.#output.note(`the file is no UTF-8: it was read as ${formatCharset(encoding)}`);
     }
@@ -213,6 +214,10 @@ export class ImportReport {
       this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, ${reason}`);
     }
     if (typeof unmatchable === 'number') this.#output.note(formatUnmatchable(unmatchable));
+    if (typeof merged === 'number') {
+      this.#output.note(`${merged} ${merged === 1 ? 'record is of a book that was'
+        : 'records are of books that were'} merged into another: nothing of it was taken`);
+    }
   }
 
   /**

@@ -33,13 +33,14 @@ const HEAD_BYTES = 128 * 1024;
 const PROBLEMS_SHOWN_MAX = 200;
 /** The server is asked so often during an import how far it is. */
 const COUNT_MS = 1000;
-/** The values of `match` and `onMatch`; an empty one is the server's default. */
+/** The values of `match` and `onMatch`; an empty one is the server's default. `update` is named. */
 const MATCHES: readonly (readonly [value: string, label: string])[] = [
   ['', 'the id of its source, if any; ISBN in a list of ISBNs'], ['isbn', 'ISBN'],
-  ['title', 'title, first author and year'], ['source', 'the id of its source'],
+  ['title', 'title, first author and year'],
+  ['isbn,title', 'ISBN, else title, first author and year'], ['source', 'the id of its source'],
 ];
 const ON_MATCH: typeof MATCHES = [
-  ['', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
+  ['update', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
   ['fill', 'add only what it lacks'],
   ['replace', 'replace it, also by its id here'],
 ];

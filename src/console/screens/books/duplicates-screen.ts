@@ -76,7 +76,8 @@ function openGroups(container: HTMLElement, { query }: ScreenAddress): () => voi
   const showOthers = async (by: string, signal: AbortSignal): Promise<void> => {
     const { groups: { length }, hasMore } = await fetchGroups(by, GROUPS_MAX, signal);
     if (length === 0) return;
-    fill(others, `By ${formatKey(by)} there are ${hasMore ? 'more than ' : ''}${
+    fill(others, `By ${formatKey(by)} there ${length === 1 && !hasMore ? 'is' : 'are'} ${
+      hasMore ? 'more than ' : ''}${
       formatQuantity(length, 'group')}: `, h('button.inline', {
       onclick: () => filters.set({ by: by === 'isbn' ? '' : by }),
     }, 'show these'));

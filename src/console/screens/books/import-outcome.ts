@@ -22,6 +22,7 @@ type ImportTotals = {
   readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
   readonly otherTypes?: Readonly<Record<string, number>>;
   readonly unmatchable?: number;
+  readonly merged?: number;
   readonly replacedMembers?: Readonly<Record<string, number>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
@@ -94,8 +95,8 @@ const NESTED_FORMATS: ReadonlySet<string> = new Set(['jsonld', 'csl', 'libraryth
 export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
-  const { existing, encoding, otherTypes = {}, leftOut, unmatchable = 0, error } = count;
-  const { replacedMembers = {} } = count;
+  const { existing, encoding, otherTypes = {}, leftOut, error } = count;
+  const { replacedMembers = {}, unmatchable = 0, merged = 0 } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -107,10 +108,14 @@ export function listRemarks(
     ...listByCount(replacedMembers).map(([name, number]) =>
       `replaced: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'book')}`),
     ...listByCount(leftOut).map(([name, number]) =>
-      `left out: ${name} in ${formatNumber(number, 'record')}, too long`
-        + (isNested ? ' or nested too deep' : '')),
+      `left out: ${name} in ${formatNumber(number, 'record')}, ${
+        // Of all others there is no room for what they say.
+        name.startsWith('reading.') ? 'contradicts the other date of the book'
+          : `too long${isNested ? ' or nested too deep' : ''}`}`),
     ...unmatchable === 0 ? [] : [`without an id: ${formatNumber(unmatchable, 'record')}; imported `
       + 'again, they are added once more unless matched by ISBN or title'],
+    ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}; nothing `
+      + 'of it was taken'],
   ];
 }
 

@@ -23,7 +23,7 @@ const JSONLD: SourceFormat = {
   ...GOODREADS, format: 'jsonld', ownIdFields: ['@id'], bookIdFields: ['@id'],
   bookIdPrefix: 'urn:uuid:',
 };
-const DEFAULTS: MatchMode = { ...PLAIN_MODE, matches: ['isbn'] };
+const DEFAULTS: MatchMode = { ...PLAIN_MODE, matches: ['isbn'], isSameIdLeftAlone: false };
 
 let store: MemoryStore;
 let catalog: Catalog;

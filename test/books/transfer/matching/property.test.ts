@@ -189,9 +189,10 @@ function randomMode(random: Random): MatchMode {
   const matches = pick(random, [
     ['isbn'], ['title'], ['source'], [], ['isbn', 'source'], ['isbn', 'title'],
   ] as const);
+  const onMatch = pick(random, ['skip', 'update', 'update', 'fill', 'replace'] as const);
   return {
-    ...PLAIN_MODE, matches,
-    onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
+    ...PLAIN_MODE, matches, onMatch,
+    isSameIdLeftAlone: matches.length === 0 && onMatch === 'update' && random() < 0.5,
     source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS),
   };
 }

@@ -148,13 +148,15 @@ test('particles belong to names, and names are given back as they stood', () => 
 
 test('members that the schema does not know are written in custom', () => {
   const book = readOne({
-    id: 'a', type: 'chapter', title: 'A', 'citation-key': 'a1', volume: 2, note: 7,
+    id: 'a', type: 'chapter', title: 'A', shelf: 'a1', volume: 2, note: 7,
+    'citation-key': 'k', 'narrator': [{ family: 'N' }], 'volume-title': 'V',
     'container-title': 'B', custom: { hookshelf: { bookFormat: 'Hardcover' }, own: [1] },
   }, true);
   assert.equal(book['bookFormat'], 'Hardcover');
   assert.deepEqual(writeItems([importBook(book)]), [{
     id: 'a', type: 'chapter', title: 'A', volume: 2, 'container-title': 'B',
-    custom: { own: [1], 'citation-key': 'a1', note: 7, hookshelf: { bookFormat: 'Hardcover' } },
+    'citation-key': 'k', 'narrator': [{ family: 'N' }], 'volume-title': 'V',
+    custom: { own: [1], shelf: 'a1', note: 7, hookshelf: { bookFormat: 'Hardcover' } },
   }]);
 });
 

@@ -101,6 +101,12 @@ test('the publisher is what stands before the year, without a place before a col
     ['Seven:Stories (1951)', 'Seven:Stories', false], ['Pocket (2001)', 'Pocket', true],
     ['Éditions 84 (1951)', 'Éditions 84', false],
     ['S. Fischer Verlag, 1002 S.', 'S. Fischer Verlag', true],
+    ['New York : Scholastic Press, 2008. 374 p. ; 22 cm', 'Scholastic Press', true],
+    ['Vintage Books, 1989, c1988. xi, 308 p. ; 21 cm', 'Vintage Books', true],
+    ['Suhrkamp, 1979-', 'Suhrkamp', true],
+    ['New York, Knopf, 1961. 200 p. 22 cm', 'New York, Knopf', true],
+    ['Knopf, [1961], Paperback', 'Knopf', true],
+    ['Verlag, 1001 Nights', 'Verlag, 1001 Nights', false],
   ];
   for (const [Publication, publisher, isKept] of cases) {
     for (const [name, date] of [['Publication', 'Date'], ['publication', 'date']]) {

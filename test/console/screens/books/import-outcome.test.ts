@@ -49,7 +49,8 @@ test('what else happened is told, and nothing where nothing did', () => {
   assert.deepEqual(listRemarks(COUNT, null), []);
   assert.deepEqual(listRemarks({
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
-    leftOut: { 'My Review': 3 }, replacedMembers: { 'reading.finishedOn': 1 }, unmatchable: 2,
+    leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
+    replacedMembers: { 'reading.finishedOn': 1 }, unmatchable: 2, merged: 1,
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
     'the import stopped: the disk is full', '1 book skipped: there already',
@@ -57,8 +58,10 @@ test('what else happened is told, and nothing where nothing did', () => {
     'no books: 4 records of type article', 'no books: 2 records of type none',
     'no books: 1 record of type book', 'replaced: Reading, finished in 1 book',
     'left out: My Review in 3 records, too long',
+    'left out: reading.startedOn in 1 record, contradicts the other date of the book',
     'without an id: 2 records; imported again, they are added once more unless matched by ISBN or '
       + 'title',
+    'merged into another book: 1 record; nothing of it was taken',
   ]);
   assert.deepEqual(
     listRemarks({ ...COUNT, leftOut: { custom: 1 } }, { format: 'csl', encoding: 'utf-8' }),

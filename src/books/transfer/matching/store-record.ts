@@ -99,7 +99,7 @@ function findByKeys(
   for (const key of recordKeys) {
     for (const id of books.findMatches(key, rank)) {
       ids.add(id);
-      if (ids.size >= MATCHES_NAMED_MAX) break;
+      if (ids.size >= MATCHES_NAMED_MAX) return [...ids].sort();
     }
   }
   return [...ids].sort();

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import {
+  storeRecord, type StoreDeps,
+} from '../../../../src/books/transfer/matching/store-record.ts';
+
+test('an ambiguous record names ten of its matches, whatever the number of its keys', () => {
+  const deps = {
+    mode: { source: null }, marks: null, nowMs: 0,
+    keys: [{ readRecord: () => ['isbn-a', 'isbn-b', 'isbn-c'] }],
+    books: {
+      find: () => undefined,
+      findMatches: (key: string) => Array.from({ length: 12 }, (_, index) => `${key}-${index}`),
+    },
+  } as unknown as StoreDeps;
+  const record = { id: null, fields: {} } as unknown as ImportRecord;
+  const outcome = storeRecord(deps, record, 'new');
+  assert.equal(outcome.outcome, 'ambiguous');
+  assert.equal('ids' in outcome ? outcome.ids.length : 0, 10);
+});

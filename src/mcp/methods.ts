@@ -136,7 +136,8 @@ function readResource({ params: { uri }, era, manual }: MethodCall): JsonObject 
 function getPrompt({ params: { name, arguments: args = {} } }: MethodCall): JsonObject | RpcError {
   const prompt = PROMPTS.find((one) => one.name === name);
   if (prompt === undefined || !isJsonObject(args)) {
-    return rpcError(INVALID_PARAMS, 'there is no such prompt: prompts/list has all');
+    return rpcError(INVALID_PARAMS, prompt === undefined
+      ? 'there is no such prompt: prompts/list has all' : '`arguments` must be an object');
   }
   const missing = prompt.arguments.find((one) =>
     one.required && typeof args[one.name] !== 'string');

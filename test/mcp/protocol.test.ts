@@ -157,6 +157,9 @@ test('the chapters of the manual are resources, and the prompts are filled in', 
   assert.match(Object(prompt)['messages'][0].content.text, /"github"/);
   const { error: missing } = await speaker.rpc('prompts/get', { name: 'connect-a-sender' });
   assert.equal(missing?.code, -32602);
+  const { error: unread } =
+    await speaker.rpc('prompts/get', { name: 'connect-a-sender', arguments: [] });
+  assert.match(String(unread?.message), /`arguments` must be an object/);
 });
 
 test('the door takes POST of JSON, from no page elsewhere, up to the limit of bodies', async () => {

@@ -99,3 +99,25 @@ function judge(sender: Sender, { sent, secret, previous }: Case): {
   return verdict.isGenuine ? { outcome: verdict.secret, finding: '' }
     : { outcome: verdict.check, finding: verdict.finding };
 }
+
+test('a token that only the unusable secret might have is refused for that secret', () => {
+  const scheme = findPreset('basic')?.scheme ?? null;
+  assert.ok(scheme);
+  const verifier = createVerifier({
+    scheme, settings: {}, toleranceS: null, quirk: {},
+    secrets: [
+      { text: 'no colon', role: 'current', validUntilMs: Infinity },
+      { text: 'user:old', role: 'previous', validUntilMs: NOW_S * 1000 + 1 },
+    ],
+  });
+  const verifyCredentials = (credentials: string): string => {
+    const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    const verdict = verify(verifier, createRequestReader(scheme, {
+      method: 'POST', search: '', body: Buffer.from('{}'),
+      rawHeaders: ['Authorization', authorization], headers: { authorization },
+    }), NOW_S * 1000);
+    return verdict.isGenuine ? verdict.secret : verdict.finding;
+  };
+  assert.equal(verifyCredentials('user:old'), 'previous');
+  assert.equal(verifyCredentials('user:new'), 'the current secret is not user:password');
+});

@@ -208,7 +208,7 @@ function isSignedBy(
  * `[]` finds several values, each must be the secret.
  */
 function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
-  const { scheme, scheme: { signature }, keys } = verifier;
+  const { scheme, scheme: { signature }, problem, keys } = verifier;
   const source = findTokenSource(scheme, reader);
   if ('header' in source && reader.countHeaderLines(source) > 1) {
     return createRejection('signature_form', `${source.header} is there more than once`);
@@ -225,7 +225,9 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
   }
   const match = keys.find(({ key, validUntilMs }) => nowMs < validUntilMs
     && tokens.every((token) => token !== null && isSameSecret(token, key.export())));
-  if (match === undefined) return createRejection('mismatch', 'the token is not the secret');
+  if (match === undefined) {
+    return problem ?? createRejection('mismatch', 'the token is not the secret');
+  }
   return { isGenuine: true, secret: match.role, signedAtMs: null };
 }
 

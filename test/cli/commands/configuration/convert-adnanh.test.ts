@@ -286,6 +286,21 @@ const runConvert = (
   ['config:convert', '--from', 'adnanh', '-', ...words],
   { input: JSON.stringify(hooks), environment });
 
+test('says which variable that is set differs from the file, without a value', async () => {
+  const hooks = [{ ...HOOK, ...signed('planted') }];
+  const differs = /^hookshelf: A_SECRET is set, and differs from the file: \/0\/.*secret of a: /m;
+  const { code, stderr } = await runConvert(hooks, [], { A_SECRET: 'older' });
+  assert.equal(code, 0);
+  assert.match(stderr, differs);
+  assert.doesNotMatch(stderr, /planted|older/);
+  for (const text of ['planted', '']) {
+    assert.doesNotMatch((await runConvert(hooks, [], { A_SECRET: text })).stderr, differs);
+  }
+  // The script that is read then sets it.
+  const secrets = ['--secrets', join(createTemporaryFolder(), 'hooks.env')];
+  assert.doesNotMatch((await runConvert(hooks, secrets, { A_SECRET: 'older' })).stderr, differs);
+});
+
 test('prints no value for a secret, and nothing for a variable that is set', async () => {
   const hooks = [
     { ...HOOK, ...signed('planted') },

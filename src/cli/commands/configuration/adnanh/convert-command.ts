@@ -31,7 +31,10 @@ export async function convertConfiguration(context: CommandContext): Promise<num
   // A variable that is set may have the right value.
   const variables = conversion.variables.filter(({ name }) => (environment[name] ?? '') === '');
   await output.json(conversion.document);
-  for (const line of [...formatGaps(conversion), ...formatFiles(conversion)]) output.note(line);
+  for (const line of [
+    ...formatGaps(conversion), ...formatFiles(conversion),
+    ...secretsPath === undefined ? formatOutdated(conversion, environment) : [],
+  ]) output.note(line);
   if (secretsPath === undefined && variables.some(({ value }) => value !== null)) {
     output.note('secrets of the file are not shown: --secrets <file> writes them into a file');
   }
@@ -86,6 +89,16 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
   return gaps.map(({ hook, pointer, reason, remedy, isDisabling }) =>
     `${hook === '' ? 'a hook' : hook}: ${pointer}: ${reason}: ${remedy}`
       + (isDisabling ? ' (disabled)' : ''));
+}
+
+/** Tells which variables still have another secret than the hooks file: apply would take it. */
+function formatOutdated(
+  { variables }: Conversion, environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return variables.flatMap(({ name, hook, pointer, value }) =>
+    value === null || ['', value].includes(environment[name] ?? '') ? []
+      : [`${name} is set, and differs from the file: ${pointer} of ${hook}: unless it is the newer `
+        + `secret, set it anew, or unset ${name} and convert again`]);
 }
 
 /** Work that a script of a shell leaves in the background. */

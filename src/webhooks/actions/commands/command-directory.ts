@@ -6,7 +6,10 @@
  * above the folder itself, unless we are root. All of it is checked again for each run: somebody
  * may have changed it since a configuration was saved.
  */
-import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync, closeSync, constants, openSync, readSync, readdirSync, readlinkSync, realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
@@ -53,22 +56,27 @@ export function resolveCommand(directory: CommandDirectory, name: string): strin
   const walk = walkPath(join(folder, name));
   const { nearest, exists } = walk;
   if (!exists || !nearest.isFile) {
-    const hint = suggestName(name, listExecutableFiles(folder));
-    throw new AppError('usage', `${quote(name)} is no file in ${directory.path}${hint}`);
+    const target = findLinkTarget(join(folder, name));
+    const problem = target !== null ? `is a link to ${target}, which is no file: make it anew`
+      : `is no file in ${directory.path}${suggestName(name, listPrograms(folder))}`;
+    throw new AppError('usage', `${quote(name)} ${problem}`);
   }
   checkWayAsRoot(walk);
   // Behind a link the walk begins at the root again.
   const within = walk.steps.slice(walkPath(folder).steps.length);
   for (const step of within) checkOwnership(step);
   checkOwnWill(name, nearest);
-  if (isExecutableFile(nearest.path)) return nearest.path;
+  if (isExecutable(nearest.path)) return nearest.path;
   throw new AppError('usage',
     `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
 }
 
-/** Lists the executable files by name, with problems. Throws as `checkCommandDirectory`. */
+/**
+ * Lists the programs by name, with problems: also scripts that are not executable, and links that
+ * lead nowhere. Throws as `checkCommandDirectory`.
+ */
 export function listCommands(directory: CommandDirectory): readonly ListedCommand[] {
-  return listExecutableFiles(checkCommandDirectory(directory)).map((name) => {
+  return listPrograms(checkCommandDirectory(directory)).map((name) => {
     try {
       resolveCommand(directory, name);
       return { name, problem: null };
@@ -107,21 +115,56 @@ function checkOwnWill(name: string, { path, mode }: PathStep): void {
     + 'setgid), whatever a hook says; put a script of your own there that calls it');
 }
 
-function listExecutableFiles(directory: string): readonly string[] {
+function listPrograms(directory: string): readonly string[] {
   const names: string[] = [];
   for (const name of readdirSync(directory).sort()) {
     if (names.length === LISTED_MAX) break;
-    if (isExecutableFile(join(directory, name))) names.push(name);
+    if (isProgram(join(directory, name))) names.push(name);
   }
   return names;
 }
 
-function isExecutableFile(path: string): boolean {
+function isProgram(path: string): boolean {
+  try {
+    if (!statSync(path).isFile()) return false;
+  } catch {
+    // A link that leads nowhere was to be a program.
+    return true;
+  }
+  return isExecutable(path) || isScript(path);
+}
+
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return true;
   } catch {
     return false;
+  }
+}
+
+/** False for a file that is unreadable. */
+function isScript(path: string): boolean {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const start = Buffer.alloc(2);
+      readSync(file, start);
+      return start.toString('latin1') === '#!';
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** null: the path is no link. */
+function findLinkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
   }
 }
 

@@ -106,8 +106,10 @@ test('a link counts as its target, and the folders on the way are looked at', ()
   chmodSync(other.path, 0o777);
   assertRefused(() => resolveCommand(directory, 'link.sh'), /hooks: is writable by group/);
   chmodSync(other.path, 0o755);
-  assertRefused(() => resolveCommand(directory, 'broken.sh'), /"broken\.sh" is no file/);
-  assertRefused(() => resolveCommand(directory, 'round.sh'), /"round\.sh" is no file/);
+  assertRefused(() => resolveCommand(directory, 'broken.sh'),
+    /"broken\.sh" is a link to \/.*\/missing, which is no file: make it anew$/);
+  assertRefused(() => resolveCommand(directory, 'round.sh'),
+    /"round\.sh" is a link to round\.sh, which is no file/);
 });
 
 test('the folder may itself be a link', () => {
@@ -130,17 +132,22 @@ test('a folder that is missing or is a file is refused', () => {
     /is not there; make the folder, or correct/);
 });
 
-test('the list has executable files, and says which of them must not run', () => {
+test('the list has programs, and says which of them cannot run', () => {
   const place = new CommandPlace();
   place.add('b.sh');
   place.add('a.sh', '#!/bin/sh\n', 0o777);
   place.add('text', 'x', 0o644);
+  place.add('empty', '', 0o644);
+  place.add('script', '#!/bin/sh\n', 0o644);
   mkdirSync(join(place.path, 'folder'));
+  symlinkSync('folder', join(place.path, 'linked-folder'));
   symlinkSync('missing', join(place.path, 'broken'));
   const list = listCommands(place.directory);
-  assert.deepEqual(list.map(({ name }) => name), ['a.sh', 'b.sh']);
+  assert.deepEqual(list.map(({ name }) => name), ['a.sh', 'b.sh', 'broken', 'script']);
   assert.match(list[0]?.problem ?? '', /a\.sh: is writable by group or others/);
   assert.equal(list[1]?.problem, null);
+  assert.match(list[2]?.problem ?? '', /"broken" is a link to missing, which is no file/);
+  assert.match(list[3]?.problem ?? '', /script: is not executable; run: chmod u\+x/);
 });
 
 test('commands run below the folder, or in a folder that the settings name', () => {

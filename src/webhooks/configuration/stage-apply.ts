@@ -19,7 +19,7 @@ import type { Change, Transaction, TransactionInputs } from '../../store/store-p
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
 import { isSameMemory } from '../work/item-spec.ts';
-import { isReplacedSecret, overlapSecrets } from '../members/rotate-secret.ts';
+import { isReplacedSecret, markGivenSecret, overlapSecrets } from '../members/rotate-secret.ts';
 import { sendsSecret } from '../outgoing/signing-member.ts';
 import { describeMembers, listChangedMembers } from './configuration-plan.ts';
 import type { ConfigurationPlan, PlannedChange } from './document-schema.ts';
@@ -91,13 +91,15 @@ export function stageApply(
   const context = { repositories, transaction, inputs };
   const writes = planWrites(context, parsedRecords, document, stored);
   // The writes of new records have no list of changed members, and stay.
-  const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
+  const changes = ({ changedMembers }: PlannedWrite): boolean => changedMembers?.length !== 0;
+  const changedWrites = writes.filter(changes);
   const prunedRecords = document.isPruning ? listPruned(document, stored) : [];
   const removals = prunedRecords.map(({ kind, record }) => ({
     kind, change: repositories[kind.member].stager.remove(transaction, record, inputs),
   }));
   freeNames(context, writes);
-  const puts = stageWrites(context, changedWrites, document.set);
+  const puts = stageWrites(context,
+    writes.filter((write) => changes(write) || isMarkMoved(write)), document.set);
   for (const { kind, change } of [...puts, ...removals]) {
     repositories[kind.member].stager.check(transaction, change, inputs);
   }
@@ -162,7 +164,9 @@ function planWrites(
       if (before === null) {
         return { record, before, fields: members, changedMembers: null, keptMembers };
       }
-      const fields = replaceSecret(kind, before.members, members, overlaps ? inputs.nowMs : null);
+      const fields = markGivenSecret(
+        replaceSecret(kind, before.members, members, overlaps ? inputs.nowMs : null),
+        record.body['secret']);
       const changedMembers =
         listChangedMembers({ kind, name, before: before.members, after: fields });
       return { record, before, fields, changedMembers, keptMembers };
@@ -195,6 +199,11 @@ function keepMembers(
 
 function isSameVersion(left: Buffer | null, right: Buffer | null): boolean {
   return left === null || right === null ? left === right : isSameMemory(left, right);
+}
+
+/** Whether the document gives the secret of a rotation, which is then noted as the given one. */
+function isMarkMoved({ before, fields }: PlannedWrite): boolean {
+  return encodeJson(before?.members['replacedSecrets']) !== encodeJson(fields['replacedSecrets']);
 }
 
 /** `fields` with what becomes of a secret that they change; null: it ends at once. */

@@ -46,7 +46,11 @@ export const previousSecretMember = {
 
 const REPLACED_SECRETS_MAX = 20;
 
-/** Only digests: a secret that a rotation has ended may be known to others, and is not kept. */
+/**
+ * Only digests: a secret that a rotation has ended may be known to others, and is not kept. The
+ * first one stays, which is that of the secret that a document last gave: however many rotations
+ * come, an unchanged document undoes none. The others are the last that rotations have replaced.
+ */
 export const replacedSecretsMember = {
   schema: {
     kind: 'array', items: { kind: 'string' }, maxItems: REPLACED_SECRETS_MAX,
@@ -131,13 +135,27 @@ function computeDigest(secret: string): string {
   return loadCrypto().createHash('sha256').update(secret).digest('base64url');
 }
 
-/** The member `replacedSecrets`, with the secret that a rotation replaces; the oldest one goes. */
+/** The webhook with a document's secret as the first that is known, once it was rotated. */
+export function markGivenSecret(webhook: JsonObject, secret: JsonValue | undefined): JsonObject {
+  const { replacedSecrets } = webhook;
+  if (typeof secret !== 'string' || secret !== webhook['secret']) return webhook;
+  if (!Array.isArray(replacedSecrets)) return webhook;
+  return { ...webhook, replacedSecrets: listReplaced(computeDigest(secret), replacedSecrets) };
+}
+
+/** The member `replacedSecrets`, with the secret that a rotation replaces. */
 function addReplaced(
   { replacedSecrets }: JsonObject, secret: JsonValue,
 ): readonly JsonValue[] {
   const before: readonly JsonValue[] = Array.isArray(replacedSecrets) ? replacedSecrets : [];
   const digest = computeDigest(String(secret));
-  return [...before.filter((other) => other !== digest), digest].slice(-REPLACED_SECRETS_MAX);
+  const [first = digest] = before;
+  return listReplaced(first, [...before.filter((other) => other !== digest), digest]);
+}
+
+function listReplaced(first: JsonValue, digests: readonly JsonValue[]): readonly JsonValue[] {
+  const others = digests.filter((digest) => digest !== first);
+  return [first, ...others.slice(1 - REPLACED_SECRETS_MAX)];
 }
 
 type SecretOwner = {

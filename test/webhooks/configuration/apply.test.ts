@@ -320,6 +320,36 @@ test('a secret that rotations have replaced is known for long, and left alone wh
     assert.match(JSON.stringify(changes), /"secret changed, the one before stays valid until/);
   });
 
+test('the secret that a document last gave is known after any number of rotations',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    const rotate = async (): Promise<string> => {
+      const { json, text } = await relay.ask('POST', `${OUT}/crm/rotate-secret`, { force: true });
+      return typeof json['secret'] === 'string' ? json['secret'] : assert.fail(text);
+    };
+    const rotateOften = async (): Promise<void> => {
+      for (let count = 0; count < 23; count += 1) await rotate();
+    };
+    const checkKept = async (document: object): Promise<void> => {
+      await rotateOften();
+      assert.equal((await apply(relay, document)).status, 409);
+      const { changes } = await applied(relay, { ...document, keep: ['secret'] });
+      assert.deepEqual(changes, []);
+    };
+    const withSecret = (secret: string): object => ({ outgoingWebhooks: [{ ...TARGET, secret }] });
+    await applied(relay, DOCUMENT);
+    await checkKept(DOCUMENT);
+    // The secret of a rotation comes into the document: nothing changes but what is noted.
+    const copied = withSecret(await rotate());
+    assert.deepEqual((await applied(relay, copied))['changes'], []);
+    const stored = listStored(relay);
+    assert.deepEqual((await applied(relay, copied))['changes'], []);
+    assert.deepEqual(listStored(relay), stored);
+    await checkKept(copied);
+    await applied(relay, withSecret('a new one'));
+    await checkKept(withSecret('a new one'));
+  });
+
 test('members stay as they are stored where the document leaves them to the customer',
   async (context) => {
     const relay = await startRelayFor(context);

@@ -98,7 +98,7 @@ export function resolveWorkingDirectory(directory: CommandDirectory, path: strin
     return real;
   }
   throw new AppError('usage', `${whole}: is not below ${directory.path}; name it in the setting `
-    + 'actions.workingDirectories to have commands run there');
+    + 'actions.workingDirectories, and restart the server, to have commands run there');
 }
 
 /**

@@ -175,8 +175,9 @@ export function findForbiddenVariables(
     .filter(({ name }) => !isAllowedVariable(name, allowedVariables))
     .map(({ name }) => ({
       pointer: `/${option}/${name}`,
-      detail: 'is no variable that hooks may set: the setting actions.environment allows '
-        + `${allowedVariables.join(', ') || 'none'}; choose another name, or allow this one there`,
+      detail: 'is no variable that hooks may set: the setting actions.environment of the running '
+        + `server allows ${allowedVariables.join(', ') || 'none'}; choose another name, or allow `
+        + 'this one there, and restart the server',
     })));
 }
 

@@ -489,7 +489,7 @@ const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] =
   [{ command: 'it.sh', environment: { A: '{{' } }, /^environment A a placeholder is opened/],
   [{ command: 'it.sh', environment: { HOOKSHELF_EVENT: '' } }, /is set for every command/],
   [{ command: 'it.sh', environment: { BASH_ENV: '/dev/stdin' } },
-    /^environment BASH_ENV is no variable .* setting actions\.environment allows HOOK_\*, A, MINE/],
+    /^environment BASH_ENV is no variable .* running server allows HOOK_\*, A, MINE.*; .* restart/],
   [{ command: 'it.sh', files: { LD_PRELOAD: { base64: '' } } }, /^files LD_PRELOAD is no variable/],
   [{ command: 'it.sh', environment: { HOOK: '' } }, /^environment HOOK is no variable/],
   [{ command: 'it.sh', environment: { hook_a: '' } }, /^environment hook_a is no variable/],

@@ -142,6 +142,10 @@ for (const way of WAYS) {
       await place.run(['token:revoke', 'revoked']);
       assert.match(await listNote(), /a token ends within 30 days: "soon"\n/);
       assert.deepEqual(await find(), ['hint', 'a token ends within 30 days: "soon"']);
+      // Its holder has another one.
+      await make('soon', '365d');
+      assert.doesNotMatch(await listNote(), /within 30 days/);
+      assert.deepEqual(await find(), ['ok', 'none ends within 30 days']);
     }));
 }
 

@@ -200,12 +200,21 @@ function findNamesakes(
   return bodies.filter(({ name }) => names.has(name)).map(({ name }) => JSON.stringify(name));
 }
 
-/** Says which tokens end within 30 days; null: none does. */
+/** Says which tokens end within 30 days and have no successor of their name; null: none does. */
 export function describeEnding(tokens: readonly JsonObject[], nowMs: number): string | null {
-  const names = tokens.filter((token) => isEnding(token, nowMs))
+  const lastEnds = new Map<unknown, number>();
+  for (const token of tokens.filter((each) => isInForce(each, nowMs))) {
+    lastEnds.set(token['name'], Math.max(readEnd(token), lastEnds.get(token['name']) ?? 0));
+  }
+  const names = tokens
+    .filter((token) => isEnding(token, nowMs) && readEnd(token) === lastEnds.get(token['name']))
     .map(({ name }) => JSON.stringify(name));
   return names.length === 0 ? null
     : `${names.length === 1 ? 'a token ends' : 'tokens end'} within 30 days: ${joinFirst(names)}`;
+}
+
+function readEnd({ expiresAt }: JsonObject): number {
+  return expiresAt === undefined ? Infinity : Date.parse(String(expiresAt));
 }
 
 /**

@@ -93,6 +93,7 @@ test('his overview says what works, what fails since when and why, and what wait
     await person.sees(/acme-eu\s+127\.0\.0\.1:\d+\/500\s+failing for .*HTTP 500/);
     await person.sees(/acme\s+127\.0\.0\.1:\d+\/?\s+healthy for/);
     await person.sees(/Deliveries that wait\s+2/);
+    await person.sees(/In the last hour, counted since \d\d:\d\d/);
     await person.gives('return document.title;', 'Overview – Acme & Sons');
     await person.gives("return document.querySelector('.brand').textContent;", 'Acme & Sons');
     assert.doesNotMatch(String(await browser.evaluate('return document.body.innerText;')), /bolt/);

@@ -5,7 +5,7 @@ import { formatCount, formatQuantity, timeElement } from '../base/format.ts';
 import { href } from '../base/screen-address.ts';
 import { createWebhookLabel } from '../base/webhook-labels.ts';
 import { statusCard } from '../parts/badge.ts';
-import { attemptsChart } from '../parts/chart.ts';
+import { attemptsChart, createTimeFormat } from '../parts/chart.ts';
 import { emptyState, loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent } from '../parts/screen.ts';
 import { factList, stackedTable } from '../parts/tables.ts';
@@ -60,7 +60,7 @@ async function fetchOverview(): Promise<Overview> {
 
 function render(overview: Overview): HTMLElement[] {
   const { webhooks, webhookCount, waitingCount, oldestWaitsSince, failedCount } = overview;
-  const { times, deliveries } = overview.statistics;
+  const { times, deliveries, since } = overview.statistics;
   if (webhookCount === 0) {
     return [emptyState('There is no webhook yet that this token is for.', null)];
   }
@@ -78,9 +78,15 @@ function render(overview: Overview): HTMLElement[] {
       webhooks.map((webhook) => renderRow(webhook, overview))),
     ...webhookCount > webhooks.length ? [h('p.hint', h('a', { href: href(['outgoing']) },
       `All ${formatCount(webhookCount)} webhooks`))] : [],
-    h('h2', 'In the last hour'), attemptsChart('Delivery attempts',
+    h('h2', `In the last hour${formatSince(since, times)}`), attemptsChart('Delivery attempts',
       { times, minutesEach: 1 }, deliveries.delivered, deliveries.failed),
   ];
+}
+
+/** A restart of the server begins the counts anew. */
+function formatSince(since: string, times: readonly string[]): string {
+  const isWhole = Date.parse(since) <= Date.parse(times[0] ?? since);
+  return isWhole ? '' : `, counted since ${createTimeFormat(times)(since)}`;
 }
 
 function banner({ webhooks, webhookCount, failingCount, offCount }: Overview): HTMLElement {

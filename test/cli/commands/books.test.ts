@@ -119,19 +119,21 @@ for (const way of WAYS) {
   test(`a book takes in another, with the members that are named, ${way}`, () =>
     inPlace(way, async (place) => {
       const id = await addBook(place, { ...EMMA, reading: { rating: 3, status: 'read' } });
-      const from = await addBook(place, { ...EMMA, title: 'Emma!', reading: { rating: 5 } });
+      const from = await addBook(place, { ...EMMA, title: 'Emma!', publisher: 'Folio',
+        reading: { rating: 5 } });
       const wrong = await place.run(['book:merge', id, '--from', from, '--members', 'titel,id']);
       assert.equal(wrong.code, 1);
       assert.match(wrong.stderr, /\/members\/0: .*"titel": did you mean `title`\?.*\/members\/1: /);
       const merged = await place.run(
         ['book:merge', id, '--from', from.slice(-12), '--members', 'title,reading.rating']);
       assert.equal(merged.stdout, `merged book ${from} into ${id}: Emma!\n`);
+      assert.match(merged.stderr, /only the other book had is gone with it: publisher; POST /);
       const book = await place.json(['book:show', id]);
       assert.deepEqual([book['title'], book['reading'], book['mergedIds']],
         ['Emma!', { status: 'read', rating: 5 }, [from]]);
       const gone = await place.run(['book:merge', id, '--from', from]);
       assert.deepEqual([gone.code, gone.stdout], [1, '']);
-      assert.match(gone.stderr, /^hookshelf: \/from: is the id of no book\n$/);
+      assert.match(gone.stderr, /^hookshelf: there is no book "/);
     }));
 
   test(`a refusal is one line that says why, ${way}`, () => inPlace(way, async (place) => {

@@ -8,10 +8,11 @@ import { readMembers, setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, createRecord, expectObject, formatValue, patchRecord, readPages, recordPath,
-  requestObject, resolveId, toTableColumns,
+  LIST_LIMIT_MAX, createRecord, expectObject, fetchObject, formatValue, patchRecord, readPages,
+  recordPath, requestObject, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
+import { separateMembers } from '../../../books/book-members.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 import { mergeSchema } from '../../../books/merge-books.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
@@ -63,12 +64,18 @@ export async function updateBook(context: CommandContext): Promise<void> {
 export async function mergeBooks(context: CommandContext): Promise<void> {
   const id = await resolveId(context, bookResource);
   const from = await resolveId(context, bookResource, 'from');
+  const other = await fetchObject(context, recordPath(bookResource, from));
   const book = await requestObject(context, {
     method: 'POST', path: `${recordPath(bookResource, id)}/merge`,
     body: { ...await readMembers(context, mergeSchema), from },
   });
   await context.output.result(book,
     `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
+  const members = separateMembers(book);
+  const lostNames = Object.keys(separateMembers(other)).filter((name) => !(name in members));
+  if (lostNames.length === 0) return;
+  context.output.note(`what only the other book had is gone with it: ${lostNames.join(', ')}; `
+    + `POST /api/books/${from}/restore undoes the merge for a minute, and --members takes them`);
 }
 
 async function showPlan(context: CommandContext, limit: number): Promise<void> {

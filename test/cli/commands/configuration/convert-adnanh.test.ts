@@ -181,20 +181,40 @@ test('writes a script in place of an interpreter, and prints the commands', asyn
   const { code, stdout, stderr } = await run({});
   assert.equal(code, 0);
   const { options } = JSON.parse(stdout)['actionConfigurations'][0];
-  assert.deepEqual([options.command, options.arguments], ['hook-a.sh', ['{{ payload.ref }}']]);
+  assert.match(options.command, /^hook-a-[0-9a-f]{8}\.sh$/);
+  assert.deepEqual(options.arguments, ['{{ payload.ref }}']);
   const folder = createTemporaryFolder();
   paste(stderr, folder);
-  assert.equal(readFileSync(join(folder, 'hook-a.sh'), 'utf8'),
+  assert.equal(readFileSync(join(folder, options.command), 'utf8'),
     `#!/bin/sh\nexec '/usr/bin/python3' '/srv/it'\\''s.py' "$@"\n`);
   const open = await run({ 'pass-arguments-to-command': [fixed('-c'), payload('ref')] });
   assert.equal(open.code, 3);
   assert.match(open.stderr, /request would say what .* \(disabled\)$/m);
   assert.match(open.stderr, /printf .* 'exit 1 # yet to be written' > /);
   assert.doesNotMatch(open.stderr, /exec '/);
-  // The one in its place, which people wrote, stays.
-  writeFileSync(join(folder, 'hook-a.sh'), 'mine');
-  assert.throws(() => paste(open.stderr, folder), /hook-a.sh/);
-  assert.equal(readFileSync(join(folder, 'hook-a.sh'), 'utf8'), 'mine');
+  // The script in its place, which people wrote, stays.
+  const { options: openOptions } = JSON.parse(open.stdout)['actionConfigurations'][0];
+  assert.notEqual(openOptions.command, options.command);
+  writeFileSync(join(folder, openOptions.command), 'mine');
+  paste(open.stderr, folder);
+  assert.equal(readFileSync(join(folder, openOptions.command), 'utf8'), 'mine');
+});
+
+test('a script whose content changes has another name, and one that is there is kept', async () => {
+  const folder = createTemporaryFolder();
+  const names: string[] = [];
+  for (const text of ['echo one', 'echo one', 'echo two']) {
+    const { stdout, stderr } = await runConvert([{
+      id: 'a', 'execute-command': '/bin/sh', 'pass-arguments-to-command':
+        ['-c', text].map((name) => ({ source: 'string', name })),
+    }]);
+    paste(stderr, folder);
+    const { options } = JSON.parse(stdout)['actionConfigurations'][0];
+    assert.equal(execFileSync(join(folder, options.command)).toString(), `${text.slice(5)}\n`);
+    names.push(options.command);
+  }
+  assert.equal(names[0], names[1]);
+  assert.equal(new Set(names).size, 2);
 });
 
 /** Runs the lines that fill the folder of commands. */

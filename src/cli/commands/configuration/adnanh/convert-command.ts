@@ -156,7 +156,8 @@ function formatNeeds(
       }
       // No hook may run an interpreter.
       const words = script.map(shellQuote).join(' ');
-      return [`(set -C; printf '%s\\n' ${words} > ${file}) && chmod 755 ${file}`];
+      const write = `printf '%s\\n' ${words} > ${file} && chmod 755 ${file}`;
+      return [`[ -e ${file} ] || (set -C; ${write})`];
     }),
     ...forbiddenVariables.length === 0 ? []
       : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],

@@ -7,14 +7,15 @@ import { isJsonObject, mapInner, mapMembers, parseObject } from '../../../../bas
 import { messageOf } from '../../../../base/errors.ts';
 import { encodeJson } from '../../../../base/json/encode.ts';
 import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
-import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { findNearest } from '../../../../base/text/nearest.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts';
 import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
-import { convertCommand, findCommandPath, type ConvertedCommand } from './hook-command.ts';
+import {
+  convertCommand, findCommandPath, shortHash, type ConvertedCommand,
+} from './hook-command.ts';
 import {
   HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
@@ -334,8 +335,7 @@ function nameCommand(
   const { path } = command;
   const base = basename(path);
   const other = commandPaths.find((each) => each !== path && basename(each) === base);
-  const hash = loadCrypto().createHash('sha256').update(path).digest('hex').slice(0, 8);
-  const name = other === undefined ? base : `${base}-${hash}`;
+  const name = other === undefined ? base : `${base}-${shortHash(path)}`;
   if (other !== undefined && !commands.has(name)) {
     report.note(at(report.pointer, 'execute-command'), `${path} and ${other} have one name`,
       `it is ${name} in the folder of commands: see that the link is made so`);

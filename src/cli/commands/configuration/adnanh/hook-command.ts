@@ -1,6 +1,7 @@
 /** Converts what a hook runs into the options of the action `run-command`. */
 import { basename, isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../../../base/fields.ts';
+import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { isInterpreterName } from '../../../../webhooks/actions/commands/interpreters.ts';
@@ -56,9 +57,11 @@ export function convertCommand(context: HookContext, identifier: string): Conver
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
   const script = convertInterpreter(hook, report);
-  const scriptName = `hook-${identifier}.sh`;
   return {
-    path: script === null ? findCommandPath(hook) : scriptName, workingDirectory,
+    path: script === null ? findCommandPath(hook)
+      // Another content has another name, so that no earlier script runs in its place.
+      : `hook-${identifier}-${shortHash(script.lines.join('\n'))}.sh`,
+    workingDirectory,
     script: script?.lines ?? null,
     options: {
       ...withoutEmpty({
@@ -73,6 +76,11 @@ export function convertCommand(context: HookContext, identifier: string): Conver
         : { output: isJsonAnswer(hook) ? 'result' : 'text' },
     },
   };
+}
+
+/** Eight hexadecimal digits for a name in the folder of commands. */
+export function shortHash(text: string): string {
+  return loadCrypto().createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 export function findCommandPath(hook: JsonObject): string {

@@ -230,8 +230,8 @@ test('token:create and doctor tell which webhooks several tokens see, and what a
       + '"corp" and 1 more sets the targets'), String(reach));
     assert.equal(idle, 'hint: no webhook is there for "idle", whose holder sees nothing');
     assert.equal(shared, 'hint: several tokens see the same webhooks: acme-labs ("labs", "acme")');
-    assert.equal(unconditional,
-      'hint: webhooks without a condition hear what is not for their token alone: acme (order.*)');
+    assert.equal(unconditional, 'warning: webhooks without a condition hear what is not for their '
+      + 'token alone: acme (order.*)');
     assert.deepEqual(others, []);
   }));
 
@@ -267,7 +267,9 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
       + 'for their token alone: bolt \\(order\\.\\*\\); .*outgoingwebhook:update --when\n'));
     const condition = ['--when', JSON.stringify(when)];
     assert.doesNotMatch(await run('outgoingwebhook:update', 'bolt', ...condition), /condition/);
+    assert.doesNotMatch(server.log(), /no condition any more/);
     const unset = await run('outgoingwebhook:update', 'bolt', '--unset', 'when');
+    assert.match(server.log(), /"level":"warning","message":"a webhook that tokens see has no /);
     assert.match(unset, /webhooks without a condition hear/);
     const described = await run('outgoingwebhook:update', 'bolt', '--description', 'of bolt');
     assert.doesNotMatch(described, /condition/);
@@ -278,14 +280,19 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
     assert.doesNotMatch(await run('outgoingwebhook:delete', '--identifier', 'corp'),
       /bound tokens/);
     await operator('POST', HOOKS, { name: 'bolt', targetUrl: target.url, triggerEvent: 'order.*' });
-    assert.match(server.log(), /"name":"bolt","lostBy":\[\],"seenBy":\["bolt"\]/);
+    assert.match(server.log(),
+      /"name":"bolt","lostBy":\[\],"seenBy":\["bolt"\],"hasCondition":false/);
     const file = join(server.data, 'hooks.json');
     const apply = (...outgoingWebhooks: readonly object[]): Promise<string> => {
       writeFileSync(file, JSON.stringify({ outgoingWebhooks }));
       return run('apply', '--file', file, '--prune', '--yes');
     };
-    const applyStderr =
-      await apply({ name: 'acme', targetUrl: target.url, triggerEvent: 'order.*' });
+    const given = { name: 'acme', targetUrl: target.url, triggerEvent: 'order.*' };
+    writeFileSync(file, JSON.stringify({ outgoingWebhooks: [given] }));
+    const dryRun = await runCommand(['apply', '--file', file, '--dry-run', '--data', server.data]);
+    assert.equal(dryRun.code, 3, dryRun.stderr);
+    assert.match(dryRun.stderr, /webhooks without a condition hear .*: acme \(order\.\*\); if not/);
+    const applyStderr = await apply(given);
     assert.match(applyStderr, /outgoing webhook acme: it is in sight of the bound tokens "acme"\n/);
     assert.match(applyStderr, /webhooks without a condition hear .*: acme \(order\.\*\); if not/);
     assert.match(await apply(), /outgoing webhook acme: the bound tokens "acme" stay/);

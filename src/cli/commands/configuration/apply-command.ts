@@ -3,9 +3,10 @@
  * is done, after a question on a terminal.
  */
 import { systemClock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonValue } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
@@ -36,6 +37,10 @@ export async function applyFile(context: CommandContext): Promise<number> {
   context.selectModules({ onLoad });
   const isDryRun = args.has('dry-run');
   const plan = await fetchPlan(await context.openApiClient(), request)
+    .then(async (planned) => {
+      if (isDryRun) await noteForeseen(context, request.document, planned);
+      return planned;
+    })
     .finally(() => isDryRun ? context.closeApiClient() : undefined);
   await printPlan(output, plan, moduleLines.slice(0, 1));
   // A plan that could not be written, as on a full disk, is not done.
@@ -56,15 +61,13 @@ export async function applyFile(context: CommandContext): Promise<number> {
 
 /** Says of which webhooks receivers must know something for their new secret. */
 function noteSecrets(
-  { output }: CommandContext, document: ResolvedDocument['document'], { changes }: PrintedPlan,
+  { output }: CommandContext, document: JsonObject, { changes }: PrintedPlan,
 ): void {
-  const { outgoingWebhooks } = document;
-  const webhooks: readonly JsonValue[] = Array.isArray(outgoingWebhooks) ? outgoingWebhooks : [];
   const changedNames = new Set(changes.filter(({ kind, sign, members }) =>
     kind === OUTGOING.resource.noun && (sign === '+' || members.includes('secret')))
     .map(({ name }) => name));
   const namesByNote = new Map<string, string[]>();
-  for (const webhook of webhooks.filter(isJsonObject)) {
+  for (const webhook of listOutgoing(document)) {
     const { name, secret } = webhook;
     if (typeof secret !== 'string' || !changedNames.has(String(name))) continue;
     const note = OUTGOING.describeSecret?.(webhook, secret);
@@ -75,6 +78,37 @@ function noteSecrets(
     const nouns = names.length === 1 ? OUTGOING.resource.noun : OUTGOING.resource.plural;
     output.note(`${nouns} ${joinFirst(names)}: ${note}`);
   }
+}
+
+function listOutgoing({ outgoingWebhooks }: JsonObject): readonly JsonObject[] {
+  const webhooks: readonly JsonValue[] = Array.isArray(outgoingWebhooks) ? outgoingWebhooks : [];
+  return webhooks.filter(isJsonObject);
+}
+
+/** Notes which webhooks would have no condition, for callers who may read the tokens. */
+async function noteForeseen(
+  context: CommandContext, document: JsonObject, { changes }: PrintedPlan,
+): Promise<void> {
+  const changedNames = new Set(changes.filter(({ kind, sign }) =>
+    kind === outgoingResource.noun && sign !== '-').map(({ name }) => name));
+  if (changedNames.size === 0) return;
+  try {
+    await noteUnconditional(context, await fetchAll(context, '/api/tokens'),
+      ({ name }) => changedNames.has(String(name)), (stored) => foresee(stored, document));
+  } catch (thrown) {
+    if (!(thrown instanceof AppError && thrown.code === 'forbidden')) throw thrown;
+  }
+}
+
+/** The webhooks as an apply leaves them, without regard to what it prunes. */
+function foresee(stored: readonly JsonObject[], document: JsonObject): readonly JsonObject[] {
+  const idsByName = new Map(stored.map(({ name, identifier }) => [name, identifier]));
+  const given = listOutgoing(document).map((webhook) => {
+    const { name = null } = webhook;
+    return { ...webhook, identifier: idsByName.get(name) ?? name };
+  });
+  const givenIds = new Set(given.map(({ identifier }) => identifier));
+  return [...given, ...stored.filter(({ identifier = null }) => !givenIds.has(identifier))];
 }
 
 /** Tokens of customers are bound to webhooks by name, which documents know them by, too. */

@@ -92,14 +92,18 @@ export function describeUnconditional(
     : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
 }
 
-/** Notes which of the subjects `describeUnconditional` finds, where any token is bound. */
+/**
+ * Notes which of the subjects `describeUnconditional` finds, where any token is bound. `foresee`
+ * makes of the stored webhooks those that a dry run is about.
+ */
 export async function noteUnconditional(
   context: CommandContext, tokens: readonly JsonObject[],
   isSubject: (webhook: JsonObject) => boolean,
+  foresee = (stored: readonly JsonObject[]): readonly JsonObject[] => stored,
 ): Promise<void> {
   const bound = selectBoundTokens(tokens, systemClock.now());
   if (bound.length === 0) return;
-  const webhooks = await fetchAll(context, outgoingResource.path);
+  const webhooks = foresee(await fetchAll(context, outgoingResource.path));
   const detail = describeUnconditional(webhooks.filter(isSubject), webhooks, bound);
   if (detail !== null) context.output.note(`${detail}; ${CONDITION_ADVICE}`);
 }

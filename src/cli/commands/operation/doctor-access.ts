@@ -73,14 +73,14 @@ function compareBindings(
 ): readonly DoctorFinding[] {
   const idle = tokens.filter((token) => selectBound(webhooks, token.webhooks).length === 0);
   const rows = [
-    [idle.length === 0 ? null
+    [hint, idle.length === 0 ? null
       : `no webhook is there for ${joinNames(idle)}, whose holder sees nothing`,
       'rename a webhook to what token:list says, or make another token'],
-    [describeShared(webhooks, tokens),
+    [hint, describeShared(webhooks, tokens),
       'if that is not meant, end a token by token:revoke, or rename a webhook'],
-    [describeUnconditional(webhooks, webhooks, tokens), CONDITION_ADVICE],
+    [warning, describeUnconditional(webhooks, webhooks, tokens), CONDITION_ADVICE],
   ] as const;
-  return rows.flatMap(([detail, advice]) => detail === null ? [] : [hint(detail, advice)]);
+  return rows.flatMap(([find, detail, advice]) => detail === null ? [] : [find(detail, advice)]);
 }
 
 function joinNames(tokens: readonly (JsonObject | Token)[]): string {

@@ -32,7 +32,7 @@ export async function confirmAndDelete(
   goToList(container, deletion.address[0] ?? '');
 }
 
-/** What waits for a webhook, and ends with it. */
+/** The requests or deliveries that wait for a webhook end with it. */
 const WAITING = {
   incoming: {
     noun: 'request', list: 'requests', end: 'fail', ended: 'Requests that waited have failed.',

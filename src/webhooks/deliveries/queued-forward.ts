@@ -1,8 +1,9 @@
 /**
  * A queued forward goes to the URL that an action names, as a delivery of its own. It is a record
  * of the collection `events` (event-record.ts) with that URL. Its `name` is null and its `hooks`
- * are `[null]`: nobody hears it, and it is deleted with its one delivery. Its payload is what is
- * sent there:
+ * are `[null]`: nobody hears it, and the record is deleted with its one delivery. The delivery has
+ * no webhook, so it is tried again as the setting `outgoing.retrySchedule` says. The payload is
+ * what is sent to the URL:
  *
  *     {"method","headers","hiddenParameters"?,"encoding"?,"text":"<body>"}
  *

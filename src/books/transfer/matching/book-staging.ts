@@ -9,7 +9,7 @@ import type { MatchIndex } from './match-index.ts';
 /** The books as they are with those that an import has put. */
 type StagedBooks = {
   find(id: string): Buffer | undefined;
-  /** Those over the committed ones; null: the book is removed. */
+  /** Lists the books that differ from the committed ones; null: the book is removed. */
   list(): Iterable<{ readonly id: string; readonly bytes: Buffer | null }>;
   /** Returns the bytes of the book; null: it is not remembered. */
   put(id: string, json: string): Buffer | null;

@@ -50,9 +50,11 @@ function digestOtherExports(
   record: JsonObject, source: SourceFormat, stored: JsonObject,
 ): string | null {
   const { format } = source;
-  const [fieldsBefore, fields] = [stored, record].map(({ [METADATA]: metadata }) =>
-    findSource(format, metadata) ?? {});
-  const digest = digestSource(format, selectOtherExports(fieldsBefore ?? {}, fields ?? {}, source));
+  const others = selectOtherExports(findSource(format, stored[METADATA]) ?? {},
+    findSource(format, record[METADATA]) ?? {}, source);
+  // Most programs have one export.
+  if (Object.keys(others).length === 0) return null;
+  const digest = digestSource(format, others);
   return findDigests(stored, format)?.includes(digest) === true ? digest : null;
 }
 

@@ -131,8 +131,9 @@ export function keepReplaced(
   const changedNames = Object.keys(before).filter((name) =>
     !isDeepStrictEqual(before[name], after[name]));
   const replacedNames = changedNames.filter((name) => {
+    if (!isSaid(before, name) || wasOwn(before, name)) return false;
     const value = findAddedItems(before, name, wasOwn) ?? before[name];
-    return isSaid(before, name) && !wasOwn(before, name) && !isWithin(value, after[name]);
+    return !isWithin(value, after[name]);
   });
   const additions: (readonly [format: string, name: string, value: JsonValue])[] = [
     ...Object.entries(passedOver).map(([name, value]) => [format, name, value] as const),

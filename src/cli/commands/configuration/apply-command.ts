@@ -2,7 +2,6 @@
  * `apply`: makes the configuration what a file says. The plan comes first and is printed; then it
  * is done, after a question on a terminal.
  */
-import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -119,7 +118,7 @@ async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan
   const tokens = await fetchAll(context, '/api/tokens');
   for (const { sign, name } of named) {
     const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
-    for (const note of describeSight(tokens, before, after, systemClock.now())) {
+    for (const note of describeSight(tokens, before, after, context.io.now())) {
       context.output.note(`${outgoingResource.noun} ${name}: ${note}`);
     }
   }

@@ -3,7 +3,6 @@
  * what their holders may read whose scope is `write`: they set the targets of these, and read what
  * answers there.
  */
-import { systemClock } from '../../../base/clock.ts';
 import { EVERY_EVENT, mayShareName } from '../../../base/event-name.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
@@ -101,7 +100,7 @@ export async function noteUnconditional(
   isSubject: (webhook: JsonObject) => boolean,
   foresee = (stored: readonly JsonObject[]): readonly JsonObject[] => stored,
 ): Promise<void> {
-  const bound = selectBoundTokens(tokens, systemClock.now());
+  const bound = selectBoundTokens(tokens, context.io.now());
   if (bound.length === 0) return;
   const webhooks = foresee(await fetchAll(context, outgoingResource.path));
   const detail = describeUnconditional(webhooks.filter(isSubject), webhooks, bound);
@@ -126,7 +125,9 @@ function findHolders(
   return holders;
 }
 
-function listWebhookTriggers({ triggerEvent, triggerEvents }: JsonObject): readonly string[] {
+export function listWebhookTriggers(
+  { triggerEvent, triggerEvents }: JsonObject,
+): readonly string[] {
   const triggers: readonly JsonValue[] = Array.isArray(triggerEvents) ? triggerEvents
     : [triggerEvent ?? null];
   return triggers.filter((trigger) => typeof trigger === 'string');

@@ -37,6 +37,7 @@ import { tryToConnect } from '../../api-client/socket-target.ts';
 import {
   checkAccess, checkBoundTokens, checkTokenExpiry, readStoredTokens,
 } from './doctor-access.ts';
+import { listWebhookTriggers } from './bound-tokens.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
@@ -359,8 +360,8 @@ async function findSwitchedOffActions(
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
 async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
   const webhooks = await fetchWebhooks(server, outgoingResource.path);
-  const names = webhooks.filter((webhook) => missesSystemEvents(parseTriggers(webhook)))
-    .map(webhookLabel);
+  const names = webhooks.filter((webhook) =>
+    missesSystemEvents({ triggerEvents: listWebhookTriggers(webhook) })).map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
   return hint(
     'on `*`, which hears no event about hookshelf itself, without the names of all: '
@@ -465,13 +466,6 @@ async function checkNodes({ ask }: RunningServer): Promise<DoctorFinding> {
       + formatValue(lastHeardAt));
   return labels.length === 0 ? ok(`all ${nodes.length} are heard`)
     : warning(`silent: ${joinFirst(labels)}`, 'see its log, or start it again');
-}
-
-function parseTriggers(
-  { triggerEvent, triggerEvents }: JsonObject,
-): { readonly triggerEvent?: string; readonly triggerEvents?: readonly string[] } {
-  return typeof triggerEvent === 'string' ? { triggerEvent }
-    : { triggerEvents: Array.isArray(triggerEvents) ? triggerEvents.map(String) : [] };
 }
 
 /** The first thousand webhooks. */

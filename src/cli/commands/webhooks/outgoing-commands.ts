@@ -2,7 +2,6 @@
  * Changes that only outgoing webhooks have (for others see webhook-changes.ts), and the commands
  * `outgoingwebhook:send` and `backfill`.
  */
-import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -47,7 +46,7 @@ async function noteBoundTokens(
     || names.some((name) => encodeJson(before[name]) !== encodeJson(after[name]));
   if (!changes(['name', ...HEARD_MEMBERS])) return;
   const tokens = await fetchAll(context, '/api/tokens');
-  const notes = changes(['name']) ? describeSight(tokens, before, after, systemClock.now()) : [];
+  const notes = changes(['name']) ? describeSight(tokens, before, after, context.io.now()) : [];
   for (const note of notes) context.output.note(note);
   if (after !== null) await noteUnconditional(context, tokens, ({ identifier }) =>
     identifier === after['identifier']);

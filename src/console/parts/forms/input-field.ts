@@ -19,7 +19,7 @@ export interface Field {
   clearError(): void;
 }
 
-/** What a form says below its fields while these show what is wrong. */
+/** A form says this below its fields while these show what is wrong. */
 export const FIELDS_WRONG = 'Some fields cannot be saved as they are.';
 
 export class InputError extends Error {}

@@ -130,7 +130,7 @@ export class FilterForm {
       .filter(([, value]) => value !== ''));
   }
 
-  /** What `readQuery` reads, as the form shows it: `status failed, webhook crm`. */
+  /** Returns what `readQuery` does in words of the form: `status failed, webhook crm`. */
   describe(): string {
     const query = this.readQuery();
     return [...this.#inputs.keys()].flatMap(({ name, label, type, formatLabel }) => {

@@ -147,7 +147,7 @@ function formatNeeds(
     'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
     ...[...commands].flatMap(([name, { path, script }]) => {
       const file = `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${shellQuote(name)}`;
-      // What a template makes of the path is not known.
+      // A template decides the path when the hook is read: nothing can be linked before.
       if (path.includes('{{')) return [];
       // A link of an earlier conversion is made anew. A file is not overwritten, and the shell says
       // so: it may be one that people wrote.

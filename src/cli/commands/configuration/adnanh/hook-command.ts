@@ -11,7 +11,7 @@ import { parseSecretTemplate } from './hook-template.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
 
 export type ConvertedCommand = {
-  /** Those of the action, but `command`. */
+  /** The options of the action without `command`. */
   readonly options: JsonObject;
   /** The command as the hook names it, in its working directory if that is relative. */
   readonly path: string;

@@ -12,9 +12,10 @@ import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { listCommands } from '../../../webhooks/actions/commands/command-directory.ts';
-import { formatValue, expectObject } from '../resource-commands.ts';
+import { expectObject, expectObjects, formatValue } from '../resource-commands.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
+import type { RunningServer } from './running-server.ts';
 
 // Loaded lazily: most servers have no certificate, and containers run `doctor` often.
 const loadCertificates = lazyImport(() => import('../../../app/certificate.ts'));
@@ -54,10 +55,12 @@ async function describeExpiry(expiresMs: number, nowMs: number): Promise<DoctorF
   return ok(`the certificate can be used until ${lastDay}, for ${daysLeft} days`);
 }
 
-/** Looks at the files of the action modules as a start does, and loads none of them. */
-export function checkActions(
+/** Asks the server which actions are off; else looks at the modules, and loads none of them. */
+export async function checkActions(
   { context: { enterDataAsOwner }, settings: { actions }, getServer }: DoctorSubject,
-): DoctorFinding {
+): Promise<DoctorFinding> {
+  const switchedOff = await findSwitchedOffActions(getServer());
+  if (switchedOff !== null) return switchedOff;
   const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
     const modules = findActionModules({ folder, paths: actions.modules });
@@ -71,6 +74,20 @@ export function checkActions(
   } catch (thrown) {
     return failed(explainFileError(thrown), '');
   }
+}
+
+/** Finds the actions that the running server has switched off; null: none, or no server. */
+async function findSwitchedOffActions(
+  server: RunningServer | null,
+): Promise<DoctorFinding | null> {
+  if (server === null) return null;
+  const switchedOff = expectObjects(await server.ask('/api/actions'))
+    .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
+  if (switchedOff.length === 0) return null;
+  const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
+    `${formatValue(identifier)} (${formatValue(module)}) until ${formatValue(switchedOffUntil)}`);
+  return warning(`switched off, as they ended the worker of the modules: ${labels.join(', ')}`,
+    'see the log for how they ended it, and mend the modules');
 }
 
 /** Looks at the folder of the action run-command and at its programs, as each run does. */

@@ -29,16 +29,6 @@ type DoctorFindings = DoctorFinding | readonly DoctorFinding[];
 
 export type DoctorCheck = (subject: DoctorSubject) => DoctorFindings | Promise<DoctorFindings>;
 
-/** A check of what a server alone can tell. */
-export function checkOfServer(
-  check: (server: RunningServer, context: CommandContext) => DoctorFinding | Promise<DoctorFinding>,
-): DoctorCheck {
-  return ({ context, getServer }) => {
-    const server = getServer();
-    return server === null ? ok('looked at while a server runs') : check(server, context);
-  };
-}
-
 export function ok(detail: string): DoctorFinding {
   return { status: 'ok', detail, advice: '' };
 }

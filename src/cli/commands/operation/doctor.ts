@@ -10,16 +10,6 @@ import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { describeFileError, explainFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
-import type { JsonObject } from '../../../base/schema.ts';
-import { joinFirst } from '../../../base/text/error-message.ts';
-import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
-import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
-import {
-  findEndingCertificates,
-} from '../../../webhooks/outgoing/client-certificate-member.ts';
-import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
-import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { isDamage } from '../../../store/generations/damage-error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplicaDirectory, isStoreName } from '../../../store/disk/inventory.ts';
@@ -30,20 +20,18 @@ import {
 } from '../../../settings/public-settings.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
-import { nodeResource } from '../../../nodes/node-resource.ts';
 import { findOwner } from '../../api-client/local-app.ts';
-import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
+import { expectObject, formatValue } from '../resource-commands.ts';
 import { tryToConnect } from '../../api-client/socket-target.ts';
 import {
   checkAccess, checkBoundTokens, checkTokenExpiry, readStoredTokens,
 } from './doctor-access.ts';
-import { listWebhookTriggers } from './bound-tokens.ts';
 import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
-import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
-import { checkOfServer, failed, hint, ok, warning } from './doctor-finding.ts';
+import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding, DoctorSubject } from './doctor-finding.ts';
+import { SERVER_CHECKS } from './doctor-server.ts';
 import { describeSource, findRunningServer } from './running-server.ts';
 import type { RunningServer } from './running-server.ts';
 
@@ -65,23 +53,13 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'token expiry': checkTokenExpiry,
   'port': checkPort,
   'certificate': checkCertificate,
-  'actions': async (subject) =>
-    await findSwitchedOffActions(subject.getServer()) ?? checkActions(subject),
+  'actions': checkActions,
   'commands': checkCommands,
   'free disk': checkDisk,
   'file limits': checkLimits,
   'clock': checkClock,
   'proxy': checkProxy,
-  'senders': checkOfServer(checkSenders),
-  'own events': checkOfServer(checkOwnEvents),
-  'incoming': checkOfServer(checkIncomingHealth),
-  'outgoing': checkOfServer(checkOutgoingHealth),
-  'outgoing TLS': checkOfServer(checkClientCertificates),
-  'queue': checkOfServer(checkQueue),
-  'order': checkOfServer(checkOrder),
-  'hosts': checkOfServer(checkHosts),
-  'followers': checkOfServer(checkFollowers),
-  'nodes': checkOfServer(checkNodes),
+  ...SERVER_CHECKS,
   'backups': checkBackups,
 };
 
@@ -332,145 +310,4 @@ async function checkProxy({ settings: { http } }: DoctorSubject): Promise<Doctor
   const url = redactText(http.proxy);
   return problem === null ? ok(`${url} answers`)
     : failed(`${url} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
-}
-
-/** Finds webhooks that reject every request, as they need a secret and have none. */
-async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, incomingResource.path);
-  const [first, ...others] = findWebhooksWithoutSecret(webhooks);
-  if (first === undefined) return ok('every webhook that needs a secret has one');
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
-}
-
-/** Finds the actions that the running server has switched off; null: none, or no server. */
-async function findSwitchedOffActions(
-  server: RunningServer | null,
-): Promise<DoctorFinding | null> {
-  if (server === null) return null;
-  const switchedOff = expectObjects(await server.ask('/api/actions'))
-    .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
-  if (switchedOff.length === 0) return null;
-  const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
-    `${formatValue(identifier)} (${formatValue(module)}) until ${formatValue(switchedOffUntil)}`);
-  return warning(`switched off, as they ended the worker of the modules: ${labels.join(', ')}`,
-    'see the log for how they ended it, and mend the modules');
-}
-
-/** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
-async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, outgoingResource.path);
-  const names = webhooks.filter((webhook) =>
-    missesSystemEvents({ triggerEvents: listWebhookTriggers(webhook) })).map(webhookLabel);
-  if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
-  return hint(
-    'on `*`, which hears no event about hookshelf itself, without the names of all: '
-      + joinFirst(names),
-    `a webhook of yours that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or `
-      + 'delivery.*; that of a customer must not, as they are about the webhooks of all');
-}
-
-/** Finds incoming webhooks whose actions fail, and those that reject most requests. */
-function checkIncomingHealth(server: RunningServer): DoctorFinding {
-  const webhooks = selectUnhealthy(server, 'incoming');
-  if (webhooks.length === 0) return ok('no incoming webhook fails or rejects most requests');
-  return warning(describeUnhealthy(webhooks),
-    webhooks.some(({ state }) => state === 'failing')
-      ? 'mend the action; what was accepted and has failed runs again by: request:replay --failed'
-      : 'correct the webhook or its sender; the log has the check, and incomingwebhook:diagnose '
-        + 'more');
-}
-
-/** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
-function checkOutgoingHealth(server: RunningServer): DoctorFinding {
-  const webhooks = selectUnhealthy(server, 'outgoing');
-  if (webhooks.length === 0) {
-    return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
-  }
-  return warning(describeUnhealthy(webhooks),
-    webhooks.some(({ state }) => state === 'off')
-      ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
-        + 'outgoingwebhook:acknowledge'
-      : 'mend the target; what waits is tried again by itself, and what has failed by: '
-        + 'delivery:retry --failed');
-}
-
-function selectUnhealthy(
-  { status: { unhealthy } }: RunningServer, direction: 'incoming' | 'outgoing',
-): readonly JsonObject[] {
-  return (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
-    .filter((webhook) => webhook['direction'] === direction);
-}
-
-function describeUnhealthy(webhooks: readonly JsonObject[]): string {
-  return joinFirst(webhooks.map(({ webhook, state, reason }) =>
-    `${formatValue(webhook)} is ${formatValue(state)} `
-      + `(${typeof reason === 'string' ? reason : 'no reason is known'})`), { separator: '; ' });
-}
-
-/** Tells whether the queue of deliveries is full: then what would queue one more gets 503. */
-function checkQueue({ status }: RunningServer): DoctorFinding {
-  const { fullReason } = expectObject(status['deliveries']);
-  return typeof fullReason !== 'string' ? ok('there is room for deliveries')
-    : warning(`what would queue a delivery gets 503: ${fullReason}`,
-      'see why targets do not take what waits, cancel it by delivery:cancel, or raise that');
-}
-
-/** Finds webhooks whose targets will soon refuse them, or do already. */
-async function checkClientCertificates(
-  server: RunningServer, { io }: CommandContext,
-): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, outgoingResource.path);
-  const [first, ...others] = findEndingCertificates(webhooks, io.now());
-  if (first === undefined) return ok('no client certificate ends within 30 days');
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return warning(`${first}${more}`, 'renew it: outgoingwebhook:update --client-certificate');
-}
-
-/** Finds keys whose first delivery holds back many others. */
-function checkOrder({ status }: RunningServer): DoctorFinding {
-  const { heldBack } = status;
-  const keys = Array.isArray(heldBack) ? heldBack.map(expectObject) : [];
-  if (keys.length === 0) return ok('no key holds back more than a hundred deliveries');
-  const labels = keys.map(({ hook, key, waiting }) =>
-    `${JSON.stringify(key)} of ${formatValue(hook)} (${formatValue(waiting)} wait)`);
-  return warning(`keys hold back what comes after: ${joinFirst(labels)}`,
-    'see why the first is not done, and retry or cancel it: delivery:list --hook, request:list');
-}
-
-/** Finds webhooks that wait for a place at their host, as others have them. */
-function checkHosts({ status }: RunningServer): DoctorFinding {
-  const { waiting } = status;
-  const waits = Array.isArray(waiting) ? waiting.map(expectObject) : [];
-  if (waits.length === 0) return ok('no webhook waits for a place at its host');
-  const labels = waits.map(({ hook, target, since, behind }) =>
-    `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `
-    + (Array.isArray(behind) ? behind.map(formatValue).join(', ') : ''));
-  return warning('webhooks wait for a place at their host: '
-    + joinFirst(labels, { separator: '; ' }),
-    'see why those before them are slow, disable them, or raise http.maxSocketsPerHost');
-}
-
-async function checkFollowers(
-  { status, ask }: RunningServer, { io }: CommandContext,
-): Promise<DoctorFinding> {
-  return describeFollowers(status, await ask('/api/tokens'), io.now());
-}
-
-/** Finds nodes that have stopped, or do not reach the engine. */
-async function checkNodes({ ask }: RunningServer): Promise<DoctorFinding> {
-  const nodes = expectObjects(await ask(nodeResource.path));
-  if (nodes.length === 0) return ok('no engine: the server is alone');
-  const labels = nodes.filter(({ isLive }) => isLive !== true)
-    .map(({ identifier, address, lastHeardAt }) => `${formatValue(address ?? identifier)} since `
-      + formatValue(lastHeardAt));
-  return labels.length === 0 ? ok(`all ${nodes.length} are heard`)
-    : warning(`silent: ${joinFirst(labels)}`, 'see its log, or start it again');
-}
-
-/** The first thousand webhooks. */
-async function fetchWebhooks(
-  { ask }: RunningServer, path: string,
-): Promise<readonly JsonObject[]> {
-  return expectObjects(await ask(`${path}?limit=1000`));
 }

@@ -163,6 +163,7 @@ type Routes = [
   ['GET', '/api/deliveries/{identifier}', null, typeof sentDeliverySchema],
   ['POST', '/api/deliveries/retry', null, typeof retriedSchema],
   ['POST', '/api/deliveries/resend', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
+  ['POST', '/api/deliveries/cancel', ObjectSchema, typeof COUNT_SCHEMA | typeof JOB_SCHEMA],
   ['POST', '/api/deliveries/{identifier}/retry', null, typeof deliverySchema],
   ['POST', '/api/deliveries/{identifier}/cancel', null, typeof deliverySchema],
   ['POST', '/api/deliveries/{identifier}/resend', typeof resendSchema | null,

@@ -231,6 +231,9 @@ async function exerciseJobs(described: Described): Promise<void> {
   await call('resendDeliveries', { body: { dryRun: true } });
   await call('resendDeliveries', { body: { status: 'done' }, status: 422 });
   await call('resendDeliveries', { body: { status: 'delivered', as: 'new' }, status: 202 });
+  await call('cancelDeliveries', { body: { dryRun: true } });
+  await call('cancelDeliveries', { body: { status: 'delivered' }, status: 422 });
+  await call('cancelDeliveries', { body: { event: 'nobody.heard' }, status: 202 });
   await exerciseBackfill(described);
   await call('listJobs');
   await call('listJobs', { query: '?status=done', status: 400 });

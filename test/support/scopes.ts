@@ -62,6 +62,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['POST /api/requests/{id}/restore', 'write'],
   ['POST /api/requests/replay', 'write'],
   ['POST /api/deliveries/resend', 'write'],
+  ['POST /api/deliveries/cancel', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/backfill', 'write'],
   ['GET /api/jobs', 'read'],
   ['GET /api/jobs/{id}', 'read'],

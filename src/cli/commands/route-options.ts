@@ -11,7 +11,9 @@ import {
   statisticsParameters,
 } from '../../books/query/query-parameters.ts';
 import { configurationSchema } from '../../webhooks/actions/action-configuration.ts';
-import { backfillMembers, replayMembers, resendMembers } from '../../webhooks/bulk/job-routes.ts';
+import {
+  backfillMembers, cancelMembers, replayMembers, resendMembers,
+} from '../../webhooks/bulk/job-routes.ts';
 import { createDeliveryFields } from '../../webhooks/deliveries/delivery-fields.ts';
 import { deliveryRows } from '../../webhooks/deliveries/delivery-routes.ts';
 import { emitRows } from '../../webhooks/events/emit-routes.ts';
@@ -51,6 +53,7 @@ export const deliveryListOptions =
   queryOptions(listParameters(createDeliveryFields(() => null)));
 export const replayOptions = memberOptions(replayMembers);
 export const resendOptions = memberOptions(resendMembers);
+export const cancelOptions = memberOptions(cancelMembers);
 export const backfillOptions = memberOptions(backfillMembers);
 export const newTokenOptions = memberOptions(TOKEN_MODEL.members);
 export const rotationOptions = memberOptions(createRotationSchema('').members);

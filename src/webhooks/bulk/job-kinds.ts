@@ -1,11 +1,16 @@
-/** The kinds of jobs: requests that run again, deliveries that are sent again, and backfills. */
+/**
+ * The kinds of jobs: requests that run again, deliveries that are sent again or cancelled, and
+ * backfills.
+ */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Binding } from '../../server/http-route.ts';
-import type { FindRecord } from '../../store/store-port.ts';
-import { deliveryCollection } from '../deliveries/delivery.ts';
+import type { FindRecord, Transaction, TransactionInputs } from '../../store/store-port.ts';
+import {
+  OUTGOING_STATUSES, QUEUED_STATUSES, deliveryCollection, type DeliveryStatus,
+} from '../deliveries/delivery.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import {
   isOutgoingKind, restrictDeliveries, type DeliveryFilter, type RequestLookup,
@@ -28,7 +33,7 @@ import { countEach, createSelection } from './record-selection.ts';
 type JobWork = BackfillWork & {
   readonly requests: Pick<RequestService, 'stageReplay'>;
   readonly findSearched: RequestLookup['findSearched'];
-  readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend'>;
+  readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend' | 'stageCancel'>;
 };
 
 /**
@@ -45,7 +50,18 @@ const ANY_HOOK = '*';
 export function createJobKinds(context: RelayContext, work: JobWork): JobKinds {
   return {
     'request-replay': createRequestReplay(context, work),
-    'delivery-resend': createDeliveryResend(context, work),
+    'delivery-resend': createDeliveryJob(context, work, {
+      statuses: OUTGOING_STATUSES,
+      stage(transaction, id, inputs, { filter, isBound }) {
+        const mode = filter['as'] === 'new' ? 'new' : 'retry';
+        work.deliveries.stageResend(transaction, id, mode, inputs, isBound);
+      },
+    }),
+    'delivery-cancel': createDeliveryJob(context, work, {
+      statuses: QUEUED_STATUSES,
+      stage: (transaction, id, { nowMs }) =>
+        work.deliveries.stageCancel(transaction, id, nowMs),
+    }),
     backfill: createBackfill(context.store, work),
   };
 }
@@ -83,10 +99,20 @@ function createRequestReplay(
   };
 }
 
-function createDeliveryResend(
+type DeliveryWork = {
+  /** Deliveries of other statuses are not selected. */
+  readonly statuses: readonly DeliveryStatus[];
+  readonly stage: (
+    transaction: Transaction, id: string, inputs: Omit<TransactionInputs, 'hops'>,
+    job: { readonly filter: JsonObject; readonly isBound: boolean },
+  ) => void;
+};
+
+function createDeliveryJob(
   { store, turns }: RelayContext, { deliveries, fanOuts, webhooks }: JobWork,
+  { statuses, stage }: DeliveryWork,
 ): JobKind {
-  const parseResendFilter = ({ webhooks: binding, ...filter }: JsonObject): DeliveryFilter => {
+  const parseDeliveryFilter = ({ webhooks: binding, ...filter }: JsonObject): DeliveryFilter => {
     if (!Array.isArray(binding)) {
       return { ...parseFilterBody(deliveries.fields, filter), kind: isOutgoingKind };
     }
@@ -98,9 +124,11 @@ function createDeliveryResend(
   };
   return {
     select(filter) {
-      const isMet = createFieldTest(deliveries.fields, parseResendFilter(filter));
-      const matches = (bytes: Buffer): boolean => isMet(decodeDelivery(bytes));
-      const as = filter['as'] === 'new' ? 'new' : 'retry';
+      const isMet = createFieldTest(deliveries.fields, parseDeliveryFilter(filter));
+      const matches = (bytes: Buffer): boolean => {
+        const delivery = decodeDelivery(bytes);
+        return statuses.includes(delivery.status) && isMet(delivery);
+      };
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);
       const selection = createSelection(store.collection(deliveryCollection.name), matches,
@@ -116,8 +144,8 @@ function createDeliveryResend(
           return countEach(ids, (id) => {
             const bytes = transaction.find(deliveryCollection.name, id);
             if (bytes === undefined || !matches(bytes)) return false;
-            const inputs = { nowMs, seed: nextSeed() };
-            deliveries.stageResend(transaction, id, as, inputs, token !== undefined);
+            stage(transaction, id, { nowMs, seed: nextSeed() },
+              { filter, isBound: token !== undefined });
             return true;
           });
         },

@@ -15,7 +15,7 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
+import { OUTGOING_STATUSES, QUEUED_STATUSES } from '../deliveries/delivery.ts';
 import { createDeliveryFields } from '../deliveries/delivery-fields.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/delivery-search.ts';
@@ -81,7 +81,8 @@ export function jobRoutes(
       handle: async (exchange) =>
         exchange.sendJson(200, toPublicJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
-    replayRoute(jobs, admission), resendRoute(jobs, admission), backfillRoute(jobs, admission),
+    replayRoute(jobs, admission), resendRoute(jobs, admission), cancelRoute(jobs, admission),
+    backfillRoute(jobs, admission),
   ];
 }
 
@@ -113,6 +114,17 @@ function resendRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   });
 }
 
+function cancelRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'delivery-cancel', path: `${deliveryResource.path}/cancel`,
+    operationId: 'cancelDeliveries', name: 'DeliveriesCancel',
+    summary: 'Cancel many pending or failed deliveries, as a job that goes on after a restart',
+    members: cancelMembers,
+    bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
+    resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
+  });
+}
+
 /** The members of a job's filter, which is for records of these statuses. */
 function recordMembers<Filter>(
   fields: RecordFields<never, Filter>, statuses: readonly string[],
@@ -140,6 +152,9 @@ export const resendMembers: MemberSchemas = {
   as: replayModeMember('`retry` sends the same deliveries again, under the same '
     + '`webhook-id`; `new` makes new ones, whose bodies are made anew'),
 };
+
+export const cancelMembers: MemberSchemas =
+  recordMembers(createDeliveryFields(() => null), QUEUED_STATUSES);
 
 /** Puts the identifier of a webhook in the place of its name. */
 function resolveHookMember(directory: WebhookDirectory, filter: JsonObject): JsonObject {

@@ -111,7 +111,6 @@ export const deliveryRows: readonly RouteRow<DeliveryRouteServices>[] = [
   },
   {
     ...describeChange('cancel'), summary: 'Cancel one pending or failed delivery',
-    commands: [{ name: 'delivery:cancel', done: 'cancelled delivery {id}' }],
     // It sends nothing, so a webhook may ask for it.
     handle: async (exchange, { service }) =>
       exchange.sendJson(202, service.toPublic(await service.cancel(exchange.params[0] ?? ''))),

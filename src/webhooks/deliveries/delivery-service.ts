@@ -172,16 +172,19 @@ export class DeliveryService {
   cancel(identifier: string): Promise<Delivery> {
     const { store, clock } = this.#context;
     const nowMs = clock.now();
-    return store.transact((transaction) => {
-      const storedDelivery = getDelivery(transaction, identifier);
-      const { status } = storedDelivery.item;
-      if (status === 'delivered') {
-        throw new AppError('conflict', `delivery ${identifier} is delivered already`);
-      }
-      return changeItem(deliverySpec, transaction, identifier,
-        (before) => cancelIfQueued(before, nowMs), storedDelivery)?.after
-        ?? storedDelivery.item;
-    });
+    return store.transact((transaction) => this.stageCancel(transaction, identifier, nowMs));
+  }
+
+  /** Like `cancel`, in the caller's transaction. */
+  stageCancel(transaction: Transaction, identifier: string, nowMs: number): Delivery {
+    const storedDelivery = getDelivery(transaction, identifier);
+    const { status } = storedDelivery.item;
+    if (status === 'delivered') {
+      throw new AppError('conflict', `delivery ${identifier} is delivered already`);
+    }
+    return changeItem(deliverySpec, transaction, identifier,
+      (before) => cancelIfQueued(before, nowMs), storedDelivery)?.after
+      ?? storedDelivery.item;
   }
 
   /**

@@ -39,6 +39,9 @@ export type DeliveryStatus = OutgoingStatus | 'coalesced';
 
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [...OUTGOING_STATUSES, 'coalesced'];
 
+/** A failed delivery counts towards the queue, as it may be retried by hand. */
+export const QUEUED_STATUSES: readonly DeliveryStatus[] = ['pending', 'failed'];
+
 type AttemptTime = { readonly at: string; readonly durationMs: number };
 
 type SendAttempt = AttemptTime & {
@@ -362,7 +365,6 @@ export function computeDeliveryDueMs(
   return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }
 
-/** It counts towards the queue while it is pending, or failed and may be retried by hand. */
 export function countsAsQueued(status: DeliveryStatus): boolean {
-  return status === 'pending' || status === 'failed';
+  return QUEUED_STATUSES.includes(status);
 }

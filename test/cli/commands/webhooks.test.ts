@@ -380,6 +380,14 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
       assert.deepEqual(await place.json(['delivery:resend', '--hook', String(hook['identifier']),
         '--status', 'delivered', '--dry-run']), { count: 0 });
+      const cancel = ['delivery:cancel', '--hook', String(hook['identifier']), '--dry-run'];
+      assert.equal((await place.run([...cancel, '--status', 'failed'])).stdout,
+        'would cancel 0 deliveries\n');
+      assert.deepEqual(await place.json(cancel), { count: 3 });
+      assert.match((await place.run([...cancel, '--status', 'delivered'])).stderr,
+        /--status must be one of pending, failed/);
+      assert.match((await place.run(['delivery:cancel'])).stderr,
+        /needs --identifier, or what to take: --failed, --status/);
       const where = ['delivery:resend', '--dry-run', '--where', 'event=order.paid', '--where'];
       assert.deepEqual(await place.json([...where, 'payload.n<0']), { count: 0 });
       const wrongWhere = await place.run([...where, 'payload']);

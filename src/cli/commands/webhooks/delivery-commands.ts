@@ -5,7 +5,8 @@
  *   The attempts that follow are those of its retry schedule, from the beginning.
  * - `delivery:resend` does so for one in any state, also one that was delivered or cancelled; with
  *   `--as new` it makes a new delivery of the same event instead. For many, a job does it.
- * - `delivery:cancel` ends one that is pending, and gives up one that has failed.
+ * - `delivery:cancel` ends one that is pending, and gives up one that has failed. For many, a job
+ *   does it.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -59,12 +60,7 @@ function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
 
 /** Sends one delivery again, or adds a job that does it for many. */
 export async function resendDelivery(context: CommandContext): Promise<number> {
-  if (parseSelection(context) === 'many') {
-    return runBulkAction(context, {
-      resource: deliveryResource, verb: 'resend',
-      filter: readFilter(context, await resolveHook(context, outgoingResource)),
-    });
-  }
+  if (parseSelection(context) === 'many') return changeMany(context, 'resend');
   const id = await resolveId(context, deliveryResource);
   const delivery = await requestObject(context, {
     method: 'POST', path: `${recordPath(deliveryResource, id)}/resend`,
@@ -75,6 +71,22 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
     : `delivery ${dueId}, a new one of the event of ${id}, will be sent`;
   await context.output.result(delivery, action + describeWait(delivery));
   return 0;
+}
+
+/** Cancels one delivery, or adds a job that does it for many. */
+export async function cancelDelivery(context: CommandContext): Promise<number> {
+  if (parseSelection(context) === 'many') return changeMany(context, 'cancel');
+  const id = await resolveId(context, deliveryResource);
+  const path = `${recordPath(deliveryResource, id)}/cancel`;
+  const delivery = await requestObject(context, { method: 'POST', path });
+  await context.output.result(delivery, `cancelled delivery ${id}`);
+  return 0;
+}
+
+async function changeMany(context: CommandContext, verb: 'resend' | 'cancel'): Promise<number> {
+  const webhookId = await resolveHook(context, outgoingResource);
+  const filter = readFilter(context, webhookId);
+  return runBulkAction(context, { resource: deliveryResource, verb, filter });
 }
 
 /** Makes one delivery due at once, or every failed one, within the request: no job does it. */

@@ -1,6 +1,6 @@
 /**
- * The command `job:cancel`; and the jobs that `request:replay`, `delivery:resend` and
- * `outgoingwebhook:backfill` add.
+ * The command `job:cancel`; and the jobs that `request:replay`, `delivery:resend`,
+ * `delivery:cancel` and `outgoingwebhook:backfill` add.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../../base/errors.ts';

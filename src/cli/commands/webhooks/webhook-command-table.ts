@@ -5,7 +5,7 @@ import { lazyCall, lazyList } from '../lazy-commands.ts';
 import { INCOMING_COMMANDS } from './incoming-command-table.ts';
 import { REQUEST_COMMANDS } from './request-command-table.ts';
 import {
-  backfillOptions, configurationChangeOptions, deliveryListOptions, eventListOptions,
+  backfillOptions, cancelOptions, configurationChangeOptions, deliveryListOptions, eventListOptions,
   newConfigurationOptions, newOutgoingOptions, outgoingChangeOptions, outgoingListOptions,
   resendOptions, rotationOptions,
 } from '../route-options.ts';
@@ -249,6 +249,22 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     oneOf: [['identifier', 'failed']],
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,
+  },
+  {
+    name: 'delivery:cancel', summary: 'Cancel pending or failed deliveries: one, or many',
+    details: [
+      'Many are cancelled by a job, which goes on after a restart: see job:list. Without --status',
+      'it takes those that are pending and those that have failed.',
+    ],
+    options: {
+      identifier: { ...delivery.identifier, isRequired: false },
+      ...cancelOptions, ...bulkOptions,
+    },
+    examples: [
+      'hookshelf delivery:cancel <id>',
+      'hookshelf delivery:cancel --failed --hook <id> --dry-run',
+    ],
+    load: async () => (await loadDelivery()).cancelDelivery,
   },
 ];
 

@@ -125,18 +125,18 @@ test('the top folder holds only what belongs there', {
   ]);
 });
 
-/** A table that imports nothing, so that the page has it and no more. */
-const TABLE_OF_CONSOLE = 'src/books/transfer/format-list.ts';
+/** Files that import nothing, so that the scripts have them and no more. */
+const FILES_OF_CONSOLE = ['src/books/transfer/format-list.ts', 'src/books/merge-choice.ts'];
 /** The build puts the data that it computes in its place. */
 const LABELS_OF_CONSOLE = 'src/console/base/book-labels.ts';
 
-test('the console takes types alone from the program, and one table', () => {
-  assert.deepEqual(importsOf(TABLE_OF_CONSOLE), []);
+test('the console takes types alone from the program, and two files', () => {
+  assert.deepEqual(FILES_OF_CONSOLE.flatMap(importsOf), []);
   const files = sources('src/console').filter((file) => file !== LABELS_OF_CONSOLE);
   const wrong = files.flatMap((file) => read(file).split('\n')
     .filter((line) => /from '(\.\.\/)+(?!base|parts|screens)[a-z]+\//.test(line)
       && !line.startsWith('import type ') && !/^} from/.test(line)
-      && !line.includes(TABLE_OF_CONSOLE.slice('src'.length)))
+      && !FILES_OF_CONSOLE.some((shared) => line.includes(shared.slice('src'.length))))
     .map((line) => `${file}: ${line}`));
   assert.deepEqual(wrong, []);
 });

@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue, Schema } from '../base/schema.ts';
-import { bookSchema } from './book.ts';
+import { bookSchema, foldText } from './book.ts';
 
 const READING = 'reading';
 export const READING_PREFIX = 'reading.';
@@ -40,4 +40,12 @@ export function joinMembers(separated: JsonObject): JsonObject {
     members[READING] = reading;
   }
   return members;
+}
+
+/** The list with the items behind it that it has not, whatever their case. */
+export function appendItems(
+  list: readonly JsonValue[], items: readonly JsonValue[],
+): readonly JsonValue[] {
+  const folded = new Set(list.map(foldText));
+  return [...list, ...items.filter((item) => !folded.has(foldText(item)))];
 }

@@ -20,9 +20,10 @@ import type { Representation } from '../resources/representation.ts';
 import type { Store, Transaction } from '../store/store-port.ts';
 import { METADATA_BYTES_MAX, bookSchema } from './book.ts';
 import {
-  MEMBER_SCHEMAS, READING_PREFIX, joinMembers, separateMembers,
+  MEMBER_SCHEMAS, READING_PREFIX, appendItems, joinMembers, separateMembers,
 } from './book-members.ts';
 import { bookResource } from './book-resource.ts';
+import { COMBINED_MEMBERS } from './merge-choice.ts';
 import {
   MERGED_IDS_MAX, MERGED_ID_LENGTH_MAX, formatSourceId, mergedIdsOf, putMergedIds,
 } from './merged-ids.ts';
@@ -57,6 +58,16 @@ export const mergeSchema = describeObject({
         + 'others stay; without names, all.',
       option: { suggests: MEMBER_NAMES },
     },
+    combine: {
+      default: [],
+      schema: {
+        kind: 'array', maxItems: NAMES_MAX, items: { kind: 'string', values: COMBINED_MEMBERS },
+      },
+      description: 'The members that become what both books have, whether `members` names them or '
+        + 'not: the items of the book, and behind them those of the other that it has not, '
+        + 'whatever their case.',
+      option: { suggests: COMBINED_MEMBERS },
+    },
   },
 });
 
@@ -89,12 +100,12 @@ export async function mergeBooks(
     const bytes = transaction.find(COLLECTION, id);
     if (bytes === undefined) throw notFoundError(noun, id);
     precondition?.(createRepresentation(bookResource, id, bytes));
-    const { from, members } = parseMerge(transaction, id, body);
+    const { from, members, combine } = parseMerge(transaction, id, body);
     const [book, other] = [decodeRecord(bytes), decodeRecord(from.bytes)];
     const mergedIds = listMergedIds(tables, book, other, members);
     checkMergedIds(mergedIds);
     const { fields } = stager.parse(
-      mergeMembers(book, other, members), { id, bytes }, 'replace', inputs.nowMs);
+      mergeMembers(book, other, members, combine), { id, bytes }, 'replace', inputs.nowMs);
     const version = stager.encode(id, putMergedIds(fields, mergedIds), bytes, inputs.nowMs);
     const { change, representation } = stager.put(transaction, version, inputs);
     const removal = stager.remove(transaction, from, removalInputs);
@@ -110,12 +121,13 @@ export async function mergeBooks(
 type ParsedMerge = {
   readonly from: { readonly id: string; readonly bytes: Buffer };
   readonly members: readonly string[];
+  readonly combine: readonly string[];
 };
 
 /** Throws `invalid` with everything that is wrong. */
 function parseMerge(transaction: Transaction, id: string, body: unknown): ParsedMerge {
   const errors: FieldError[] = [];
-  const { from, members } = readObjectInto(mergeSchema, body, errors) ?? {};
+  const { from, members, combine } = readObjectInto(mergeSchema, body, errors) ?? {};
   const fromId = typeof from === 'string' ? from : null;
   const bytes = fromId === null ? undefined : transaction.find(COLLECTION, fromId);
   if (fromId === id) {
@@ -124,18 +136,27 @@ function parseMerge(transaction: Transaction, id: string, body: unknown): Parsed
     errors.push({ pointer: '/from', detail: 'is the id of no book' });
   }
   if (errors.length > 0 || fromId === null || bytes === undefined) throw invalid(errors);
-  const names = Array.isArray(members) ? members.map(String) : [];
-  return { from: { id: fromId, bytes }, members: names };
+  return {
+    from: { id: fromId, bytes }, members: listNames(members), combine: listNames(combine),
+  };
 }
 
-/** The book with the named members as the other has them, absent ones too. */
-function mergeMembers(book: JsonObject, other: JsonObject, names: readonly string[]): JsonObject {
+function listNames(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** The book with the named members as the other has them, absent ones too, or as both have them. */
+function mergeMembers(
+  book: JsonObject, other: JsonObject, names: readonly string[], combinedNames: readonly string[],
+): JsonObject {
   const [members, otherMembers] = [separateMembers(book), separateMembers(other)];
   const isNamed = (name: string): boolean => names.includes(name)
     || (name.startsWith(READING_PREFIX) && names.includes(READING));
   const result = new Map<string, JsonValue>();
   for (const name of MEMBER_SCHEMAS.keys()) {
-    const value = isNamed(name) ? otherMembers[name] : members[name];
+    const [own, others] = [members[name], otherMembers[name]];
+    let value = isNamed(name) ? others : own;
+    if (combinedNames.includes(name)) value = combineLists(own, others);
     if (value !== undefined) result.set(name, value);
   }
   if (!isNamed(METADATA)) {
@@ -144,6 +165,12 @@ function mergeMembers(book: JsonObject, other: JsonObject, names: readonly strin
     if (metadata !== book[METADATA]) checkMetadata(metadata);
   }
   return joinMembers(Object.fromEntries(result));
+}
+
+function combineLists(
+  own: JsonValue | undefined, others: JsonValue | undefined,
+): JsonValue | undefined {
+  return Array.isArray(own) && Array.isArray(others) ? appendItems(own, others) : own ?? others;
 }
 
 /** The metadata with what the other's `source` has of formats that theirs has not. */

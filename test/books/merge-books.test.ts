@@ -76,6 +76,27 @@ test('named members become as the other book has them, absent ones too; others s
     [['books', id], ['books', from]], 'one transaction');
 });
 
+test('combined lists become what both books have, whatever members are named', async () => {
+  const id = await add({ title: 'A', keywords: ['Sand', 'x'], reading: { status: 'read' } });
+  const from = await add({
+    title: 'B', keywords: ['sand', 'y'], reading: { rating: 4, shelves: ['own'] },
+  });
+  const book = parse(await merge(id, {
+    from, members: ['keywords', 'reading'], combine: ['reading.shelves', 'keywords', 'keywords'],
+  }));
+  assert.deepEqual([book['keywords'], book['reading']],
+    [['Sand', 'x', 'y'], { rating: 4, shelves: ['own'] }]);
+  const other = await add({ title: 'C' });
+  const again = parse(await merge(id, { from: other, combine: ['keywords', 'reading.shelves'] }));
+  assert.deepEqual([again['keywords'], again['reading']], [book['keywords'], book['reading']]);
+  const full = await add({
+    title: 'D', keywords: Array.from({ length: 100 }, (_, index) => `k${index}`),
+  });
+  const refused = await merge(id, { from: full, combine: ['keywords'] });
+  assert.deepEqual([refused.status, JSON.parse(refused.text).errors[0].pointer],
+    [422, '/keywords']);
+});
+
 test('what is wrong is said with its place, and nothing has changed then', async () => {
   const id = await add({ title: 'A', reading: { startedOn: '2024-05' } });
   const from = await add({ title: 'B', reading: { finishedOn: '2024-04' } });
@@ -87,6 +108,8 @@ test('what is wrong is said with its place, and nothing has changed then', async
       ['/members/0', '/members/2', '/members/3', '/members/4']],
     [{ from, members: ['__proto__', 'constructor', 'reading.', 'reading.x', 'series.name', ''] },
       [0, 1, 2, 3, 4, 5].map((index) => `/members/${index}`)],
+    [{ from, combine: ['reading.shelves', 'series', 'title', 'reading'] },
+      ['/combine/1', '/combine/2', '/combine/3']],
     [{ from: ABSENT, members: ['x'], more: 1 }, ['/more', '/members/0', '/from']],
     [{ from, members: ['reading.finishedOn'] }, ['/reading/finishedOn']],
     [{ from, members: Array.from({ length: 200 }, () => 'title') }, ['/members']],

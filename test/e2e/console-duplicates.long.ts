@@ -122,11 +122,11 @@ test('one of two duplicates is merged into the other, with the members that are 
     const { person } = at;
     const first = await makeBook({
       title: 'Middlemarch', authors: [{ name: 'George Eliot' }], publisher: 'Blackwood',
-      reading: { rating: 3 },
+      keywords: ['novel'], reading: { rating: 3 },
     });
     const second = await makeBook({
       title: 'middlemarch', authors: [{ name: 'George Eliot' }], isbn: '9780141439549',
-      reading: { rating: 4.5, startedOn: '2024' },
+      keywords: ['Novel', 'classic'], reading: { rating: 4.5, startedOn: '2024' },
     });
     await at.open(`#/books/duplicates/${first}/${second}?by=title`);
     await person.focus('button', 'Merge into the first book');
@@ -134,6 +134,7 @@ test('one of two duplicates is merged into the other, with the members that are 
     await person.sees('“middlemarch” will be gone');
     await person.gives(CHOICES, [
       'Title | Middlemarch | middlemarch | own', 'Publisher | Blackwood | – | own',
+      'Keywords | novel | Novel, classic | both',
       'Reading, rating | ★★★ | ★★★★½ | own', 'ISBN | – | 9780141439549 | other',
       'Reading, started | – | 2024 | other']);
     await person.choose('Reading, rating to be kept', 'The other');
@@ -147,9 +148,10 @@ test('one of two duplicates is merged into the other, with the members that are 
     await person.sees('Merged two books into Middlemarch.');
     await person.gives(HASH, '#/books/duplicates?by=title');
     const book = await at.call('GET', `/api/books/${first}`);
-    const { title, publisher, isbn, reading, mergedIds } = book;
-    assert.deepEqual({ title, publisher, isbn, reading, mergedIds }, {
+    const { title, publisher, isbn, keywords, reading, mergedIds } = book;
+    assert.deepEqual({ title, publisher, isbn, keywords, reading, mergedIds }, {
       title: 'Middlemarch', publisher: 'Blackwood', isbn: '9780141439549',
+      keywords: ['novel', 'classic'],
       reading: { rating: 4.5, startedOn: '2024' }, mergedIds: [second],
     });
     assert.equal(await count('middlemarch'), 0);
@@ -157,7 +159,7 @@ test('one of two duplicates is merged into the other, with the members that are 
     await person.click('button', 'Undo');
     await person.sees('middlemarch is back.');
     await person.gives(HASH, `#/books/duplicates/${first}/${second}`);
-    await person.find('heading', '5 members differ');
+    await person.find('heading', '6 members differ');
     const restored = await at.call('GET', `/api/books/${first}`);
     assert.deepEqual([restored['reading'], restored['mergedIds']], [{ rating: 3 }, undefined]);
     await at.isClean();

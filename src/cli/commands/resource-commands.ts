@@ -255,7 +255,8 @@ export async function updateRecord(
   });
 }
 
-function createIfMatch(etag: string | undefined): Readonly<Record<string, string>> {
+/** The header by which a write fails with `precondition_failed` on another version. */
+export function createIfMatch(etag: string | undefined): Readonly<Record<string, string>> {
   return etag === undefined ? {} : { 'if-match': etag };
 }
 

@@ -118,7 +118,8 @@ for (const way of WAYS) {
 
   test(`a book takes in another, with the members that are named, ${way}`, () =>
     inPlace(way, async (place) => {
-      const id = await addBook(place, { ...EMMA, reading: { rating: 3, status: 'read' } });
+      const id = await addBook(
+        place, { ...EMMA, keywords: ['a'], reading: { rating: 3, status: 'read' } });
       const from = await addBook(place, { ...EMMA, title: 'Emma!', publisher: 'Folio',
         reading: { rating: 5 } });
       const wrong = await place.run(['book:merge', id, '--from', from, '--members', 'titel,id']);
@@ -131,6 +132,18 @@ for (const way of WAYS) {
       const book = await place.json(['book:show', id]);
       assert.deepEqual([book['title'], book['reading'], book['mergedIds']],
         ['Emma!', { status: 'read', rating: 5 }, [from]]);
+      const third = await addBook(place, { ...EMMA, title: 'E', publisher: 'Folio',
+        keywords: ['b'], reading: { rating: 1, shelves: ['own'], review: 'Good.' } });
+      const filled = await place.run(
+        ['book:merge', id, '--from', third, '--fill', '--members', 'reading.rating']);
+      assert.match(filled.stderr,
+        /from the other book: reading\.rating, publisher, reading\.shelves, reading\.review; /);
+      assert.match(filled.stderr, /; from both: keywords\n$/);
+      const both = await place.json(['book:show', id]);
+      assert.deepEqual([both['title'], both['publisher'], both['keywords'], both['reading']], [
+        'Emma!', 'Folio', ['a', 'b'],
+        { status: 'read', rating: 1, shelves: ['own'], review: 'Good.' },
+      ]);
       const gone = await place.run(['book:merge', id, '--from', from]);
       assert.deepEqual([gone.code, gone.stdout], [1, '']);
       assert.match(gone.stderr, /^hookshelf: there is no book "/);

@@ -18,8 +18,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { LIST_ITEMS_MAX, METADATA_BYTES_MAX, foldText } from '../../book.ts';
-import { joinMembers, separateMembers } from '../../book-members.ts';
+import { LIST_ITEMS_MAX, METADATA_BYTES_MAX } from '../../book.ts';
+import { appendItems, joinMembers, separateMembers } from '../../book-members.ts';
+import { COMBINED_MEMBERS } from '../../merge-choice.ts';
 import {
   SOURCE_MEMBERS, asObject, findSource, putObject, putSource,
 } from '../mapping/metadata-source.ts';
@@ -32,7 +33,6 @@ const DIGESTS_BYTES = 512;
 /** The name that the catalog has among the sources. No format has it. */
 const HERE = 'here';
 const KEYWORDS = 'keywords';
-const LIST_MEMBERS: readonly string[] = [KEYWORDS, 'reading.shelves'];
 const STATUS = 'reading.status';
 const FINISHED_ON = 'reading.finishedOn';
 
@@ -64,7 +64,7 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
     && countItems(fields['authors']) === countItems(stored['authors'])) {
     Reflect.deleteProperty(fields, 'authors');
   }
-  for (const name of LIST_MEMBERS) {
+  for (const name of COMBINED_MEMBERS) {
     const [before, added] = [stored[name], fields[name]];
     if (!Array.isArray(before) || !Array.isArray(added)) continue;
     const isShared = name === KEYWORDS
@@ -77,14 +77,6 @@ export function settleRecord(record: JsonObject, book: JsonObject, format: strin
   const isRead = (stored[STATUS] === 'read' && isOfOthers(STATUS)) || isOfOthers(FINISHED_ON);
   if (fields[STATUS] === 'to-read' && isRead && !isOwn(stored, STATUS)) passOver(STATUS);
   return { fields: joinMembers(fields), passedOver };
-}
-
-/** The list with the items behind it that it has not: shelves are one whatever their case. */
-function appendItems(
-  list: readonly JsonValue[], items: readonly JsonValue[],
-): readonly JsonValue[] {
-  const folded = new Set(list.map(foldText));
-  return [...list, ...items.filter((item) => !folded.has(foldText(item)))];
 }
 
 /**

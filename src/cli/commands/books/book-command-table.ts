@@ -107,12 +107,16 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:merge', summary: 'Merge a book into another, and delete it',
     details: [
-      'All members of the book stay but those that are named. Records of imports that come with',
+      'All members of the book stay but those that are named; --fill names those that it lacks',
+      'and the other has, and unites the lists that both have. Records of imports that come with',
       'the id of the deleted book, or with those of its sources, are left alone from then on.',
     ],
-    options: { ...book, ...mergeOptions },
+    options: {
+      ...book, ...mergeOptions,
+      fill: flag('take what the book lacks, keywords and shelves of both'),
+    },
     examples: [
-      'hookshelf book:merge <id> --from <id>',
+      'hookshelf book:merge <id> --from <id> --fill',
       'hookshelf book:merge <id> --from <id> --members title,reading.rating',
     ],
     load: async () => (await loadBook()).mergeBooks,

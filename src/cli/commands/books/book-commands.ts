@@ -1,20 +1,21 @@
 /** The commands `book:list`, `book:add`, `book:update` and `book:merge`. */
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
-import { readMembers, setQueryOptions } from '../option-members.ts';
+import { parseNames, setQueryOptions } from '../option-members.ts';
 import { bookListOptions } from '../route-options.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, createRecord, expectObject, fetchObject, formatValue, patchRecord, readPages,
-  recordPath, requestObject, resolveId, toTableColumns,
+  LIST_LIMIT_MAX, createIfMatch, createRecord, expectObject, fetchObject, fetchRecord, formatValue,
+  patchRecord, readPages, recordPath, requestObject, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
-import { separateMembers } from '../../../books/book-members.ts';
+import { MEMBER_SCHEMAS, separateMembers } from '../../../books/book-members.ts';
 import { bookResource } from '../../../books/book-resource.ts';
-import { mergeSchema } from '../../../books/merge-books.ts';
+import { chooseValue } from '../../../books/merge-choice.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
 import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
@@ -62,20 +63,54 @@ export async function updateBook(context: CommandContext): Promise<void> {
 }
 
 export async function mergeBooks(context: CommandContext): Promise<void> {
+  const { args, output } = context;
   const id = await resolveId(context, bookResource);
   const from = await resolveId(context, bookResource, 'from');
   const other = await fetchObject(context, recordPath(bookResource, from));
+  const choices: MergeChoices = {
+    members: parseNames(args.all('members')), combine: parseNames(args.all('combine')),
+  };
+  let etag: string | undefined;
+  if (args.has('fill')) {
+    const current = await fetchRecord(context, bookResource, id);
+    addChoices(choices, separateMembers(current.record), separateMembers(other));
+    etag = current.etag;
+  }
   const book = await requestObject(context, {
-    method: 'POST', path: `${recordPath(bookResource, id)}/merge`,
-    body: { ...await readMembers(context, mergeSchema), from },
+    method: 'POST', path: `${recordPath(bookResource, id)}/merge`, body: { ...choices, from },
+    headers: createIfMatch(etag),
   });
-  await context.output.result(book,
-    `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
+  await output.result(book, `merged book ${from} into ${id}: ${formatValue(book['title'])}`);
+  if (args.has('fill')) output.note(describeChoices(choices));
   const members = separateMembers(book);
   const lostNames = Object.keys(separateMembers(other)).filter((name) => !(name in members));
   if (lostNames.length === 0) return;
-  context.output.note(`what only the other book had is gone with it: ${lostNames.join(', ')}; `
-    + `POST /api/books/${from}/restore undoes the merge for a minute, and --members takes them`);
+  output.note(`what only the other book had is gone with it: ${lostNames.join(', ')}; POST `
+    + `/api/books/${from}/restore undoes the merge for a minute, and --fill takes them`);
+}
+
+/** The members that a merge takes of the other book, and those that it unites. */
+type MergeChoices = { readonly members: string[]; readonly combine: string[] };
+
+/** Adds what the book lacks, and the lists that both have, as far as nobody has named them. */
+function addChoices({ members, combine }: MergeChoices, book: JsonObject, other: JsonObject): void {
+  const namedMembers = new Set([...members, ...combine]);
+  for (const name of MEMBER_SCHEMAS.keys()) {
+    const [group = ''] = name.split('.');
+    const isOfService = bookSchema.members[name]?.readOnly !== undefined;
+    if (isOfService || namedMembers.has(name) || namedMembers.has(group)) continue;
+    const choice = chooseValue(name, book[name], other[name]);
+    if (choice === 'other') members.push(name);
+    if (choice === 'both' && !isDeepStrictEqual(book[name], other[name])) combine.push(name);
+  }
+}
+
+function describeChoices({ members, combine }: MergeChoices): string {
+  const pieces = [
+    ...members.length === 0 ? [] : [`from the other book: ${members.join(', ')}`],
+    ...combine.length === 0 ? [] : [`from both: ${combine.join(', ')}`],
+  ];
+  return pieces.join('; ') || 'the other book had nothing that this one lacks';
 }
 
 async function showPlan(context: CommandContext, limit: number): Promise<void> {

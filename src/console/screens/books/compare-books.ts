@@ -1,6 +1,7 @@
 /** Compares two books member by member. Pure. */
 import { encodeJson, isContainer, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
+import { COMBINED_MEMBERS, chooseValue, type MergeChoice } from '../../../books/merge-choice.ts';
 
 export type ComparedMember = {
   /** Names of members, and positions in lists from 0 on: `['authors', 0, 'name']`. */
@@ -22,20 +23,25 @@ export function compareBooks(first: Book, second: Book): readonly ComparedMember
     .map(({ key, ...values }) => ({ path: parseJson(key), ...values }));
 }
 
-/** A member in which two books differ, and of which one has to be kept when they are merged. */
-type MergeChoice = {
+/** A member in which two books differ, and of which a value has to be chosen for a merge. */
+type ComparedChoice = {
   /** The API's name: `reading.rating`. */
   readonly name: string;
   readonly path: MemberPath;
   /** Undefined: the book has none. */
   readonly values: readonly [own: unknown, others: unknown];
+  readonly initial: MergeChoice;
+  readonly canCombine: boolean;
 };
 
 /** The members that can be chosen, those of `reading` one by one; an empty list is none. */
-export function listMergeChoices(target: Book, duplicate: Book): readonly MergeChoice[] {
+export function listMergeChoices(target: Book, duplicate: Book): readonly ComparedChoice[] {
   return compareValues(separateMembers(target), separateMembers(duplicate))
     .filter(({ isDifferent }) => isDifferent)
-    .map(({ key: name, values }) => ({ name, path: name.split('.'), values }));
+    .map(({ key: name, values }) => ({
+      name, path: name.split('.'), values, initial: chooseValue(name, ...values),
+      canCombine: COMBINED_MEMBERS.includes(name) && !values.includes(undefined),
+    }));
 }
 
 function separateMembers(book: Book): readonly KeyedValue[] {

@@ -14,11 +14,18 @@ import { emptyState, showFailureNotice, showNotice } from '../../parts/notice.ts
 import { backLink, goIfStillHere, heading, openView } from '../../parts/screen.ts';
 import { stackedTable } from '../../parts/tables.ts';
 import type { Book } from '../../../books/book.ts';
+import type { MergeChoice } from '../../../books/merge-choice.ts';
 import { compareBooks, listMergeChoices, type ComparedMember } from './compare-books.ts';
 import { formatMember, isForPeople } from './member-text.ts';
 import { deleteBook, fetchBook, type StoredBook } from './stored-book.ts';
 
-const OTHER = 'other';
+type SelectChoice = readonly [value: MergeChoice, text: string];
+
+const ONE_OF_TWO: readonly SelectChoice[] = [['own', 'Its own'], ['other', 'The other’s']];
+const BOTH: SelectChoice = ['both', 'Both'];
+
+/** The members that become as the other book has them, and those that are united. */
+type MergedNames = { readonly members: readonly string[]; readonly combine: readonly string[] };
 
 /** The place of a book, and the name of its parameter in the address. */
 type Side = 'first' | 'second';
@@ -133,21 +140,21 @@ function openMergeDialog(
   targetName: string, target: StoredBook, duplicate: StoredBook, refresh: () => Promise<void>,
 ): Promise<boolean> {
   const { book: { id: from, title } } = duplicate;
-  const choices = listMergeChoices(target.book, duplicate.book).map((choice) => {
-    // A member that the book lacks is no loss.
-    const initial = choice.values[0] === undefined ? OTHER : 'own';
-    return {
-      ...choice, select: createSelect([['own', 'Its own'], [OTHER, 'The other’s']], initial,
-        { 'aria-label': `${formatPlace(choice.path)} to be kept`, onchange: () => showCommand() }),
-    };
-  });
-  const readMembers = (): readonly string[] =>
-    choices.filter(({ select }) => select.value === OTHER).map(({ name }) => name);
+  const choices = listMergeChoices(target.book, duplicate.book).map((choice) => ({
+    ...choice, select: createSelect(choice.canCombine ? [...ONE_OF_TWO, BOTH] : ONE_OF_TWO,
+      choice.initial,
+      { 'aria-label': `${formatPlace(choice.path)} to be kept`, onchange: () => showCommand() }),
+  }));
+  const listNames = (value: MergeChoice): readonly string[] =>
+    choices.filter(({ select }) => select.value === value).map(({ name }) => name);
+  const readNames = (): MergedNames =>
+    ({ members: listNames('other'), combine: listNames('both') });
   const command = h('div');
   const showCommand = (): void => {
-    const members = readMembers();
-    fill(command, codeBlock(`hookshelf book:merge ${target.book.id} --from ${from}${
-      members.length === 0 ? '' : ` --members ${members.join(',')}`}`));
+    const options = Object.entries(readNames()).filter(([, names]) => names.length > 0)
+      .map(([option, names]) => ` --${option} ${names.join(',')}`);
+    fill(command,
+      codeBlock(`hookshelf book:merge ${target.book.id} --from ${from}${options.join('')}`));
   };
   showCommand();
   const problem = h('p.problem', { role: 'alert' });
@@ -157,7 +164,7 @@ function openMergeDialog(
       isAtWork = true;
       problem.textContent = '';
       try {
-        const isMerged = await mergeAsShown(target, duplicate, readMembers());
+        const isMerged = await mergeAsShown(target, duplicate, readNames());
         resolve(isMerged);
         dialog.close();
         if (isMerged) return offerUndoOfMerge(target.book, duplicate.book);
@@ -197,13 +204,13 @@ function offerUndoOfMerge(target: Book, duplicate: Book): void {
 
 /** Resolves with false where one of them is not as it was shown. Throws ApiError. */
 async function mergeAsShown(
-  target: StoredBook, duplicate: StoredBook, members: readonly string[],
+  target: StoredBook, duplicate: StoredBook, names: MergedNames,
 ): Promise<boolean> {
   const current = await fetchBook(duplicate.book.id);
   if (current?.etag !== duplicate.etag) return false;
   try {
     await callApi('POST', apiPath('books', target.book.id, 'merge'), {
-      body: { from: duplicate.book.id, members }, headers: { 'If-Match': target.etag },
+      body: { from: duplicate.book.id, ...names }, headers: { 'If-Match': target.etag },
     });
     return true;
   } catch (thrown) {

@@ -58,3 +58,13 @@ test('what two books differ in is chosen by the members that a merge takes', () 
   ]);
   assert.deepEqual(choices.map(({ path }) => path).at(-1), ['reading', 'finishedOn']);
 });
+
+test('at first a merge has what either book lacks, and the items of both lists', () => {
+  const choices = listMergeChoices(
+    { ...BOOK, keywords: ['a'], reading: { rating: 4, status: 'read' } },
+    { ...BOOK, id: 'b', keywords: ['b'], reading: { rating: 5, shelves: ['own'] } });
+  assert.deepEqual(choices.map(({ name, initial, canCombine }) => [name, initial, canCombine]), [
+    ['keywords', 'both', true], ['reading.rating', 'own', false], ['reading.status', 'own', false],
+    ['reading.shelves', 'other', false],
+  ]);
+});

@@ -9,12 +9,8 @@
  */
 import { isPromise } from 'node:util/types';
 
+/** `isPromise` tells them apart: an object with a `then` of its own is no promise. */
 export type MaybePromise<T> = T | Promise<T>;
-
-/** Whether the result is still to come. Objects with a `then` of their own do not count. */
-export function isPromised<T>(result: MaybePromise<T>): result is Promise<T> {
-  return isPromise(result);
-}
 
 /**
  * Calls `next` with the result: at once if it is there, else when the promise is fulfilled.

@@ -43,14 +43,7 @@ export function composeIncoming(
   const states = new RequestStates(store);
   const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
-  const intake = new Intake(context, {
-    ...shared, capacity, recentRequests,
-    onRun(webhookId, result, atMs) {
-      onRun(webhookId, result, atMs);
-      // Most of these runs store nothing that the health could be written with.
-      if (!health.isStateCommitted(webhookId)) health.writeSoon();
-    },
-  });
+  const intake = new Intake(context, { ...shared, capacity, recentRequests, onRun });
   const requests = new RequestService(context, {
     states, rejected: rejectedRequests, webhooks,
     findRoutes(request, body) {

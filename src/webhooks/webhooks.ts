@@ -387,7 +387,7 @@ function makeRegistry(
 ): ActionRegistry {
   return createActionRegistry({
     builtIn: [
-      createLogAction(),
+      createLogAction(log),
       createHttpForwardAction(http, (forward) => deliveries.queueForward(forward)),
       createEmitEventAction(async (name, readPayload, { hops, trace }) => {
         if (!events.mayKeep(name)) {

@@ -1,6 +1,6 @@
 /** The built-in action `log`: it writes the request, redacted, to the application log. */
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
-import { LOG_LEVELS, copyForLines, shorten, type LogLevel } from '../../base/log.ts';
+import { LOG_LEVELS, copyForLines, shorten, type Logger, type LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
@@ -17,7 +17,8 @@ const PARSED_BYTES_MAX = 4 << 20;
 /** A smaller payload is copied as fast as its copy is found. */
 const SHARED_BYTES_MIN = 1024;
 
-export function createLogAction(): RegisteredAction {
+/** `programLog` is the logger that those of calls write to: each read makes such a logger. */
+export function createLogAction(programLog: Pick<Logger, 'isWritten'>): RegisteredAction {
   const copies: PayloadCopies = new WeakMap();
   return {
     identifier: 'log',
@@ -36,11 +37,11 @@ export function createLogAction(): RegisteredAction {
         : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quote(level)}`, ...problems];
     },
     run(call) {
-      const { options, log } = call;
+      const { options } = call;
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
-      if (log.isWritten?.(level) === false) return ActionResult.ok();
+      if (programLog.isWritten?.(level) === false) return ActionResult.ok();
       const { context: { headers, query, event, eventId }, secretSources } = call;
-      log[level]('webhook received', {
+      call.log[level]('webhook received', {
         options,
         context: {
           headers: hideSignatureHeaders(headers, secretSources),

@@ -4,10 +4,10 @@
  * then finds the verdict. Options that a transaction finds unchecked, as another write has changed
  * the record meanwhile, make it give up; they are checked, and it runs again.
  */
+import { isPromise } from 'node:util/types';
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { isPromised } from '../../base/when-done.ts';
 import type { ActionRegistry } from './action-registry.ts';
 
 type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
@@ -71,7 +71,7 @@ export class OptionsChecks {
     if (action === undefined) return [];
     if (action.module === null) {
       const problems = action.validateOptions(options);
-      if (!isPromised(problems)) return problems;
+      if (!isPromise(problems)) return problems;
     }
     const key = createKey(configuration);
     for (const verdicts of this.#verdicts) {

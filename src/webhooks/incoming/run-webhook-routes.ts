@@ -6,9 +6,10 @@
  *   runRoute        measures one run of a route, and makes its outcome
  *   runRouteAction  finds the action of the route, and has `runAction` run it
  */
+import { isPromise } from 'node:util/types';
 import { AppError } from '../../base/errors.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
-import { isPromised, type MaybePromise } from '../../base/when-done.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult, type ActionOptions } from '../actions/action.ts';
 import { EMIT_EVENT } from '../actions/emit-event-action.ts';
@@ -95,7 +96,7 @@ export function runRoutes(
   const runs = routes.map((route) => runRoute(actions, route, makeCall()));
   const outcomes: RouteOutcome[] = [];
   for (const run of runs) {
-    if (isPromised(run)) return Promise.all(runs);
+    if (isPromise(run)) return Promise.all(runs);
     outcomes.push(run);
   }
   return outcomes;
@@ -109,7 +110,7 @@ function* beginRoutes(
   for (const route of routes) {
     const run = runRoute(actions, route, makeCall());
     // The run is awaited once all have begun, and a bug may reject it before that.
-    if (isPromised(run)) run.catch(() => {});
+    if (isPromise(run)) run.catch(() => {});
     runs.push(run);
     yield;
   }
@@ -135,7 +136,7 @@ export function runRoute(
     ? finish(ActionResult.fail(FAILED_MESSAGE), thrown) : Promise.reject(thrown);
   try {
     const result = runRouteAction(actions, route, call);
-    return isPromised(result) ? result.then(finish, refuse) : finish(result);
+    return isPromise(result) ? result.then(finish, refuse) : finish(result);
   } catch (thrown) {
     return refuse(thrown);
   }

@@ -11,10 +11,11 @@
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
  * task waits; a result that is written in two steps.
  */
+import { isPromise } from 'node:util/types';
 import { setMaxListeners } from 'node:events';
 import type { Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { isPromised, type MaybePromise } from '../../base/when-done.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -324,7 +325,7 @@ export class QueueWorker<Item, Result> {
           park: (giveUp) => this.#park(runningTask, giveUp),
           resume: () => this.#resume(runningTask),
         });
-        attemptResult = isPromised(attempt) ? await attempt : attempt;
+        attemptResult = isPromise(attempt) ? await attempt : attempt;
       } catch (thrown) {
         this.#scheduler.release(runningTask, null);
         return this.#postpone(id, 'ended without a result', thrown);

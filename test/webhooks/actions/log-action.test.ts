@@ -163,30 +163,35 @@ test('a query that cannot be decoded is left as it is', () => {
 });
 
 test('the action log builds nothing when its level is off, and copies a payload once', async () => {
-  const action = createLogAction();
+  let isWritten = false;
+  const action = createLogAction({ isWritten: () => isWritten });
   const lines: LogFields[] = [];
   let readCount = 0;
-  const call = (isWritten: boolean): ActionCall => ({
+  const call = {
     get context() {
       assert.ok(isWritten, 'a call makes its context when it is read');
       return { headers: {}, query: '', event: null, eventId: null, body: BODY };
     },
     options: { level: 'info' }, secretSources: [], plainBody: () => BODY,
-    log: {
-      ...silentLogger, isWritten: () => isWritten,
-      info(_message: string, fields: LogFields = {}) {
-        lines.push(fields);
-      },
+    get log() {
+      assert.ok(isWritten, 'a call makes its logger when it is read');
+      return {
+        ...silentLogger,
+        info(_message: string, fields: LogFields = {}) {
+          lines.push(fields);
+        },
+      };
     },
     payload() {
       readCount += 1;
       return { token: 'planted', kept: 'yes' };
     },
-  } as unknown as ActionCall);
-  await action.run(call(false));
+  } as unknown as ActionCall;
+  await action.run(call);
   assert.equal(readCount + lines.length, 0);
-  await action.run(call(true));
-  await action.run(call(true));
+  isWritten = true;
+  await action.run(call);
+  await action.run(call);
   assert.equal(readCount, 1);
   assert.deepEqual(lines.map(({ payload }) => payload),
     [{ token: '***', kept: 'yes' }, { token: '***', kept: 'yes' }]);

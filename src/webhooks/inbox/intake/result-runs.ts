@@ -3,7 +3,8 @@
  * are three ways: `run` for any routes, `runAgain` for those of a stored request that failed, and
  * `runOnlyRoute`, which does as `run` for the usual request at a part of its cost.
  */
-import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
+import { isPromise } from 'node:util/types';
+import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { findStatus } from '../../../server/problem.ts';
@@ -94,7 +95,7 @@ export class ResultRuns {
   ): MaybePromise<WebhookResponse> {
     const call = new IncomingActionCall(request, this.#createWait);
     const result = runRouteAction(this.#services, route, call);
-    return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
+    return isPromise(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
   }
 
@@ -137,14 +138,17 @@ export class ResultRuns {
     { exchange, webhook: { identifier, labels, routes } }: AdmittedRequest,
     outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
+    const { onRun, health } = this.#services;
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
       if (refusal !== null) continue;
       const { success, data } = result;
       const message = getRecordMessage(result);
-      this.#services.onRun(identifier, {
+      onRun(identifier, {
         success, message, isCoalesced: result instanceof CoalescedResult,
         isCallersFault: result instanceof OwnChainRefusal,
       }, startedAtMs);
+      // Most of these runs store nothing that the health could be written with.
+      if (!health.isStateCommitted(identifier)) health.writeSoon();
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
       if (success && this.#context.log.isWritten?.('debug') === false) continue;
       const { attemptCount = 0 } = previous?.deliveries.find(({ route }) => route === name) ?? {};
@@ -227,7 +231,7 @@ export class ResultRuns {
   ): MaybePromise<readonly RouteOutcome[]> {
     const running = runRoutes(this.#services, this.#context.turns, routes,
       () => new IncomingActionCall(request, this.#createWait, id), request.body.contentBytes);
-    if (!isPromised(running)) return running;
+    if (!isPromise(running)) return running;
     const { traffic } = request.webhook;
     // The request itself counts as a running action already.
     const additionalCount = Math.max(0, routes.length - 1);

@@ -1,7 +1,8 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
+import { isPromise } from 'node:util/types';
 import { formatTimestamp } from '../../../base/clock.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
-import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
+import type { MaybePromise } from '../../../base/when-done.ts';
 import { findCommitted } from '../../../store/find-record.ts';
 import { SwitchedOffError, type ConfiguredActions } from '../../actions/run-action.ts';
 import type { RunWait } from '../../actions/action-registry.ts';
@@ -104,7 +105,7 @@ export function runPendingRoute(
     finishRun(pendingRoute, terms, outcome, call.isGivenUp, routeRequest.payloadState);
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runRoute(context, webhookRoute, call);
-  if (!isPromised(running)) {
+  if (!isPromise(running)) {
     memoryBudget.endRun(runBytes);
     return finish(running);
   }

@@ -12,10 +12,11 @@
  * The first check that fails rejects the request; a webhook may have a response of its own to 401
  * and 403. rejection-reasons.ts has what the sender and the owner are told of each rejection.
  */
+import { isPromise } from 'node:util/types';
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
-import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
+import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import type { HandshakeResponse } from '../../senders/verification/handshake.ts';
 import {
@@ -189,7 +190,7 @@ async function receive(
   traffic.running += 1;
   try {
     const result = reception.intake.handle(admission);
-    const response = isPromised(result) ? await result : result;
+    const response = isPromise(result) ? await result : result;
     const custom = webhook.responses === null ? null
       : findCustomResponse(admission, response.outcome);
     if (custom === null) sendWebhookResponse(exchange, response);
@@ -251,13 +252,6 @@ function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest):
   }
 }
 
-/** Throws `too_large`; `finding` is null: the request is not too large. */
-function throwIfTooLarge(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
-): void {
-  if (finding !== null) reject(exchange, webhook, describeExcess(finding));
-}
-
 function reportOutcome(
   { clock, onOutcome }: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
   outcome: 'accepted' | 'failed',
@@ -280,7 +274,8 @@ function admit(
   const reader = sender === null && eventIdSources === null ? null
     : createReader(exchange, received, sender, bodyReading.plainBytesMax);
   const body = new IncomingBody(received, exchange.request.headers, bodyReading, reader);
-  throwIfTooLarge(exchange, webhook, body.findExcessFields());
+  const excessFields = body.findExcessFields();
+  if (excessFields !== null) reject(exchange, webhook, describeExcess(excessFields));
   const atMs = reception.clock.now();
   const verdict = sender === null || reader === null
     ? verifySignature(webhook, exchange, received, {
@@ -298,6 +293,7 @@ function admit(
     recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
   }
   if (verdict.secret === 'previous') reception.recordPreviousSecretUse(webhook, atMs);
-  throwIfTooLarge(exchange, webhook, body.findExcessBytes());
+  const excessBytes = body.findExcessBytes();
+  if (excessBytes !== null) reject(exchange, webhook, describeExcess(excessBytes));
   return new AdmittedRequest(exchange, webhook, body, reader, verdict, atMs);
 }

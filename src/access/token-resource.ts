@@ -1,6 +1,9 @@
 /** API tokens as a list for the terminal. They are no resource of the API. */
 import type { ListedResource } from '../resources/resource.ts';
 
+/** The list for callers over TCP, which is all that they may ask of tokens. */
+export const TOKEN_LIST_PATH = '/api/tokens';
+
 export const tokenResource: ListedResource = {
   path: '/control/tokens',
   noun: 'token',

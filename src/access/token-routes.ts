@@ -2,12 +2,18 @@
 import { AppError } from '../base/errors.ts';
 import { logWrite } from '../resources/change-log.ts';
 import { LIST_HEADERS, arraySchema, sendList } from '../resources/route-specs.ts';
-import type { Access, Grant, HttpRoute } from '../server/http-route.ts';
+import type { Access, Grant, HttpRoute, ParameterSpec } from '../server/http-route.ts';
+import { readQuery } from '../server/query.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
-import { tokenResource } from './token-resource.ts';
+import { TOKEN_LIST_PATH, tokenResource } from './token-resource.ts';
 import { accessSchema, TOKEN_MODEL } from './token.ts';
 import type { Tokens } from './tokens.ts';
+
+const REPLACE = {
+  name: 'replace', in: 'query', schema: { kind: 'boolean' },
+  description: 'true: the tokens of its name that are in force end with it',
+} as const satisfies ParameterSpec;
 
 export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly HttpRoute[] {
   return [
@@ -31,19 +37,21 @@ export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly 
       handle: (exchange) => exchange.sendJson(200, state()),
     },
     listRoute(tokens, tokenResource.path, 'control'),
-    listRoute(tokens, '/api/tokens', 'admin'),
+    listRoute(tokens, TOKEN_LIST_PATH, 'admin'),
     {
       method: 'POST',
       path: tokenResource.path,
       operationId: 'createToken',
       summary: 'A new token; its text is shown this once',
       access: 'control',
+      parameters: [REPLACE],
       body: { mediaTypes: ['application/json'], schema: TOKEN_MODEL },
       responses: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
       handle: async (exchange) => {
+        const { replace } = readQuery(exchange.search, [REPLACE]);
         const body = await exchange.readJson();
         exchange.sendJson(201, await logWrite(exchange, tokenResource.noun, (options) =>
-          tokens.create(body, options)));
+          tokens.create(body, { ...options, isReplacing: replace === true })));
       },
     },
     {

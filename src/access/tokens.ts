@@ -16,7 +16,9 @@ import type { TokenVerifier } from './token-verifier.ts';
 import { followRecords } from '../resources/projection.ts';
 import { createTimestamps } from '../resources/record.ts';
 import type { WriteOptions } from '../resources/repository.ts';
-import type { Change, CollectionSpec, FindRecord, Store } from '../store/store-port.ts';
+import type {
+  Change, CollectionSpec, FindRecord, Store, Transaction,
+} from '../store/store-port.ts';
 import { SCOPES } from './scope.ts';
 import {
   TOKEN_MODEL, createGrant, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken,
@@ -119,10 +121,13 @@ export class Tokens implements TokenVerifier {
   }
 
   /**
-   * Returns the new token and, as `token`, its text, which is not stored. Throws `invalid`, and
-   * `conflict` where `TOKENS_MAX` are in force.
+   * Returns the new token and, as `token`, its text, which is not stored. With `isReplacing` the
+   * tokens of its name end in the same transaction. Throws `invalid`, and `conflict` where
+   * `TOKENS_MAX` are in force.
    */
-  async create(body: unknown, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
+  async create(
+    body: unknown, options: WriteOptions & { readonly isReplacing?: boolean } = {},
+  ): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
     const { expiresAt, name, scope, events, webhooks } = parseObject(TOKEN_MODEL, body);
@@ -138,34 +143,31 @@ export class Tokens implements TokenVerifier {
       ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
-    if (this.#listUsable().length >= TOKENS_MAX) {
+    const usableTokens = this.#listUsable();
+    const replacedTokens = options.isReplacing === true
+      ? usableTokens.filter((usableToken) => usableToken.name === token.name) : [];
+    if (usableTokens.length - replacedTokens.length >= TOKENS_MAX) {
       throw new AppError('conflict',
         `${TOKENS_MAX} tokens are in force already: revoke one by token:revoke`);
     }
     await this.#store.transact((transaction) => {
+      for (const { identifier } of replacedTokens) {
+        stageRevocation(transaction, identifier, createdAt, options);
+      }
       const { bytes: after } =
         transaction.put(TOKENS.name, token.identifier, encodeToken(token));
-      onStaged?.({ collection: TOKENS.name, id: token.identifier, before: null, after });
+      options.onStaged?.({
+        collection: TOKENS.name, id: token.identifier, before: null, after,
+      });
     });
     return { ...toPublicToken(token), token: text };
   }
 
   /** Makes a token invalid at once; its record stays. Throws `not_found`. */
-  async revoke(identifier: string, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
+  async revoke(identifier: string, options: WriteOptions = {}): Promise<JsonObject> {
     const now = new Date(this.#clock.now()).toISOString();
-    return this.#store.transact((transaction) => {
-      const bytes = transaction.find(TOKENS.name, identifier);
-      const previousToken = bytes === undefined ? null : decodeToken(bytes);
-      if (previousToken === null || previousToken.isConfigured === true) {
-        throw new AppError('not_found', `there is no token ${identifier}`);
-      }
-      const { hash: _, ...token } = previousToken;
-      const revokedToken = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
-      const { bytes: after } =
-        transaction.put(TOKENS.name, identifier, encodeToken(revokedToken));
-      onStaged?.({ collection: TOKENS.name, id: identifier, before: bytes ?? null, after });
-      return toPublicToken(revokedToken);
-    });
+    return this.#store.transact((transaction) =>
+      toPublicToken(stageRevocation(transaction, identifier, now, options)));
   }
 
   close(): void {
@@ -204,4 +206,19 @@ export class Tokens implements TokenVerifier {
       });
     });
   }
+}
+
+function stageRevocation(
+  transaction: Transaction, identifier: string, now: string, { onStaged }: WriteOptions,
+): Token {
+  const bytes = transaction.find(TOKENS.name, identifier);
+  const previousToken = bytes === undefined ? null : decodeToken(bytes);
+  if (previousToken === null || previousToken.isConfigured === true) {
+    throw new AppError('not_found', `there is no token ${identifier}`);
+  }
+  const { hash: _, ...token } = previousToken;
+  const revokedToken = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
+  const { bytes: after } = transaction.put(TOKENS.name, identifier, encodeToken(revokedToken));
+  onStaged?.({ collection: TOKENS.name, id: identifier, before: bytes ?? null, after });
+  return revokedToken;
 }

@@ -12,23 +12,23 @@ import type { WriteOptions } from './repository.ts';
 type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
 
 /**
- * Runs a write of one record, and logs its change once that is on disk. `kind` is its noun;
- * `isRestored`: the write puts a record back.
+ * Runs a write of records of a kind, and logs the change of each once that is on disk. `kind` is
+ * their noun; `isRestored`: the write puts a record back.
  */
 export async function logWrite<T>(
   request: ChangeRequest, kind: string, write: (options: WriteOptions) => Promise<T>,
   isRestored = false,
 ): Promise<T> {
   // The change is described inside the transaction: later the bytes may be others.
-  const lastChange: { value: DescribedChange | null } = { value: null };
+  const changes = new Map<string, DescribedChange>();
   const result = await write({
     onStaged(change) {
       const description = describeChange(kind, change);
-      lastChange.value =
-        isRestored ? { ...description, verb: 'restored', members: null } : description;
+      changes.set(change.id,
+        isRestored ? { ...description, verb: 'restored', members: null } : description);
     },
   });
-  if (lastChange.value !== null) logChange(request, lastChange.value);
+  for (const change of changes.values()) logChange(request, change);
   return result;
 }
 

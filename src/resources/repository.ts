@@ -30,8 +30,8 @@ export type WriteOptions = {
   /** How many webhooks a chain to this write has gone through: see base/webhook-chain.ts. */
   readonly hops?: number;
   /**
-   * Called inside the transaction with what it changes; the last call counts, as a transaction may
-   * run again.
+   * Called inside the transaction with each record that it changes; the last call for a record
+   * counts, as a transaction may run again.
    */
   readonly onStaged?: (change: Change) => void;
 };

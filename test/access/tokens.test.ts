@@ -60,6 +60,19 @@ test('a token for emitting or following alone closes the API, and opens it to no
   assert.ok(tokens.hasReadingToken);
 });
 
+test('a token that replaces those of its name is made, and they end, in one transaction',
+  async () => {
+    const { tokens, store } = open();
+    const first = await create(tokens, { scope: 'read', webhooks: ['ci'] });
+    const second = await create(tokens);
+    const other = await create(tokens, { name: 'web' });
+    const linesBefore = store.lines.length;
+    const { token } = await tokens.create({ name: 'ci', scope: 'read' }, { isReplacing: true });
+    assert.equal(store.lines.length, linesBefore + 1);
+    assert.deepEqual([first.text, second.text, other.text, String(token)]
+      .map((text) => tokens.verify(text)?.scope), [undefined, undefined, 'write', 'read']);
+  });
+
 test('a list shows neither text nor hash', async () => {
   const { tokens } = open();
   const { text } = await create(tokens);

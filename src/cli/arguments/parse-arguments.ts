@@ -212,7 +212,7 @@ export function parseArguments(spec: CommandLineSpec, line: CommandLine): Argume
   const name = findOperandOption(spec);
   if (operand !== undefined && name !== undefined) {
     if (values.has(name)) throw new AppError('usage', `--${name} and "${operand}" are two of one`);
-    values.set(name, [operand]);
+    values.set(name, [...line.operands]);
   }
   const args = new Arguments(values, line.operands);
   if (!args.has('help')) checkPresence(spec, args);
@@ -238,9 +238,11 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
 
 function getOperand(spec: CommandLineSpec, operands: readonly string[]): string | undefined {
   const { operand } = spec;
-  const hasOperand = operand !== undefined || findOperandOption(spec) !== undefined;
+  const option = spec.options[findOperandOption(spec) ?? ''];
+  const countMax = operand === undefined && option === undefined ? 0
+    : option?.isRepeatable === true ? Infinity : 1;
   const surplus = operand?.isRepeatable === true ? undefined
-    : operands.find((word, index) => index > 0 || !hasOperand || word === '');
+    : operands.find((word, index) => index >= countMax || word === '');
   if (surplus !== undefined) {
     const hint = `see hookshelf help ${spec.name}`;
     throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${hint}`);

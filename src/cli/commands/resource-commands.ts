@@ -140,9 +140,9 @@ type NamedResource = Pick<ListedResource, 'path' | 'noun' | 'plural'>;
 export async function resolveId(
   context: CommandContext, resource: NamedResource, option = 'identifier',
 ): Promise<string> {
-  const name = readIdOption(context, option);
+  const name = context.args.get(option);
   const { path, noun } = resource;
-  const id = await findId(context, resource, option);
+  const id = await findId(context, resource, name);
   if (id !== null) return id;
   const listCommand = LIST_COMMANDS[path];
   if (listCommand === undefined || isUuid(name)) return name;
@@ -169,15 +169,14 @@ export async function resolvePath(
 }
 
 /**
- * Asks the server for the identifier of the record that an option names: by its identifier or
- * name, or by a beginning or end of an identifier that no other record has; null: nothing matches.
- * Throws `conflict` for several matches.
+ * Asks the server for the identifier of the record that `name` names: its identifier or name, or a
+ * beginning or end of an identifier that no other record has, also with the ellipsis that stands
+ * in lists for the rest; null: nothing matches. Throws `conflict` for several matches.
  */
 export async function findId(
-  context: CommandContext, { path, plural }: Pick<ListedResource, 'path' | 'plural'>,
-  option = 'identifier',
+  context: CommandContext, { path, plural }: Pick<ListedResource, 'path' | 'plural'>, name: string,
 ): Promise<string | null> {
-  const part = readIdOption(context, option);
+  const part = name.replace(/^…|…$/g, '');
   const apiClient = await context.openApiClient();
   // `/api/books` becomes `/api/identifiers/books`.
   const identifiers = path.replace(/(?=\/[^/]+$)/, '/identifiers');
@@ -188,11 +187,6 @@ export async function findId(
   throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
     + `${matches.slice(0, MATCHES_SHOWN_MAX).join(', ')}`
     + `${matches.length > MATCHES_SHOWN_MAX ? ', …' : ''}; give more of the one that you mean`);
-}
-
-/** The option's text; without the ellipsis that stands in lists for a part of an identifier. */
-function readIdOption({ args }: CommandContext, option: string): string {
-  return args.get(option).replace(/^…|…$/g, '');
 }
 
 /** Fetches the record that an option names. Throws as `resolveId`, and `not_found`. */

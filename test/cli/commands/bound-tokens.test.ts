@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeUnconditional } from '../../../src/cli/commands/operation/bound-tokens.ts';
+import {
+  describeUnconditional, findHolders,
+} from '../../../src/cli/commands/operation/bound-tokens.ts';
 
 const when = { path: 'payload.customer', op: 'eq', value: 'a' };
 const [a, b] = ['a', 'b'].map((name) =>
@@ -22,10 +24,11 @@ for (const [triggerEvents, heardTrigger] of [
     heardTrigger === null ? 'hears nothing of others' : `hears by ${heardTrigger}`}`, () => {
     const c = { identifier: 'c', name: 'c', triggerEvents };
     assert.ok(a !== undefined && b !== undefined);
-    assert.equal(describeUnconditional([a, b, c], [a, b, c], tokens), heardTrigger === null ? null
+    const holders = findHolders([a, b, c], tokens);
+    assert.equal(describeUnconditional(holders, (webhook) => webhook === c), heardTrigger === null ? null
       : `webhooks without a condition hear what is not for their token alone: c (${heardTrigger})`);
-    assert.equal(describeUnconditional([a, b], [a, b, c], tokens), null);
+    assert.equal(describeUnconditional(holders, (webhook) => webhook !== c), null);
     const withCondition = { ...c, when };
-    assert.equal(describeUnconditional([withCondition], [a, b, withCondition], tokens), null);
+    assert.equal(describeUnconditional(findHolders([a, b, withCondition], tokens)), null);
   });
 }

@@ -122,6 +122,55 @@ test('token:revoke --all ends all of a name, and token:create tells that there a
     assert.doesNotMatch((await make('acme')).stderr, /have the same name/);
   }));
 
+test('token:revoke takes several tokens, and revokes none where a word names none or several', () =>
+  inPlace('without a server', async (place) => {
+    const names = ['acme', 'bolt', 'corp'];
+    await place.run(['token:create', '--scope', 'read', ...names.map((name) => `--name=${name}`)]);
+    await place.run(['token:create', '--scope', 'read', '--name', 'corp']);
+    const listInForce = async (): Promise<readonly unknown[]> =>
+      (await place.json<readonly Record<string, unknown>[]>(['token:list']))
+        .flatMap(({ name, revokedAt }) => revokedAt === undefined ? [name] : []);
+    for (const [words, reason] of [
+      [['acme', 'corp'], /"corp" may be any of 2 tokens/],
+      [['acme', 'bollt'], /there is no token "bollt": did you mean `bolt`\?/],
+      [['acme', ''], /does not take ""/],
+    ] as const) {
+      const refused = await place.run(['token:revoke', ...words]);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, reason);
+      assert.deepEqual(await listInForce(), ['acme', 'bolt', 'corp', 'corp']);
+    }
+    const two = await place.json<readonly Record<string, unknown>[]>(
+      ['token:revoke', 'acme', 'bolt', 'acme']);
+    assert.deepEqual(two.map(({ name }) => name), ['acme', 'bolt']);
+    const ended = await place.run(['token:revoke', '--id', 'corp', '--all']);
+    assert.match(ended.stdout, /^(revoked token \S+\n){2}$/);
+    assert.deepEqual(await listInForce(), []);
+  }));
+
+test('token:create --replace ends the tokens of its names, each with its own in one step', () =>
+  inPlace('without a server', async (place) => {
+    const create = (...words: string[]): Promise<Ran> => place.run(
+      ['token:create', '--scope', 'read', '--webhook', '{name}', '--expires', '365d', ...words]);
+    const names = ['--name', 'acme', '--name', 'bolt'];
+    await create(...names);
+    await create('--name', 'acme');
+    await create('--name', 'corp');
+    assert.match((await create(...names)).stderr, /or replace their tokens by --replace;/);
+    const replaced = await create(...names, '--replace');
+    assert.equal(replaced.code, 0, replaced.stderr);
+    assert.match(replaced.stderr, /tokens of the same name are ended: "acme", "bolt"\n/);
+    assert.doesNotMatch(replaced.stderr, /several tokens|and stay/);
+    assert.match(replaced.stdout, /^acme\thookshelf_\S+\nbolt\thookshelf_\S+\n$/);
+    const tokens = await place.json<readonly Record<string, unknown>[]>(['token:list']);
+    assert.deepEqual(tokens.map(({ name, revokedAt }) => [name, revokedAt === undefined]), [
+      ['acme', false], ['bolt', false], ['acme', false], ['corp', true],
+      ['acme', true], ['bolt', true],
+    ]);
+    const first = await create('--name', 'dorn', '--replace');
+    assert.doesNotMatch(first.stderr, /are ended/);
+  }));
+
 for (const way of WAYS) {
   test(`token:list and doctor tell which tokens end within 30 days, ${way}`, () =>
     inPlace(way, async (place) => {

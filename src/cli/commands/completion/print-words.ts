@@ -85,7 +85,8 @@ function findOffer(
   if (current.startsWith('-')) return { head: '', words: options };
   if (line.name === null) return offerValues({ completes: 'command' }, commands);
   const operand = spec.options[findOperandOption(spec) ?? ''] ?? spec.operand;
-  const offer = offerValues(line.operands.length === 0 ? operand ?? {} : {}, commands);
+  const mayFollow = line.operands.length === 0 || operand?.isRepeatable === true;
+  const offer = offerValues(mayFollow ? operand ?? {} : {}, commands);
   return offer.words.length === 0 ? { ...offer, words: options } : offer;
 }
 

@@ -2,6 +2,7 @@
  * `apply`: makes the configuration what a file says. The plan comes first and is printed; then it
  * is done, after a question on a terminal.
  */
+import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { AppError } from '../../../base/errors.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -92,7 +93,7 @@ async function noteForeseen(
     kind === outgoingResource.noun && sign !== '-').map(({ name }) => name));
   if (changedNames.size === 0) return;
   try {
-    await noteUnconditional(context, await fetchAll(context, '/api/tokens'),
+    await noteUnconditional(context, await fetchAll(context, TOKEN_LIST_PATH),
       ({ name }) => changedNames.has(String(name)), (stored) => foresee(stored, document));
   } catch (thrown) {
     if (!(thrown instanceof AppError && thrown.code === 'forbidden')) throw thrown;
@@ -115,7 +116,7 @@ async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan
   const outgoing = changes.filter(({ kind }) => kind === outgoingResource.noun);
   if (outgoing.length === 0) return;
   const named = outgoing.filter(({ sign }) => sign !== '~');
-  const tokens = await fetchAll(context, '/api/tokens');
+  const tokens = await fetchAll(context, TOKEN_LIST_PATH);
   for (const { sign, name } of named) {
     const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
     for (const note of describeSight(tokens, before, after, context.io.now())) {

@@ -59,32 +59,28 @@ export function describeSight(
   ];
 }
 
-/** Says which webhooks are seen by tokens of several names; null: none is. */
-export function describeShared(
-  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
-): string | null {
-  const labels = [...findHolders(webhooks, tokens)].filter(([, names]) => names.size > 1)
+type IsSubject = (webhook: JsonObject) => boolean;
+const ALL: IsSubject = () => true;
+
+/** Says which subjects are seen by tokens of several names; null: none is. */
+export function describeShared(holders: Holders, isSubject = ALL): string | null {
+  const labels = [...holders].filter(([webhook, { size }]) => size > 1 && isSubject(webhook))
     .map(([webhook, names]) => `${webhookLabel(webhook)} (${joinFirst([...names])})`);
   return labels.length === 0 ? null : `several tokens see the same webhooks: ${joinFirst(labels)}`;
 }
 
 /**
- * Says which of `subjects` have no condition, and hear the same as webhooks of other tokens, or how
+ * Says which subjects have no condition, and hear the same as webhooks of other tokens, or how
  * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
  */
-export function describeUnconditional(
-  subjects: readonly JsonObject[], webhooks: readonly JsonObject[],
-  tokens: readonly (JsonObject | Token)[],
-): string | null {
-  const holders = [...findHolders(webhooks, tokens)];
-  const ids = new Set(subjects.map(({ identifier }) => identifier));
-  const labels = holders.flatMap(([webhook, names]) => {
-    if (!ids.has(webhook['identifier']) || isJsonObject(webhook['when'])) return [];
-    const others = holders.filter(([, otherNames]) =>
+export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
+  const labels = [...holders].flatMap(([webhook, names]) => {
+    if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
+    const others = [...holders].filter(([, otherNames]) =>
       [...otherNames].every((name) => !names.has(name)));
-    const foreignTriggers = others.flatMap(([other]) => listWebhookTriggers(other));
+    const foreignTriggers = new Set(others.flatMap(([other]) => listWebhookTriggers(other)));
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || foreignTriggers.some((foreign) => mayShareName(one, foreign)));
+      || [...foreignTriggers].some((foreign) => mayShareName(one, foreign)));
     return trigger === undefined ? [] : [`${webhookLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null
@@ -96,14 +92,13 @@ export function describeUnconditional(
  * makes of the stored webhooks those that a dry run is about.
  */
 export async function noteUnconditional(
-  context: CommandContext, tokens: readonly JsonObject[],
-  isSubject: (webhook: JsonObject) => boolean,
+  context: CommandContext, tokens: readonly JsonObject[], isSubject: IsSubject,
   foresee = (stored: readonly JsonObject[]): readonly JsonObject[] => stored,
 ): Promise<void> {
   const bound = selectBoundTokens(tokens, context.io.now());
   if (bound.length === 0) return;
   const webhooks = foresee(await fetchAll(context, outgoingResource.path));
-  const detail = describeUnconditional(webhooks.filter(isSubject), webhooks, bound);
+  const detail = describeUnconditional(findHolders(webhooks, bound), isSubject);
   if (detail !== null) context.output.note(`${detail}; ${CONDITION_ADVICE}`);
 }
 
@@ -112,10 +107,12 @@ function hearsSystemEvents(trigger: string): boolean {
   return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
 }
 
-/** Finds the webhooks that tokens see, each with the quoted names of these tokens. */
-function findHolders(
+/** The webhooks that tokens see, each with the quoted names of these tokens. */
+type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
+
+export function findHolders(
   webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
-): ReadonlyMap<JsonObject, Set<string>> {
+): Holders {
   const holders = new Map<JsonObject, Set<string>>();
   for (const token of tokens) {
     for (const webhook of selectBound(webhooks, token.webhooks)) {

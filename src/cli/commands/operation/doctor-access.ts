@@ -6,6 +6,7 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
+import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { decodeTokens, mayRead, type Token } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -18,7 +19,7 @@ import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.t
 import { expectObjects } from '../resource-commands.ts';
 import {
   CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
-  describeUnconditional, selectBound, selectBoundTokens,
+  describeUnconditional, findHolders, selectBound, selectBoundTokens,
 } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';
@@ -72,13 +73,14 @@ function compareBindings(
   tokens: readonly (JsonObject | Token)[], webhooks: readonly JsonObject[],
 ): readonly DoctorFinding[] {
   const idle = tokens.filter((token) => selectBound(webhooks, token.webhooks).length === 0);
+  const holders = findHolders(webhooks, tokens);
   const rows = [
     [hint, idle.length === 0 ? null
       : `no webhook is there for ${joinNames(idle)}, whose holder sees nothing`,
       'rename a webhook to what token:list says, or make another token'],
-    [hint, describeShared(webhooks, tokens),
+    [hint, describeShared(holders),
       'if that is not meant, end a token by token:revoke, or rename a webhook'],
-    [warning, describeUnconditional(webhooks, webhooks, tokens), CONDITION_ADVICE],
+    [warning, describeUnconditional(holders), CONDITION_ADVICE],
   ] as const;
   return rows.flatMap(([find, detail, advice]) => detail === null ? [] : [find(detail, advice)]);
 }
@@ -100,7 +102,7 @@ export async function checkTokenExpiry(subject: DoctorSubject): Promise<DoctorFi
 async function readTokens(subject: DoctorSubject): Promise<readonly (JsonObject | Token)[] | null> {
   const server = subject.getServer();
   return server === null ? subject.readStoredTokens()
-    : expectObjects(await server.ask('/api/tokens'));
+    : expectObjects(await server.ask(TOKEN_LIST_PATH));
 }
 
 function describe(state: AccessState, { server }: Settings): DoctorFinding {

@@ -1,4 +1,5 @@
 /** The checks of `doctor` that a running server alone can answer. */
+import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { nodeResource } from '../../../nodes/node-resource.ts';
@@ -37,7 +38,7 @@ export const SERVER_CHECKS: Readonly<Record<string, DoctorCheck>> = Object.fromE
 
 /** Finds webhooks that reject every request, as they need a secret and have none. */
 async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, incomingResource.path);
+  const webhooks = expectObjects(await server.ask(incomingResource.path));
   const [first, ...others] = findWebhooksWithoutSecret(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -46,7 +47,7 @@ async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
 async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, outgoingResource.path);
+  const webhooks = expectObjects(await server.ask(outgoingResource.path));
   const names = webhooks.filter((webhook) =>
     missesSystemEvents({ triggerEvents: listWebhookTriggers(webhook) })).map(webhookLabel);
   if (names.length === 0) return ok('no webhook on `*` misses an event about hookshelf itself');
@@ -107,7 +108,7 @@ function checkQueue({ status }: RunningServer): DoctorFinding {
 async function checkClientCertificates(
   server: RunningServer, { io }: CommandContext,
 ): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(server, outgoingResource.path);
+  const webhooks = expectObjects(await server.ask(outgoingResource.path));
   const [first, ...others] = findEndingCertificates(webhooks, io.now());
   if (first === undefined) return ok('no client certificate ends within 30 days');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -141,7 +142,7 @@ function checkHosts({ status }: RunningServer): DoctorFinding {
 async function checkFollowers(
   { status, ask }: RunningServer, { io }: CommandContext,
 ): Promise<DoctorFinding> {
-  return describeFollowers(status, await ask('/api/tokens'), io.now());
+  return describeFollowers(status, await ask(TOKEN_LIST_PATH), io.now());
 }
 
 /** Finds nodes that have stopped, or do not reach the engine. */
@@ -153,13 +154,6 @@ async function checkNodes({ ask }: RunningServer): Promise<DoctorFinding> {
       + formatValue(lastHeardAt));
   return labels.length === 0 ? ok(`all ${nodes.length} are heard`)
     : warning(`silent: ${joinFirst(labels)}`, 'see its log, or start it again');
-}
-
-/** The first thousand webhooks. */
-async function fetchWebhooks(
-  { ask }: RunningServer, path: string,
-): Promise<readonly JsonObject[]> {
-  return expectObjects(await ask(`${path}?limit=1000`));
 }
 
 function checkOfServer(check: ServerCheck): DoctorCheck {

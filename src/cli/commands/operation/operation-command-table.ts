@@ -11,8 +11,9 @@ const loadToken = () => import('./token-commands.ts');
 const loadData = () => import('./data-commands.ts');
 
 const token: OptionSpec = {
-  ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
-  isOperand: true, completes: 'tokens',
+  ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears; '
+    + 'several: all of them are revoked, or none')),
+  isOperand: true, isRepeatable: true, completes: 'tokens',
 };
 
 export const TOKEN_COMMANDS: readonly CommandSpec[] = [
@@ -33,6 +34,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       ...newTokenOptions,
       url: flag('with --webhook: print the link that signs its holder in, to be sent to him, in '
         + 'place of the token'),
+      replace: flag('end the tokens that have the same name now, in the same step'),
     },
     examples: [
       'hookshelf token:create --name ci --scope write --expires 90d',
@@ -49,13 +51,13 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'token:revoke', isLocal: true,
-    summary: 'Revoke an API token, or all of a name',
+    summary: 'Revoke API tokens, or all of a name',
     options: { identifier: token, all: flag('revoke every token that bears the name') },
     examples: [
-      'hookshelf token:revoke <id>', 'hookshelf token:revoke ci',
+      'hookshelf token:revoke <id>', 'hookshelf token:revoke acme bolt corp',
       'hookshelf token:revoke acme --all',
     ],
-    load: async () => (await loadToken()).revokeToken,
+    load: async () => (await loadToken()).revokeTokens,
   },
 ];
 

@@ -16,8 +16,8 @@ export type RunningServer = {
   /** The answer to `GET /api/settings`: a row for each setting, secrets masked. */
   readonly settings: readonly JsonObject[];
   /**
-   * Resolves with the body of the answer. Throws the AppError of a problem document, and
-   * `unavailable` when no answer comes within five seconds.
+   * Resolves with the body of the answer; each path is asked for once. Throws the AppError of a
+   * problem document, and `unavailable` when no answer comes within five seconds.
    */
   ask(path: string): Promise<unknown>;
 };
@@ -33,8 +33,13 @@ export async function findRunningServer(context: CommandContext): Promise<Runnin
   const target = await findClient(context);
   if (target === null) return null;
   const { client, name, pid } = target;
-  const ask = (path: string): Promise<unknown> =>
-    askWithin(client, path, pid === null ? name : `${name} (pid ${pid})`);
+  const answers = new Map<string, Promise<unknown>>();
+  const ask = (path: string): Promise<unknown> => {
+    const answer = answers.get(path)
+      ?? askWithin(client, path, pid === null ? name : `${name} (pid ${pid})`);
+    answers.set(path, answer);
+    return answer;
+  };
   const settings = expectObjects(await ask('/api/settings'));
   const status = expectObject(await ask('/api/status'));
   const version = `version ${formatValue(status['version'])}`;

@@ -2,6 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
@@ -22,15 +23,16 @@ import { tokenResource } from '../../../access/token-resource.ts';
 import { TOKENS_MAX } from '../../../access/tokens.ts';
 import {
   CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
-  describeUnconditional, selectBound,
+  describeUnconditional, findHolders, selectBound,
 } from './bound-tokens.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
 const NAME_PLACE = '{name}';
 
 /**
- * Makes a token for each name. Prints one, or its link, alone on the last line, and several with
- * their names, a line for each; they are shown only this once.
+ * Makes a token for each name, with --replace in place of those of that name. Prints one, or its
+ * link, alone on the last line, and several with their names, a line for each; they are shown only
+ * this once.
  */
 export async function createToken(context: CommandContext): Promise<void> {
   const { output, args } = context;
@@ -39,17 +41,22 @@ export async function createToken(context: CommandContext): Promise<void> {
   const tokensBefore = await fetchAll(context, tokenResource.path);
   const nowMs = context.io.now();
   const inForce = tokensBefore.filter((token) => isInForce(token, nowMs));
-  checkMayBeMade(bodies, inForce, nowMs);
+  const isReplacing = args.has('replace');
+  const names = new Set(bodies.map(({ name }) => name));
+  const others = isReplacing ? inForce.filter(({ name }) => !names.has(name)) : inForce;
+  checkMayBeMade(bodies, others, nowMs);
   // Asked for before a token is made: an error behind that would keep its text from the caller.
   const notes = [
-    ...await describeBindings(context, bodies, inForce), ...describeNamesakes(bodies, inForce),
+    ...await describeBindings(context, bodies, others),
+    ...describeNamesakes(bodies, inForce, isReplacing),
   ];
   const stateBefore = await readAccessState(context);
   const tokens: JsonObject[] = [];
   try {
     for (const body of bodies) {
+      const path = `${tokenResource.path}?replace=${isReplacing}`;
       const { token: text, ...token } =
-        await requestObject(context, { method: 'POST', path: tokenResource.path, body });
+        await requestObject(context, { method: 'POST', path, body });
       const secret = formatValue(text);
       tokens.push(consoleUrl === null ? { ...token, token: secret }
         : { ...token, url: `${consoleUrl}#token=${secret}` });
@@ -99,20 +106,20 @@ async function readTokens(context: CommandContext): Promise<readonly JsonObject[
 /**
  * Throws `conflict` where not all tokens can be made, and where one of several would be made a
  * second time, as by the same command again. One that ends within 30 days is no obstacle: its
- * holder needs another.
+ * holder needs another. `others` are the tokens in force that stay.
  */
 function checkMayBeMade(
-  bodies: readonly JsonObject[], inForce: readonly JsonObject[], nowMs: number,
+  bodies: readonly JsonObject[], others: readonly JsonObject[], nowMs: number,
 ): void {
-  if (inForce.length + bodies.length > TOKENS_MAX) {
+  if (others.length + bodies.length > TOKENS_MAX) {
     throw new AppError('conflict', `no token is made, as ${TOKENS_MAX} may be in force: there are `
-      + `${inForce.length}, and ${bodies.length} would come; end others by token:revoke`);
+      + `${others.length}, and ${bodies.length} would come; end others by token:revoke`);
   }
-  const namesakes = findNamesakes(bodies, inForce.filter((token) => !isEnding(token, nowMs)));
+  const namesakes = findNamesakes(bodies, others.filter((token) => !isEnding(token, nowMs)));
   if (bodies.length === 1 || namesakes.length === 0) return;
   throw new AppError('conflict', 'no token is made, as there are tokens already for '
-    + `${joinFirst(namesakes)}: leave these names out, or end their tokens by token:revoke <name> `
-    + '--all; a single --name makes a second one');
+    + `${joinFirst(namesakes)}: leave these names out, or replace their tokens by --replace; a `
+    + 'single --name makes a second one');
 }
 
 async function printTokens(
@@ -154,7 +161,7 @@ async function fetchSettings(context: CommandContext): Promise<Settings> {
  * holder who sets targets reads.
  */
 async function describeBindings(
-  context: CommandContext, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
+  context: CommandContext, bodies: readonly JsonObject[], others: readonly JsonObject[],
 ): Promise<readonly string[]> {
   const [first] = bodies;
   if (first?.['webhooks'] === undefined) return [];
@@ -170,8 +177,10 @@ async function describeBindings(
     + (unused.length === 0 ? '' : `; there is none for ${unused.join(', ')}`);
   const reach = first['scope'] === 'write'
     ? describeReadAnswers(await fetchSettings(context)) : null;
-  const shared = describeShared([...allBound], [...inForce, ...bodies]);
-  const unconditional = describeUnconditional([...allBound], webhooks, [...inForce, ...bodies]);
+  const holders = findHolders(webhooks, [...others, ...bodies]);
+  const isBound = (webhook: JsonObject): boolean => allBound.has(webhook);
+  const shared = describeShared(holders, isBound);
+  const unconditional = describeUnconditional(holders, isBound);
   const notes = [
     binding, ...shared === null ? [] : [shared],
     ...unconditional === null ? [] : [`${unconditional}; ${CONDITION_ADVICE}`],
@@ -182,13 +191,14 @@ async function describeBindings(
   return notes;
 }
 
-/** Says for which names of new tokens there are tokens in force already. */
+/** Says for which names of new tokens there are tokens in force already, and whether they end. */
 function describeNamesakes(
-  bodies: readonly JsonObject[], inForce: readonly JsonObject[],
+  bodies: readonly JsonObject[], inForce: readonly JsonObject[], isReplacing: boolean,
 ): readonly string[] {
   const names = findNamesakes(bodies, inForce);
-  return names.length === 0 ? []
-    : [`tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
+  if (names.length === 0) return [];
+  return [isReplacing ? `tokens of the same name are ended: ${joinFirst(names)}`
+    : `tokens in force have the same name, and stay: ${joinFirst(names)}; token:list shows them, `
       + 'and token:revoke ends them'];
 }
 
@@ -232,38 +242,51 @@ export async function listTokens(context: CommandContext): Promise<void> {
   }
 }
 
-/** Prints what was revoked: with --all each token of the name, as an array with --json. */
-export async function revokeToken(context: CommandContext): Promise<void> {
+/**
+ * Revokes the tokens that the operands name, or none of them where one names none or several.
+ * Prints what was revoked: with --all and of several operands as an array with --json.
+ */
+export async function revokeTokens(context: CommandContext): Promise<void> {
   const { output, args } = context;
+  const names = args.all('identifier');
+  const listedTokens = await fetchAll(context, tokenResource.path);
+  const ids = new Set<string>();
+  for (const name of names) {
+    for (const id of await resolveTokenIds(context, listedTokens, name)) ids.add(id);
+  }
   const tokens: JsonObject[] = [];
-  for (const id of await resolveTokenIds(context)) {
+  for (const id of ids) {
     const path = recordPath(tokenResource, id);
     tokens.push(await requestObject(context, { method: 'DELETE', path }));
     if (!output.isJson) await output.line(`revoked token ${id}`);
   }
-  if (output.isJson) await output.json(args.has('all') ? tokens : tokens[0]);
+  if (output.isJson) await output.json(args.has('all') || names.length > 1 ? tokens : tokens[0]);
 }
 
 /**
- * Resolves the option to the identifiers of tokens: to one, from an identifier or a part of one, or
+ * Resolves a word to the identifiers of tokens: to one, from an identifier or a part of one, or
  * from a name that exactly one token bears which is not revoked; with --all to all of that name.
  * Throws `conflict` when several tokens match without it, and when all tokens of that name are
- * revoked.
+ * revoked; `not_found` when none matches.
  */
-async function resolveTokenIds(context: CommandContext): Promise<readonly string[]> {
-  const name = context.args.get('identifier');
-  const tokens = await fetchAll(context, tokenResource.path);
+async function resolveTokenIds(
+  context: CommandContext, tokens: readonly JsonObject[], name: string,
+): Promise<readonly string[]> {
   const namesakes = tokens.filter((token) => token['name'] === name);
   const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
     .map((token) => formatValue(token['identifier']));
   if (context.args.has('all') && idsOfName.length > 0) return idsOfName;
-  const matchingId = await findId(context, tokenResource);
+  const matchingId = await findId(context, tokenResource, name);
   if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === null) {
     throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
   }
   const candidates = new Set(matchingId === null ? idsOfName : [...idsOfName, matchingId]);
-  const [id = name, ...others] = candidates;
-  if (others.length === 0) return [id];
+  if (candidates.size === 0) {
+    throw new AppError('not_found', `there is no token ${JSON.stringify(name)}`
+      + (didYouMean(name, tokens.map((token) => formatValue(token['name'])))
+        || '; see hookshelf token:list'));
+  }
+  if (candidates.size === 1) return [...candidates];
   throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${candidates.size} tokens: `
     + `${[...candidates].join(', ')}; give the identifier of the one that you mean, or --all for `
     + 'all of that name');

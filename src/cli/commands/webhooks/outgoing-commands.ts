@@ -2,6 +2,7 @@
  * Changes that only outgoing webhooks have (for others see webhook-changes.ts), and the commands
  * `outgoingwebhook:send` and `backfill`.
  */
+import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -45,7 +46,7 @@ async function noteBoundTokens(
   const changes = (names: readonly string[]): boolean => before === null || after === null
     || names.some((name) => encodeJson(before[name]) !== encodeJson(after[name]));
   if (!changes(['name', ...HEARD_MEMBERS])) return;
-  const tokens = await fetchAll(context, '/api/tokens');
+  const tokens = await fetchAll(context, TOKEN_LIST_PATH);
   const notes = changes(['name']) ? describeSight(tokens, before, after, context.io.now()) : [];
   for (const note of notes) context.output.note(note);
   if (after !== null) await noteUnconditional(context, tokens, ({ identifier }) =>

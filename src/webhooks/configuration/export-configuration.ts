@@ -5,8 +5,8 @@
  * (`keepEnabled`). What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
  */
 import { encodeJson } from '../../base/json/encode.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { takeUniqueName } from '../../base/text/unique-name.ts';
 import { replaceSecrets } from '../members/mask-secrets.ts';
 import { sortFreeJson } from './configuration-plan.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -19,18 +19,28 @@ import type { StoredConfiguration } from './stored-configuration.ts';
 export function exportConfiguration(
   { records }: StoredConfiguration, isOnlyApplied: boolean,
 ): string {
-  const createName = createVariableNamer();
-  const lists = RECORD_KINDS.map((kind) => {
-    const list = (records.get(kind) ?? []).flatMap(({ name, set, members }) =>
-      name === null || (isOnlyApplied && set === null) ? [] : [{ name, members }]);
-    list.sort((left, right) => left.name < right.name ? -1 : 1);
-    return [kind.member, list.map(({ members }) => exportRecord(kind, members, createName))];
+  const exportLists = (nameVariable: NameVariable): JsonObject =>
+    Object.fromEntries(RECORD_KINDS.map((kind) => {
+      const list = (records.get(kind) ?? []).flatMap(({ name, set, members }) =>
+        name === null || (isOnlyApplied && set === null) ? [] : [{ name, members }]);
+      list.sort((left, right) => left.name < right.name ? -1 : 1);
+      return [kind.member, list.map(({ members }) => exportRecord(kind, members, nameVariable))];
+    }));
+  const names = new Set<string>();
+  const repeatedNames = new Set<string>();
+  exportLists((place) => {
+    const name = createVariableName(place);
+    (names.has(name) ? repeatedNames : names).add(name);
+    return name;
   });
-  return `${encodeJson(Object.fromEntries(lists), 2)}\n`;
+  return `${encodeJson(exportLists((place) => {
+    const name = createVariableName(place);
+    return repeatedNames.has(name) ? `${name}_${digestPlace(place)}` : name;
+  }), 2)}\n`;
 }
 
 function exportRecord(
-  { schema, naming }: RecordKind, record: JsonObject, createName: NameVariable,
+  { member: kind, schema, naming }: RecordKind, record: JsonObject, nameVariable: NameVariable,
 ): JsonObject {
   const members = sortFreeJson(schema, record);
   const name = record[naming] ?? null;
@@ -41,25 +51,36 @@ function exportRecord(
     return [[member, value] as const];
   });
   const hide = (_: string, steps: readonly string[]): JsonObject =>
-    ({ $env: createName(String(name), steps) });
+    ({ $env: nameVariable({ kind, record: String(name), steps }) });
   return { [naming]: name, ...replaceSecrets(schema, Object.fromEntries(rest), hide) };
 }
 
-/** `steps` lead to the value within its record: `['headers', 'Authorization']`. */
-type NameVariable = (record: string, steps: readonly string[]) => string;
+/** A value that is not shown: `['headers', 'Authorization']` lead to it within its record. */
+type HiddenPlace = {
+  readonly kind: string; readonly record: string; readonly steps: readonly string[];
+};
+
+type NameVariable = (place: HiddenPlace) => string;
 
 /**
- * Makes names of environment variables for what is not shown: `GH_SECRET` is the secret of the
- * webhook `gh`. No two are the same: a number follows a name that an earlier record has taken.
+ * Makes the name of an environment variable for what is not shown: `GH_SECRET` is the secret of the
+ * webhook `gh`, and `GH__EU_SECRET` that of `gh.eu`.
  */
-function createVariableNamer(): NameVariable {
-  const names = new Set<string>();
-  return (record, steps) => {
-    // Within a member its own name is left out: `options.password` is PASSWORD.
-    const places = steps.length > 1 ? steps.slice(1) : steps;
-    const words = [record, ...places].map(toWords).filter((part) => part !== '');
-    return takeUniqueName(toSafeName(words.join('_')), names, { separator: '_' });
-  };
+function createVariableName({ record, steps }: HiddenPlace): string {
+  // Within a member its own name is left out: `options.password` is PASSWORD.
+  const places = steps.length > 1 ? steps.slice(1) : steps;
+  const words = [record.split('.').map(toWords).filter((part) => part !== '').join('__'),
+    ...places.map(toWords)];
+  return toSafeName(words.filter((part) => part !== '').join('_'));
+}
+
+/**
+ * Distinguishes all places that would have one name, by what each is called: a number would move
+ * the names, and with them secrets, where a record comes or goes.
+ */
+function digestPlace({ kind, record, steps }: HiddenPlace): string {
+  return loadCrypto().createHash('sha256').update(encodeJson([kind, record, ...steps]))
+    .digest('hex').slice(0, 6).toUpperCase();
 }
 
 const SETTING_PREFIX = 'HOOKSHELF_';

@@ -25,7 +25,8 @@ for (const [triggerEvents, heardTrigger] of [
     const c = { identifier: 'c', name: 'c', triggerEvents };
     assert.ok(a !== undefined && b !== undefined);
     const holders = findHolders([a, b, c], tokens);
-    assert.equal(describeUnconditional(holders, (webhook) => webhook === c), heardTrigger === null ? null
+    const detail = describeUnconditional(holders, (webhook) => webhook === c);
+    assert.equal(detail, heardTrigger === null ? null
       : `webhooks without a condition hear what is not for their token alone: c (${heardTrigger})`);
     assert.equal(describeUnconditional(holders, (webhook) => webhook !== c), null);
     const withCondition = { ...c, when };

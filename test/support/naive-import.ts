@@ -26,6 +26,7 @@ export class NaiveCatalog {
       ids = [...this.books].filter(([, book]) => isSame(match, mode, book, record))
         .map(([other]) => other);
     }
+    if (ids.length === 0 && matches.includes('title')) ids = this.#findYearless(record);
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);
@@ -36,7 +37,8 @@ export class NaiveCatalog {
     const isRepeated = !isKnown && marks.has(first);
     marks.add(first);
     const before = this.books.get(first) ?? {};
-    const said = bookId === first ? replaceOwnId(mode, before, record) : record;
+    const said = bookId === first ? replaceOwnId(mode, before, record)
+      : omitVagueDate(record, first === id || onMatch === 'replace' ? {} : before);
     const updated = onMatch === 'fill'
       ? update(mode, said, before) : update(mode, before, said);
     const after = onMatch === 'replace' ? said : updated;
@@ -49,6 +51,27 @@ export class NaiveCatalog {
     this.books.set(first, after);
     return { outcome: onMatch === 'replace' ? 'replaced' : 'updated', ids };
   }
+
+  /** The books of the same title and first author, if one of them, or the record, has no year. */
+  #findYearless(record: JsonObject): string[] {
+    const books = [...this.books].filter(([, book]) => readTitle(book) === readTitle(record));
+    const mayBeOne = readYear(record) === '' || books.some(([, book]) => readYear(book) === '');
+    return mayBeOne ? books.map(([id]) => id) : [];
+  }
+}
+
+function readTitle({ title, authors }: JsonObject): string {
+  const [author] = authors as readonly { readonly name: string }[];
+  return `${plain(String(title))}|${plain(author?.name ?? '')}`;
+}
+
+function readYear({ datePublished = '' }: JsonObject): string {
+  return String(datePublished).slice(0, 4);
+}
+
+function omitVagueDate(record: JsonObject, { datePublished = '' }: JsonObject): JsonObject {
+  const { datePublished: date, ...others } = record;
+  return String(datePublished).startsWith(`${String(date)}-`) ? others : record;
 }
 
 function isSame(
@@ -57,9 +80,7 @@ function isSame(
   const read = (from: JsonObject): unknown => {
     if (match === 'isbn') return from['isbn'];
     if (match === 'source') return readSource(from, source?.format ?? '', source?.ownIdFields[0]);
-    const authors = from['authors'] as readonly { readonly name: string }[];
-    const year = String(from['datePublished'] ?? '').slice(0, 4);
-    return `${plain(String(from['title']))}|${plain(authors[0]?.name ?? '')}|${year}`;
+    return `${readTitle(from)}|${readYear(from)}`;
   };
   return read(record) !== undefined && read(record) === read(book);
 }

@@ -350,6 +350,25 @@ async function readReading(): Promise<unknown> {
   return JSON.parse(await readBooks())[0].reading;
 }
 
+test('a title and author are one book where one of the two has no year', async () => {
+  const importOne = async (title: string, year: string, key: string): Promise<unknown> => {
+    const { count } = await importFile(`@book{${key},title={${title}},author={X Y}${year}}`,
+      '?format=bibtex&match=title');
+    return ['imported', 'updated', 'skipped'].find((name) => count[name] === 1) ?? 'unchanged';
+  };
+  const year = (date: string): string => `,year={${date}}`;
+  for (const [title, firstYear, secondYear] of
+    [['A', '', year('1990')], ['B', year('1990'), '']] as const) {
+    assert.equal(await importOne(title, firstYear, `${title}1`), 'imported');
+    assert.equal(await importOne(title, secondYear, `${title}2`), 'updated');
+    assert.equal(await importOne(title, secondYear, `${title}2`), 'unchanged');
+    assert.equal(await importOne(title, year('2001'), `${title}3`), 'imported');
+    assert.equal(await importOne(title, year('2001'), `${title}3`), 'unchanged');
+    assert.equal(await importOne(title, '', `${title}4`), 'skipped', 'two books may be the one');
+    assert.equal(await importOne(title, '', `${title}3`), 'updated', 'its own id tells');
+  }
+});
+
 test('a record that two books match is skipped, and told with both', async () => {
   const isbn = '9780439023481';
   const ids: string[] = [];

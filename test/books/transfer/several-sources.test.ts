@@ -50,6 +50,31 @@ test('a source that says something else has its new word, and its old one is for
     assert.deepEqual(source.storygraph.members, { 'reading.review': 'Still great.' });
   });
 
+test('a date that says less than that of the book changes nothing, unless the file is from here',
+  async () => {
+    const made = { title: 'A', datePublished: '2008-09-14', isbn: ISBN, reading: {
+      startedOn: '2020-02-03', finishedOn: '2020-03-04',
+    } };
+    const { id } = JSON.parse((await server.ask('POST', '/api/books', JSON.stringify(made))).text);
+    const vague = { ...made, datePublished: '2008', reading: {
+      startedOn: '2020-02', finishedOn: '2020',
+    } };
+    for (const onMatch of ['update', 'fill']) {
+      const { count } = await importFile(
+        'jsonl', JSON.stringify(vague), `&onMatch=${onMatch}`);
+      assert.equal(count['replacedMembers'], undefined);
+      const { datePublished, reading } = JSON.parse(await readBooks())[0];
+      assert.deepEqual([datePublished, reading], [made.datePublished, made.reading], onMatch);
+    }
+    const other = { ...vague, datePublished: '2009', reading: { finishedOn: '2020-03-05' } };
+    await importFile('jsonl', JSON.stringify(other));
+    assert.equal(JSON.parse(await readBooks())[0].datePublished, '2009');
+    await importFile('jsonl', JSON.stringify({ ...other, id, reading: { finishedOn: '2020' } }),
+      '&onMatch=update');
+    assert.deepEqual(JSON.parse(await readBooks())[0].reading,
+      { startedOn: '2020-02-03', finishedOn: '2020' });
+  });
+
 test('the keywords that a source alone has said are set as a whole', async () => {
   await importFile('storygraph', storygraphFile({ tags: 'one, two' }));
   await importFile('bookwyrm',

@@ -19,7 +19,7 @@ import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
 import type { MatchMode } from './book-import.ts';
 import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
-import { fillRecord, mergeRecord } from './merge-record.ts';
+import { fillRecord, mergeRecord, omitVagueDates } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import { keepReplaced, listPassedOver, settleRecord } from './several-sources.ts';
@@ -50,7 +50,10 @@ type RecordOfBook = {
   readonly book: MatchedBook;
   /** All that the record says. */
   readonly said: JsonObject;
-  /** The same without the id of the book, where our export put it among the fields of a source. */
+  /**
+   * The same without the id of the book, where our export put it among the fields of a source, and
+   * without vague dates (`omitVagueDates`).
+   */
   readonly fields: JsonObject;
   /** Whether the record has the id of the book: it is of a file from here. */
   readonly isFromHere: boolean;
@@ -65,9 +68,11 @@ export function createVersion(
   const book = takeApart(id, bytes);
   const { source } = mode;
   const said = record.fields;
-  const fields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
   const isFromHere =
     record.id === id || (source !== null && findBookId(said, source) === id);
+  const ownFields = source === null ? said : omitBookId(said, book.members, id, bytes, source);
+  const isWhole = isFromHere || mode.onMatch === 'replace';
+  const fields = isWhole ? ownFields : omitVagueDates(ownFields, book.members);
   const input = { mode, book, said, fields, isFromHere, isRepeated };
   const { replacedNames, ...result } = mergeInto(input);
   const { members: merged, leftOut } = joinMergedIds(result, book.members, said);

@@ -4,7 +4,7 @@
  */
 import { assert } from '../../../base/assert.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonValue } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatSourceId } from '../../merged-ids.ts';
 import {
   readDatePublished, readIsbn, readMergedIds, readMetadataWith,
@@ -23,13 +23,15 @@ export interface MatchKeys {
   readStored(bytes: Buffer): readonly string[];
   /** Empty for a record that matches nothing. */
   readRecord(record: ImportRecord): readonly string[];
+  /** Whether a record and a book of one key may be the same; absent: they are. */
+  mayMatch?(record: ImportRecord, bytes: Buffer): boolean;
   /** Whether the record is of a book that was merged into the one that it matches. */
   readonly areMerged?: true;
 }
 
 /**
  * The keys by which an import finds books, in the order in which they are tried: the ids of merged
- * books, each way to match, and what records without an id say.
+ * books, each way to match, what records without an id say, and titles without a year.
  */
 export function createImportKeys(
   { matches, source }: Pick<MatchMode, 'matches' | 'source'>,
@@ -38,6 +40,7 @@ export function createImportKeys(
     createMergedKeys(source),
     ...matches.map((match) => createMatchKeys(match, source)),
     ...source === null ? [] : [createWordingKeys(source)],
+    ...matches.includes('title') ? [YEARLESS_KEYS] : [],
   ];
 }
 
@@ -95,21 +98,37 @@ function createWordingKeys(source: SourceFormat): MatchKeys {
 
 const TITLE_KEYS: MatchKeys = {
   name: 'title',
-  readStored(bytes) {
-    const date = readDatePublished(bytes);
-    // A date is a number YYYYMMDD.
-    const year = date === null ? '' : String(Math.trunc(date / 10_000)).padStart(4, '0');
-    return [JSON.stringify([...readTitleKey(bytes), year])];
-  },
-  readRecord({ fields: { title, authors, datePublished } }) {
-    const author: unknown = Array.isArray(authors) ? authors[0] : undefined;
-    const name = isJsonObject(author) ? author['name'] : undefined;
-    const year = textOrNull(datePublished)?.slice(0, 4) ?? '';
-    return [JSON.stringify([
-      ...createTitleKey(textOrNull(title) ?? '', textOrNull(name) ?? ''), year,
-    ])];
-  },
+  readStored: (bytes) => [JSON.stringify([...readTitleKey(bytes), readYear(bytes)])],
+  readRecord: ({ fields }) => [JSON.stringify([...createRecordTitleKey(fields), yearOf(fields)])],
 };
+
+/**
+ * Title and first author alone, where the record or the book has no year. The last keys that are
+ * tried: a record that several books have these in common with may have an id of its own.
+ */
+const YEARLESS_KEYS: MatchKeys = {
+  name: 'title without year',
+  readStored: (bytes) => [JSON.stringify(readTitleKey(bytes))],
+  readRecord: ({ fields }) => [JSON.stringify(createRecordTitleKey(fields))],
+  mayMatch: ({ fields }, bytes) => yearOf(fields) === '' || readYear(bytes) === '',
+};
+
+/** Empty for a book without a date. */
+function readYear(bytes: Buffer): string {
+  const date = readDatePublished(bytes);
+  // A date is a number YYYYMMDD.
+  return date === null ? '' : String(Math.trunc(date / 10_000)).padStart(4, '0');
+}
+
+function yearOf({ datePublished }: JsonObject): string {
+  return textOrNull(datePublished)?.slice(0, 4) ?? '';
+}
+
+function createRecordTitleKey({ title, authors }: JsonObject): readonly string[] {
+  const author: unknown = Array.isArray(authors) ? authors[0] : undefined;
+  const name = isJsonObject(author) ? author['name'] : undefined;
+  return createTitleKey(textOrNull(title) ?? '', textOrNull(name) ?? '');
+}
 
 function createSourceKeys(source: SourceFormat): MatchKeys {
   // The metadata of each book from this format has this text: others are not parsed.

@@ -23,6 +23,7 @@ export type MergedRecord = {
   readonly leftOut: readonly string[];
 };
 
+const DATE_PUBLISHED = 'datePublished';
 const READING_DATES: readonly [started: string, finished: string] =
   ['reading.startedOn', 'reading.finishedOn'];
 
@@ -57,6 +58,19 @@ function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string
   const areContrary = typeof started === 'string' && typeof finished === 'string'
     && isBefore(finished, started);
   return areContrary ? READING_DATES.filter((name) => said[name] !== undefined) : [];
+}
+
+/**
+ * The fields of a record without the dates that say less than those of the book and nothing else:
+ * `2008` takes nothing from `2008-09-14`.
+ */
+export function omitVagueDates(fields: JsonObject, book: JsonObject): JsonObject {
+  const [said, stored] = [separateMembers(fields), separateMembers(book)];
+  const vagueNames = [DATE_PUBLISHED, ...READING_DATES].filter((name) =>
+    typeof said[name] === 'string' && String(stored[name]).startsWith(`${said[name]}-`));
+  if (vagueNames.length === 0) return fields;
+  return joinMembers(Object.fromEntries(
+    Object.entries(said).filter(([name]) => !vagueNames.includes(name))));
 }
 
 /** Merges what the record says and the book does not; of full metadata nothing. */

@@ -80,16 +80,25 @@ function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportR
     hasKeys = true;
     if (books.find(id) !== undefined) return { kind: 'book', id };
   }
-  for (const [rank, { readRecord, areMerged = false }] of keys.entries()) {
+  for (const [rank, { readRecord, mayMatch, areMerged = false }] of keys.entries()) {
     const recordKeys = readRecord(record);
     hasKeys ||= recordKeys.length > 0;
     const ids = findByKeys(books, rank, recordKeys);
     const [id] = ids;
     if (id === undefined) continue;
+    if (mayMatch !== undefined && !ids.some((other) => mayMatch(record, getBytes(books, other)))) {
+      continue;
+    }
     if (areMerged) return { kind: 'merged', id };
     return ids.length === 1 ? { kind: 'book', id } : { kind: 'several', ids };
   }
   return { kind: 'none', hasKeys };
+}
+
+function getBytes(books: BookStaging, id: string): Buffer {
+  const bytes = books.find(id);
+  assert(bytes !== undefined, 'a match is a book');
+  return bytes;
 }
 
 function findByKeys(
@@ -119,8 +128,7 @@ function decideNew(
 function decideMatched(
   { books, mode, marks, nowMs }: StoreDeps, record: ImportRecord, id: string,
 ): Decision {
-  const bytes = books.find(id);
-  assert(bytes !== undefined, 'a match is a book');
+  const bytes = getBytes(books, id);
   const isSameId = id === record.id;
   const isRepeated = !isSameId && marks?.has(id) === true;
   const isLeftAlone = mode.onMatch === 'skip' || (mode.isSameIdLeftAlone && isSameId);

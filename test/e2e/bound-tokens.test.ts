@@ -107,7 +107,7 @@ test('token:create says what a token is bound to, and refuses what cannot be bou
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stderr, /it is for 2 outgoing webhooks now/);
     assert.match(made.stderr, /http\.denyAddresses lacks: loopback, private/);
-    assert.match(made.stdout, /\nhookshelf_[\w-]+\n$/);
+    assert.match(made.stdout, /^hookshelf_[\w-]+\n$/);
     const read = await create('--scope', 'read', '--webhook', 'not-yet');
     assert.match(read.stderr, /it is for 0 outgoing webhooks now/);
     assert.doesNotMatch(read.stderr, /denyAddresses/);

@@ -16,7 +16,8 @@ for (const way of WAYS) {
     const words = ['token:create', '--name', 'ci', '--scope', 'write', '--expires', '2099-01-31'];
     const created = await place.run(words);
     assert.equal(created.code, 0, created.stderr);
-    const token = created.stdout.trimEnd().split('\n').at(-1) ?? '';
+    const token = created.stdout.replace(/\n$/, '');
+    assert.match(created.stderr, /created token [\w-]+ \(\w+\), which is shown this once/);
     assert.match(token, /^hookshelf_[A-Za-z0-9_-]{43}$/);
     const list = await place.run(['token:list', '--json']);
     assert.ok(!list.stdout.includes(token));
@@ -41,16 +42,15 @@ test('token:create --url prints a link in place of the token, for bound tokens a
     const environment = { HOOKSHELF_SERVER_BASE_URI: 'https://hooks.example.com/relay/' };
     const made = await place.run(bound, { environment });
     assert.equal(made.code, 0, made.stderr);
-    const [, last = ''] = /\n(.*)\n$/.exec(made.stdout) ?? [];
-    assert.match(last,
-      /^https:\/\/hooks\.example\.com\/relay\/console#token=hookshelf_[A-Za-z0-9_-]{43}$/);
+    assert.match(made.stdout,
+      /^https:\/\/hooks\.example\.com\/relay\/console#token=hookshelf_[A-Za-z0-9_-]{43}\n$/);
     assert.equal(made.stdout.split('hookshelf_').length, 2, made.stdout);
     assert.doesNotMatch(made.stderr, /cannot reach/);
     const { token, url } = await place.json(bound, { environment });
     assert.deepEqual([token, String(url).split('#')[0]],
       [undefined, 'https://hooks.example.com/relay/console']);
     const local = await place.run(bound);
-    assert.match(local.stdout, /\nhttp:\/\/localhost:8000\/console#token=/);
+    assert.match(local.stdout, /^http:\/\/localhost:8000\/console#token=/);
     assert.match(local.stderr, /which other machines cannot reach: see server\.baseUri/);
     const count = (await place.json<readonly unknown[]>(['token:list'])).length;
     const unbound = await place.run(words);

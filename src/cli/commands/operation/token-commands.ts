@@ -31,8 +31,8 @@ const NAME_PLACE = '{name}';
 
 /**
  * Makes a token for each name, with --replace in place of those of that name. Prints one, or its
- * link, alone on the last line, and several with their names, a line for each; they are shown only
- * this once.
+ * link, alone on stdout, so that `> file` makes a token file, and several with their names, a line
+ * for each; they are shown only this once.
  */
 export async function createToken(context: CommandContext): Promise<void> {
   const { output, args } = context;
@@ -126,12 +126,13 @@ async function printTokens(
   { output }: CommandContext, tokens: readonly JsonObject[], areMany: boolean,
 ): Promise<void> {
   if (output.isJson) return output.json(areMany ? tokens : tokens[0]);
-  if (tokens.length > 0) output.note(`${areMany ? 'each' : 'the'} token is shown this once`);
+  if (areMany && tokens.length > 0) output.note('each token is shown this once');
   for (const { identifier, scope, name, token, url = token } of tokens) {
     if (areMany) {
       await output.write(`${escapeControls(formatValue(name))}\t${formatValue(url)}\n`);
     } else {
-      await output.line(`created token ${formatValue(identifier)} (${formatValue(scope)})`);
+      output.note(`created token ${formatValue(identifier)} (${formatValue(scope)}), which is `
+        + 'shown this once');
       await output.line(formatValue(url));
     }
   }

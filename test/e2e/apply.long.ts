@@ -134,12 +134,16 @@ test('a rotated secret stays at a start and a reload, which do the rest and warn
     put(path, hook('gh', { secret: 'of-the-file' }), hook('sensor'));
     assert.deepEqual((await hangUp(first, APPLIED))['changes'], ['+ incoming webhook sensor']);
     await first.stop();
+    const asked = await startServer([...words, '--keep', 'secret'], { environment });
+    await asked.stop();
     const second = await startServer(words, { environment });
-    for (const server of [first, second]) {
+    for (const [server, keptLevel] of [
+      [first, 'warning'], [asked, 'info'], [second, 'warning'],
+    ] as const) {
       const { level, kept } = logOf(server).find(({ message }) => message === KEPT)
         ?? assert.fail(server.stderr());
       assert.deepEqual([level, kept],
-        ['warning', ['incoming webhook gh keeps what is stored: secret']]);
+        [keptLevel, ['incoming webhook gh keeps what is stored: secret']]);
     }
     const { text } = await ask(`${second.url}/api/incoming-webhooks/gh`);
     assert.notEqual(JSON.parse(text).previousSecret, undefined);

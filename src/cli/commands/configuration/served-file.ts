@@ -96,11 +96,13 @@ export class ServedFile {
   async #apply(document: ResolvedDocument, logger: Logger): Promise<void> {
     const { args } = this.#context;
     assert(this.#client !== null);
+    const namedMembers = args.all('keep');
+    // A rotation by the holder of a token must not keep all others from being served.
+    const keepsSecretUnasked = !args.has('yes') && !namedMembers.includes('secret');
     const request = {
       path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
       noOverlap: args.has('no-overlap'),
-      // A rotation by the holder of a token must not keep all others from being served.
-      keep: args.has('yes') ? args.all('keep') : [...new Set([...args.all('keep'), 'secret'])],
+      keep: keepsSecretUnasked ? [...namedMembers, 'secret'] : namedMembers,
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);
@@ -108,7 +110,7 @@ export class ServedFile {
       try {
         const donePlan = plan.changes.length === 0 ? plan
           : await carryOut(this.#client, request, plan);
-        logPlan(donePlan, this.#path, logger);
+        logPlan(donePlan, this.#path, logger, keepsSecretUnasked ? 'warning' : 'info');
         return;
       } catch (thrown) {
         const isOvertaken = thrown instanceof AppError && thrown.code === 'precondition_failed';
@@ -118,11 +120,14 @@ export class ServedFile {
   }
 }
 
-function logPlan(plan: PrintedPlan, file: string, logger: Logger): void {
+/** `keptLevel` is the level of a line that tells what webhooks keep. */
+function logPlan(
+  plan: PrintedPlan, file: string, logger: Logger, keptLevel: 'info' | 'warning',
+): void {
   const changes = summarizePlan(plan);
   const { unchanged, off, kept } = plan.body;
   if (kept !== undefined) {
-    logger.warning('webhooks keep what the configuration file would undo', { file, kept });
+    logger[keptLevel]('webhooks keep what the configuration file would undo', { file, kept });
   }
   const stays = { unchanged, ...off === undefined ? {} : { off } };
   if (changes.length === 0) {

@@ -126,8 +126,8 @@ function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[
 export function findWebhooksProblems({ scope, webhooks }: JsonObject): readonly FieldError[] {
   if (!Array.isArray(webhooks)) {
     return scope !== 'resend' ? [] : [{
-      pointer: '/scope', detail: 'resend is for tokens of some webhooks alone: name these in '
-        + '`webhooks`, or take write',
+      pointer: '/scope', detail: 'resend is for tokens of some webhooks alone: name these by '
+        + '--webhook, or take write',
     }];
   }
   const detail = isBoundScope(scope) ? explainInvalidBinding(webhooks)

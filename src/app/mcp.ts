@@ -3,6 +3,7 @@
  * is for programs that speak HTTP, if the setting is on; mcp/doors.ts tells of the other door.
  */
 import { includesScope, permitsCall } from '../access/scope.ts';
+import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/read-chapter.ts';
@@ -19,6 +20,16 @@ export interface McpDoors {
   /** Ends the calls that wait; idempotent. */
   close(): void;
 }
+
+const SHUT_DOOR: HttpRoute = {
+  method: 'ANY', path: MCP_PATH, operationId: 'refuseMcp', access: 'any',
+  bound: { scope: 'read' }, summary: 'Says how the door is opened', tool: 'none', isInternal: true,
+  responses: problemResponses(404),
+  handle() {
+    throw new AppError('not_found', `there is nothing at ${MCP_PATH}: the setting server.mcp `
+      + '(HOOKSHELF_SERVER_MCP=true) opens it');
+  },
+};
 
 const loadServer = lazyImport(() => import('../mcp/mcp-server.ts'));
 
@@ -53,7 +64,8 @@ export function composeMcp(
   });
   return {
     routes: [
-      ...isOpen ? [describe(MCP_PATH, 'callMcp', 'A message of the Model Context Protocol')] : [],
+      isOpen ? describe(MCP_PATH, 'callMcp', 'A message of the Model Context Protocol')
+        : SHUT_DOOR,
       describe(RELAY_PATH, 'relayMcp', 'The same, as the command `hookshelf mcp` passes it on'),
     ],
     close: () => server?.close(),

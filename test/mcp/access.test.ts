@@ -101,6 +101,11 @@ test('a token that is bound to webhooks sees the tools of its routes', () =>
     }
   }, OPEN));
 
-test('the door is closed unless the setting opens it', () => withAppServer(async ({ url }) => {
-  assert.equal((await ask(`${url}/mcp`, { method: 'POST', body: {} })).status, 404);
-}));
+test('the door is shut unless the setting opens it, and says so', () =>
+  withAppServer(async ({ url }) => {
+    for (const call of [{ method: 'POST', body: {} }, { method: 'GET' }]) {
+      const { status, text } = await ask(`${url}/mcp`, call);
+      assert.equal(status, 404);
+      assert.match(text, /the setting server\.mcp \(HOOKSHELF_SERVER_MCP=true\) opens it/);
+    }
+  }));

@@ -42,7 +42,7 @@ for (const [header, hook] of [
 
     const again = await rotate({});
     assert.equal(again.status, 409);
-    assert.match(again.text, /still counts, until .*force/);
+    assert.match(again.text, /rotate with `\\"force\\": true` \(--force\)/);
     const forced = await rotate({ force: true, overlapHours: 0 });
     assert.match(String(forced.json['secret']), /^[0-9a-f]{64}$/);
     assert.equal(forced.json['previousSecret'], undefined);

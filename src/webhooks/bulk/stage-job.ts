@@ -27,8 +27,8 @@ export function stageNewJob(transaction: Transaction, job: Job): void {
     if (!(thrown instanceof AppError && thrown.code === 'conflict')) throw thrown;
     const what = hook === undefined ? `a job of this kind (${kind})`
       : `a job of this kind (${kind}) for this webhook`;
-    throw new AppError('conflict', `${what} runs already: wait for its end (GET /api/jobs), or `
-      + 'cancel it (DELETE /api/jobs/{id})', {}, thrown);
+    throw new AppError('conflict', `${what} runs already: wait for its end (job:list, or GET `
+      + '/api/jobs), or cancel it (job:cancel, or DELETE /api/jobs/{id})', {}, thrown);
   }
   if (hook !== undefined && status === 'running') putHold(transaction, hook, id);
 }

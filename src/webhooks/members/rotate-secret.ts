@@ -249,7 +249,7 @@ function rotate(
   if (isValidAt(previousSecret, nowMs) && input['force'] !== true) {
     const until = String(previousSecret['validUntil']);
     throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
-      + 'rotate with force, which ends it at once');
+      + 'rotate with `"force": true` (--force), which ends it at once');
   }
   const problem = input['secret'] === undefined ? null
     : findProblem?.(webhook, String(input['secret']));

@@ -351,10 +351,15 @@ function checkLoaded({ file: { origin } }: LoadedModule, report: LoadReport): Na
 }
 
 function createImportError(origin: string, thrown: unknown): AppError {
-  const hint = isError(thrown) && thrown.name === 'SyntaxError' && extname(origin) === '.js'
-    ? ' (an ES module whose folder has no package.json of "type": "module" must end in .mjs)'
-    : '';
+  const hint = isError(thrown) && thrown.name === 'SyntaxError' ? hintAtSyntax(origin) : '';
   return new AppError('usage', `${origin}: ${messageOf(thrown)}${hint}`, {}, thrown);
+}
+
+/** Node does not tell a program at which line a module could not be parsed. */
+function hintAtSyntax(origin: string): string {
+  const extension = extname(origin) !== '.js' ? ''
+    : '; an ES module whose folder has no package.json of "type": "module" must end in .mjs';
+  return ` (\`node --check ${origin}\` shows the line${extension})`;
 }
 
 function createLoadError({ file: { origin } }: LoadedModule, end: WorkerEnd | null): AppError {

@@ -78,6 +78,7 @@ export function describeUnverified(
 export const LATE_HANDSHAKE_REJECTION: Rejection = {
   code: 'unauthorized', message: UNVERIFIED_MESSAGE, check: 'handshake',
   finding: 'another handshake has brought a secret meanwhile', details: { wwwAuthenticate: null },
+  linesMax: 1,
 };
 
 /** For a genuine request that lacks what its sender's requests have. */

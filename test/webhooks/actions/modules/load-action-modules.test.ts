@@ -133,6 +133,17 @@ for (const [name, text, message] of UNSOUND) {
   });
 }
 
+test('a module that cannot be parsed stops the start, with the command that shows the line',
+  async () => {
+    for (const [name, hint] of [
+      ['broken.mjs', /broken\.mjs: Unexpected .* \(`node --check \S+broken\.mjs` shows the line\)/],
+      ['broken.js', /shows the line; an ES module .* must end in \.mjs\)/],
+    ] as const) {
+      const folder = folderWith({ [name]: 'export default class {' });
+      await assert.rejects(loadActionModules({ folder, paths: [] }), hint);
+    }
+  });
+
 test('a module that cannot be loaded stops the start, named', async () => {
   for (const text of ['export default class {', "import 'nowhere-at-all';", 'throw new Error()']) {
     const folder = folderWith({ 'broken.mjs': text });

@@ -72,6 +72,27 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
     }
   }));
 
+test('an empty catalog offers an import, and nothing to filter', { skip }, () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const person = new Person(browser);
+    try {
+      await openScreen(browser, server.url, '#/books');
+      await person.sees('There are no books yet');
+      await person.sees('hookshelf book:import --sample');
+      const names = (await person.everything()).map(({ name }) => name);
+      assert.deepEqual(['Search', 'Keywords', 'Choose all'].filter((name) =>
+        names.includes(name)), []);
+      await person.click('link', 'Import your file');
+      await person.find('heading', 'Import and export');
+      await openScreen(browser, server.url, '#/books?q=emma');
+      await person.sees('No book matches.');
+      await person.find('combobox', 'Search');
+    } finally {
+      await server.stop();
+    }
+  }));
+
 test('a file is checked first, then imported, and its errors are told by line', { skip }, () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);

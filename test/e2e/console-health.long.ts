@@ -109,6 +109,38 @@ test('the overview names what fails, with reason and time, also after a restart'
     }
   }));
 
+test('a webhook whose last try failed is not called healthy anywhere', { skip },
+  () => withServer(async (server) => {
+    await target.turn('failing');
+    const crm = await makeOutgoing(server, 'crm', {
+      triggerEvent: 'shop.opened', retrySchedule: [3600],
+    });
+    await call(server, 'POST', '/api/events', { name: 'shop.opened', payload: {} });
+    await until('it was tried', async () => {
+      const { health } = await call(server, 'GET', `/api/outgoing-webhooks/${crm}`);
+      return Object(health).lastFailure !== null;
+    });
+    await open(server, '#/');
+    await person.sees('Writes are taken; the last try of 1 webhook failed.');
+    await person.sees('1 whose last try failed');
+    await person.sees(/crm 127\.0\.0\.1:\d+\/crm\s+last try failed\s.*HTTP 500/);
+    await open(server, '#/outgoing');
+    await person.gives(STATES, [`crm ${target.url.slice(7)}crm last try failed`]);
+    await person.click('link', /^crm /);
+    await person.sees(/State\s+last try failed\s/);
+    await person.sees('0 % of 1 attempt');
+    await target.turn('up');
+    await person.click('button', 'Send it now');
+    await person.sees('It was answered 200');
+    const [{ identifier }] =
+      JSON.parse((await ask(`${server.url}/api/deliveries?hook=${crm}`)).text);
+    await call(server, 'POST', `/api/deliveries/${identifier}/retry`);
+    await person.sees(/State\s+healthy\s/);
+    await open(server, '#/');
+    await person.sees('All is well: writes are taken.');
+    await person.sees('last try', false);
+  }));
+
 test('the overview says that the queue of deliveries is full', { skip },
   () => withServer(async (server) => {
     await target.turn('failing');
@@ -210,6 +242,8 @@ test('a webhook that was turned off says since when and why', { skip }, () =>
     await call(server, 'POST', '/api/events', { name: 'gone.now', payload: {} });
     await person.sees(/off by a failure\s+for .*: its target is gone \(410\)/);
     await person.sees(/Last failure\s+HTTP 410/);
+    await person.find('button', 'Acknowledge');
+    await person.find('button', 'Turn on');
     await open(server, '#/');
     await person.sees(/gone[^]*off by a failure[^]*its target answered 410/);
     await open(server, `#/outgoing/${gone}`);

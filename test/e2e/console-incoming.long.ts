@@ -55,6 +55,18 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await at.isClean();
 });
 
+test('a test request leads to what became of it', { skip }, async () => {
+  const { person } = at;
+  const id = await at.makeIncoming('tried');
+  await ask(`${at.url}/webhook/in/tried`, { method: 'POST', body: { by: 'another' } });
+  await at.open(`#/incoming/${id}?step=test`);
+  await person.click('button', 'Send a test request');
+  await ask(`${at.url}/webhook/in/tried`, { method: 'POST', body: { by: 'another' } });
+  await person.click('link', 'See this request');
+  await person.find('heading', 'What was done');
+  await person.sees('another', false);
+});
+
 test('a path that is taken is told beside its field', { skip }, async () => {
   const { person } = at;
   await at.makeIncoming('taken');

@@ -7,7 +7,7 @@ const TONES: Readonly<Record<string, string>> = {
   done: 'good', delivered: 'good', accepted: 'good', ok: 'good', ready: 'good', enabled: 'good',
   healthy: 'good', live: 'good',
   running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting', slow: 'waiting',
-  differs: 'waiting', 'switched off': 'waiting',
+  differs: 'waiting', 'switched off': 'waiting', 'last try failed': 'waiting',
   failed: 'bad', failing: 'bad', rejecting: 'bad', rejected: 'bad', error: 'bad', expired: 'bad',
   revoked: 'bad', silent: 'bad', 'off by a failure': 'bad',
 };

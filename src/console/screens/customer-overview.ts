@@ -9,7 +9,9 @@ import { attemptsChart, createTimeFormat } from '../parts/chart.ts';
 import { emptyState, loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent } from '../parts/screen.ts';
 import { factList, stackedTable } from '../parts/tables.ts';
-import { detailedWebhookState, lastFailure, webhookLabel } from '../parts/webhook-cells.ts';
+import {
+  detailedWebhookState, hasJustFailed, lastFailure, webhookLabel,
+} from '../parts/webhook-cells.ts';
 import type { Delivery, OutgoingWebhook } from '../../app/api-types.ts';
 import type { StatisticsReport } from '../../monitoring/monitoring-schema.ts';
 
@@ -95,6 +97,11 @@ function banner({ webhooks, webhookCount, failingCount, offCount }: Overview): H
       : `Of ${formatQuantity(webhookCount, 'webhook')} ${formatCount(count)} ${verb}.`);
   if (failingCount > 0) return alarm('failing', failingCount, failingCount > 1 ? 'fail' : 'fails');
   if (offCount > 0) return alarm('off', offCount, offCount > 1 ? 'are off' : 'is off');
+  const justFailed = webhooks.filter(hasJustFailed).length;
+  if (justFailed > 0) {
+    return statusCard('warning', webhookCount === 1 ? 'The last try of your webhook failed.'
+      : `The last try of ${formatQuantity(justFailed, 'webhook')} failed.`);
+  }
   if (webhooks.some(({ health }) => health.lastSuccessAt === null)) {
     return statusCard('ready', webhookCount === 1 ? 'Nothing has arrived at your webhook yet.'
       : 'None of your webhooks fails; at some of them nothing has arrived yet.');

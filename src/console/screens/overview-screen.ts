@@ -14,7 +14,7 @@ import {
 import { loadingLine } from '../parts/notice.ts';
 import { heading, keepCurrent, type Screen } from '../parts/screen.ts';
 import { factList, tableSection } from '../parts/tables.ts';
-import { WEBHOOK_STATES, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
+import { WEBHOOK_STATES, hasJustFailed, resolvedWebhookLabel } from '../parts/webhook-cells.ts';
 import type { ActionDescription } from '../../app/api-types.ts';
 import type {
   ServiceStatus, StatisticsHistory, StatisticsReport,
@@ -50,9 +50,11 @@ export const overviewScreen: Screen = {
         getJson<readonly ActionDescription[]>('/api/actions'),
       ]);
       if (history.window !== buttons.chosen) return null;
-      const unhealthy =
-        unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
-      return render(status, history, unhealthy, nodes, actions);
+      const webhooks = await fetchUnhealthy(status);
+      return render(status, history, {
+        table: unhealthyWebhooks(status, webhooks, statistics, senderTimeouts),
+        justFailedCount: webhooks.filter(hasJustFailed).length,
+      }, nodes, actions);
     });
     return current.close;
   },
@@ -67,24 +69,27 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
     [name, answerWithinS === null ? null : answerWithinS * 1000]));
 }
 
+/** `justFailedCount` counts webhooks whose last try failed that the server calls healthy. */
+type UnhealthyPart = { readonly table: HTMLElement; readonly justFailedCount: number };
+
 function render(
-  status: ServiceStatus, history: StatisticsHistory, unhealthy: HTMLElement,
+  status: ServiceStatus, history: StatisticsHistory, { table, justFailedCount }: UnhealthyPart,
   nodes: readonly NodeView[], actions: readonly ActionDescription[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const countLink = (screen: string, state: string, value: number): HTMLElement =>
     h('a', { href: href([screen], { status: state }) }, formatCount(value));
   return [
-    statusBanner(status),
+    statusBanner(status, justFailedCount),
     factList([
       ['Deliveries that wait', countLink('deliveries', 'pending', deliveries.pending)],
       ['The oldest of them waits', deliveries.pending === 0 ? '–'
         : `for ${formatDuration(deliveries.oldestPendingMs)}`],
       ['Requests that wait', countLink('requests', 'pending', requests.pending)],
       ['Requests that failed', countLink('requests', 'failed', requests.failed)],
-      ['Webhooks', formatStateCounts(status)],
+      ['Webhooks', formatStateCounts(status, justFailedCount)],
     ]),
-    h('h2', 'Webhooks to look after'), unhealthy,
+    h('h2', 'Webhooks to look after'), table,
     ...switchedOffSection(actions), ...heldBackSection(status),
     ...waitingSection(status),
     h('h2', 'Lately'), charts(history),
@@ -150,7 +155,7 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 function statusBanner(
   {
     isReady, reason, deliveries, webhooks: { failing, rejecting }, unhealthy, backups,
-  }: ServiceStatus,
+  }: ServiceStatus, justFailedCount: number,
 ): HTMLElement {
   if (!isReady) return statusCard('failed', `Writes are refused: ${reason ?? ''}`);
   const problems: string[] = [];
@@ -163,9 +168,13 @@ function statusBanner(
   }
   const off = unhealthy.filter(({ state }) => state === 'off').length;
   if (off > 0) problems.push(`${formatQuantity(off, 'webhook')} switched off by a failure`);
+  if (justFailedCount > 0) {
+    problems.push(`the last try of ${formatQuantity(justFailedCount, 'webhook')} failed`);
+  }
   if (backups !== null && backups.failure !== null) problems.push('the last backup failed');
   if (problems.length > 0) {
-    const [state = 'failed'] = WEBHOOK_STATES.filter((name) =>
+    const others = problems.length === 1 && justFailedCount > 0 ? 'warning' : 'failed';
+    const [state = others] = WEBHOOK_STATES.filter((name) =>
       (name === 'failing' && failing > 0) || (name === 'rejecting' && rejecting > 0));
     return statusCard(state, `Writes are taken; ${problems.join(', ')}.`);
   }
@@ -173,9 +182,12 @@ function statusBanner(
 }
 
 /** The worst state first, without empty states. */
-function formatStateCounts({ webhooks }: ServiceStatus): string {
-  return WEBHOOK_STATES.filter((state) => webhooks[state] > 0)
-    .map((state) => `${formatCount(webhooks[state])} ${state}`).join(', ') || 'none yet';
+function formatStateCounts({ webhooks }: ServiceStatus, justFailedCount: number): string {
+  const counts = { ...webhooks, healthy: webhooks.healthy - justFailedCount };
+  const parts = WEBHOOK_STATES.filter((state) => counts[state] > 0)
+    .map((state) => `${formatCount(counts[state])} ${state}`);
+  if (justFailedCount > 0) parts.push(`${formatCount(justFailedCount)} whose last try failed`);
+  return parts.join(', ') || 'none yet';
 }
 
 function charts(history: StatisticsHistory): HTMLElement {

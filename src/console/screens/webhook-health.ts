@@ -1,6 +1,6 @@
 /**
- * A table of webhooks that fail or reject, or that a failure has switched off, since when and why,
- * or that answer too slowly.
+ * A table of webhooks that fail or reject, whose last try failed, or that a failure has switched
+ * off, since when and why, or that answer too slowly.
  */
 import { href } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
@@ -10,7 +10,7 @@ import { createWebhookLabel, findPreset } from '../base/webhook-labels.ts';
 import { badge } from '../parts/badge.ts';
 import { sum } from '../parts/chart.ts';
 import {
-  isOffUnseen, lastFailure, resolvedWebhookLabel, webhookLabel, webhookState,
+  hasJustFailed, isOffUnseen, lastFailure, resolvedWebhookLabel, webhookLabel, webhookState,
 } from '../parts/webhook-cells.ts';
 import { stackedTable } from '../parts/tables.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api-types.ts';
@@ -33,15 +33,16 @@ const UNHEALTHY_MAX = 20;
 
 /** Fetches the webhooks that somebody must look after, if the status has some. */
 export async function fetchUnhealthy(
-  { unhealthy }: ServiceStatus,
+  { unhealthy, webhooks: counts }: ServiceStatus,
 ): Promise<readonly WebhookOfScreen[]> {
   const webhooks: WebhookOfScreen[] = [];
-  for (const state of ['failing', 'rejecting'] as const) {
+  for (const state of ['failing', 'rejecting', 'healthy'] as const) {
     // The list of those that fail has those that a failure has switched off, too.
-    const isThere = unhealthy.some((webhook) =>
-      webhook.state === state || (webhook.state === 'off' && state === 'failing'));
+    const isThere = counts[state] > 0
+      || (state === 'failing' && unhealthy.some((webhook) => webhook.state === 'off'));
     if (!isThere) continue;
-    const query = `?state=${state}&limit=${UNHEALTHY_MAX}`;
+    // Of the healthy ones those come first whose last try failed.
+    const query = `?state=${state}&sort=state&limit=${UNHEALTHY_MAX}`;
     const [incoming, outgoing] = await Promise.all([
       getJson<readonly IncomingWebhook[]>(`/api/incoming-webhooks${query}`),
       // An outgoing webhook has no requests to reject.
@@ -51,7 +52,7 @@ export async function fetchUnhealthy(
     webhooks.push(...incoming.map((webhook) => ({ ...webhook, screen: 'incoming' as const })),
       ...outgoing.map((webhook) => ({ ...webhook, screen: 'outgoing' as const })));
   }
-  return webhooks;
+  return webhooks.filter((webhook) => webhook.health.state !== 'healthy' || hasJustFailed(webhook));
 }
 
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
@@ -72,7 +73,8 @@ export function unhealthyWebhooks(
   }
   const titles =
     ['Webhook', 'State', 'Last failure', 'Failed', 'Rejected', 'Slowest 5 % of answers'];
-  const hiddenCount = status.unhealthy.length - unhealthy.length;
+  const hiddenCount = status.unhealthy.length
+    - unhealthy.filter((webhook) => !hasJustFailed(webhook)).length;
   return h('div', stackedTable(titles, rows),
     h('p.hint', `The figures are of the last ${window === '1h' ? 'hour' : '24 hours'}, counted `
       + 'since the server started, ', timeElement(since), '.'),

@@ -25,8 +25,8 @@ type WebhookRows<Webhook> = {
 };
 
 /** The states in the order of the sort: webhooks that somebody must look after come first. */
-const STATE_RANKS: readonly (PublicState | 'off unseen')[] =
-  ['failing', 'rejecting', 'off unseen', 'off', 'healthy'];
+const STATE_RANKS: readonly (PublicState | 'off unseen' | 'last try failed')[] =
+  ['failing', 'rejecting', 'off unseen', 'off', 'last try failed', 'healthy'];
 const AFTER_EVERY_NAME = '\uffff';
 
 const SORTS = ['state', 'since', 'name'] as const;
@@ -51,8 +51,12 @@ export function webhookListView<Webhook extends WebhookRow>(
   };
   const sinceOf = (webhook: Webhook): string =>
     findSince(monitor.getPublicState(webhook), monitor.find(webhook.identifier), webhook);
-  const rankOf = (webhook: Webhook): number => STATE_RANKS.indexOf(
-    isOffUnseen(webhook) ? 'off unseen' : monitor.getPublicState(webhook));
+  const rankOf = (webhook: Webhook): number => {
+    if (isOffUnseen(webhook)) return STATE_RANKS.indexOf('off unseen');
+    const state = monitor.getPublicState(webhook);
+    const hasJustFailed = state === 'healthy' && monitor.find(webhook.identifier).failedTries > 0;
+    return STATE_RANKS.indexOf(hasJustFailed ? 'last try failed' : state);
+  };
   return {
     filters: [
       {

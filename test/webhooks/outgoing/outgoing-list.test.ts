@@ -28,8 +28,9 @@ before(async () => {
     assert.equal(status, 201, JSON.stringify(json));
     labelById.set(String(json['identifier']), body.name ?? 'nameless');
   }
-  const [acme = '', , , , beta = ''] = [...labelById.keys()];
+  const [acme = '', , , nameless = '', beta = ''] = [...labelById.keys()];
   const health = relay.webhooks.health.outgoing;
+  health.recordFailure(nameless, { atMs: 1000, reason: 'HTTP 500' });
   for (const [id, sinceMs] of [[beta, 2000], [acme, 1000]] as const) {
     for (let tries = 0; tries < 3; tries += 1) {
       health.recordFailure(id, { atMs: sinceMs, reason: 'HTTP 500' });
@@ -61,8 +62,8 @@ const LISTS: readonly [query: string, names: readonly string[]][] = [
   ['event=order.paid&q=acme&sort=-name', ['acme-orders', 'acme-all']],
   ['sort=name', ['acme-all', 'acme-orders', 'beta', 'zeta', 'nameless']],
   ['sort=-name', ['nameless', 'zeta', 'beta', 'acme-orders', 'acme-all']],
-  ['sort=state', ['acme-orders', 'beta', 'zeta', 'acme-all', 'nameless']],
-  ['sort=-state', ['nameless', 'acme-all', 'zeta', 'beta', 'acme-orders']],
+  ['sort=state', ['acme-orders', 'beta', 'zeta', 'nameless', 'acme-all']],
+  ['sort=-state', ['acme-all', 'nameless', 'zeta', 'beta', 'acme-orders']],
   ['sort=since&state=failing', ['acme-orders', 'beta']],
   ['sort=-since&state=failing', ['beta', 'acme-orders']],
 ];

@@ -83,8 +83,11 @@ function createObjectField(options: FieldOptions): Field {
   const { schema, value, isRequired, outerModels, factories } = options;
   const members = new MemberFields(schema, value, factories, outerModels);
   const problem = errorLine();
-  const element = h('fieldset', h('legend', findLabel(options)), hintLine(schema), problem,
-    ...members.elements);
+  // The stars in it are of members that it needs if it is there at all.
+  const isChosen = !isRequired && (schema.required ?? []).length > 0;
+  const element = h('fieldset',
+    h('legend', findLabel(options), isChosen && h('span.hint', ' optional')), hintLine(schema),
+    problem, ...members.elements);
   return {
     element,
     read() {

@@ -1,6 +1,6 @@
 /** The filters of a list; their values are stored in the address. */
 import { formatQuery, replaceQuery, type Query } from '../../base/screen-address.ts';
-import { h, createSelect } from '../../base/dom.ts';
+import { h, createSelect, uniqueId } from '../../base/dom.ts';
 import { formatTimestamp } from '../../base/format.ts';
 
 export type FilterSpec = {
@@ -20,9 +20,9 @@ export type FilterSpec = {
   readonly isRepeated?: boolean;
   /**
    * A text that is typed filters at once if it is like this. The server would refuse any other,
-   * which waits for Enter, or until the user leaves the field.
+   * which waits for Enter, or until the user leaves the field; the hint says what it lacks.
    */
-  readonly whole?: RegExp;
+  readonly whole?: { readonly pattern: RegExp; readonly hint: string };
   /**
    * It may have several values, any of which will do. What is typed filters at once; Enter chooses
    * it, and empties the field for another value.
@@ -41,7 +41,10 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
   { name: 'q', label: 'Search', placeholder: 'values, not names', isSearch: true },
   {
     name: 'where', label: 'Where', placeholder: 'payload.id=42', isSearch: true, isRepeated: true,
-    whole: /^$|^[^=!<>~{]+(!=|[<>]=|[=<>~])[^=]/,
+    whole: {
+      pattern: /^$|^[^=!<>~{]+(!=|[<>]=|[=<>~])[^=]/,
+      hint: 'Not complete yet: like payload.id=42',
+    },
   },
 ];
 
@@ -263,15 +266,20 @@ export class FilterForm {
     const inputs: FilterInput[] = [];
     this.#inputs.set(filter, inputs);
     const createNext = (value: string): HTMLElement => {
+      const hint = h('span', { id: uniqueId('hint'), role: 'status' });
       const input = createInput(filter, value, () => {
-        if (inputs.every((one) => filter.whole?.test(one.value))) this.#changeSoon();
+        const isWhole = (text: string): boolean => filter.whole?.pattern.test(text) !== false;
+        hint.textContent = isWhole(input.value) ? '' : filter.whole?.hint ?? '';
+        if (inputs.every((one) => isWhole(one.value))) this.#changeSoon();
         if (inputs.length === REPEATS_MAX || inputs.some((one) => one.value === '')) return;
-        inputs.at(-1)?.parentElement?.after(createNext(''));
+        const last = inputs.at(-1)?.parentElement?.parentElement;
+        last?.after(createNext(''));
       });
+      input.setAttribute('aria-describedby', hint.id);
       input.addEventListener('change', () => this.#change());
       inputs.push(input);
       const label = inputs.length === 1 ? filter.label : `${filter.label} ${inputs.length}`;
-      return createLabel(className, label, input);
+      return h('div', { class: className }, createLabel('filter', label, input), hint);
     };
     return [...values, ''].slice(0, REPEATS_MAX).map(createNext);
   }

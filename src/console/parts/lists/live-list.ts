@@ -66,7 +66,8 @@ export function openLiveList<Item extends LiveItem>(
   fill(container, heading(options.title, actions), list);
   return openOnDemand(list, async () => {
     await loadWebhookLabels();
-    return () => openWithLabels(list, actions, query, options);
+    const rules = { ...COMMON_RULES, ...options.rules };
+    return () => openWithLabels(list, actions, query, { ...options, rules });
   });
 }
 
@@ -74,7 +75,7 @@ function openWithLabels<Item extends LiveItem>(
   container: HTMLElement, actions: HTMLElement, query: URLSearchParams,
   options: LiveListOptions<Item>,
 ): () => void {
-  const { name, nouns, getKey, bulk, rules = {} } = options;
+  const { name, nouns, getKey, bulk, rules = COMMON_RULES } = options;
   // The server alone can search an item that came, so of a search only what was found matches.
   const matches = (item: Item): boolean =>
     (!filters.isSearch || list.has(getKey(item))) && meetsFilters(item, filters.readQuery(), rules);
@@ -186,9 +187,8 @@ function findTime({ receivedAt, createdAt = '' }: LiveItem): string {
 
 /** Whether an item that came meets the filters, none of which is a search. */
 function meetsFilters<Item extends LiveItem>(
-  item: Item, query: Readonly<Record<string, string>>, ownRules: FilterRules<Item>,
+  item: Item, query: Readonly<Record<string, string>>, rules: FilterRules<Item>,
 ): boolean {
-  const rules = { ...COMMON_RULES, ...ownRules };
   return Object.entries(rules).every(([name, rule]) => rule(item, query[name] ?? ''))
     && Object.entries(query).every(([name, value]) =>
       name in rules || String(Reflect.get(item, name) ?? '') === value);

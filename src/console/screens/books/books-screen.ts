@@ -2,7 +2,10 @@
 import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
-import { appendQuery, href, type Query, type ScreenAddress } from '../../base/screen-address.ts';
+import {
+  appendQuery, formatQuery, href, type Query, type ScreenAddress,
+} from '../../base/screen-address.ts';
+import { codeBlock } from '../../parts/code-block.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
@@ -42,7 +45,10 @@ const COLUMNS: readonly RowColumn<ListedBook>[] = [
   },
   {
     title: 'Authors', kind: 'middle', sortKey: 'author',
-    cell: ({ authors }) => formatAuthors(authors),
+    cell({ authors }) {
+      const title = formatAuthors(authors);
+      return h('span', { title }, title);
+    },
   },
   {
     title: 'Published', kind: 'number', sortKey: 'datePublished',
@@ -111,14 +117,14 @@ class CatalogList {
       label: 'Books', screen: 'books', nouns: ['book', 'books'],
       columns: chosenBooks === null ? COLUMNS : [chosenBooks.column, ...COLUMNS],
       getKey: ({ id }) => id,
-      empty: () => this.#filters.isSet ? emptyState('No book matches.', null)
-        : emptyState('There are no books yet. Add one, or import the sample:',
-          'hookshelf book:import --sample'),
+      empty: () => this.#isFiltered ? emptyState('No book matches.', null) : emptyCatalog(),
       onSort: (sort) => this.#filters.set({ sort }),
       renderNote: (headers) => {
         const corrections = parseCorrections(headers.get('X-Search-Corrected'));
+        const isEmpty = headers.get('X-Total-Count') === '0';
+        this.#showControls(!isEmpty || this.#isFiltered);
         this.#readFacets(corrections);
-        return this.#renderNote(corrections, headers.get('X-Total-Count') === '0');
+        return this.#renderNote(corrections, isEmpty);
       },
     });
     fill(rows, this.#list.element);
@@ -172,6 +178,16 @@ class CatalogList {
     return conditions;
   }
 
+  get #isFiltered(): boolean {
+    return formatQuery(this.#conditions()) !== '';
+  }
+
+  /** An empty catalog has nothing to filter or to choose. */
+  #showControls(areShown: boolean): void {
+    for (const element of [this.#filters, this.#facets, this.#chosenBooks]
+      .map((part) => part?.element)) element?.toggleAttribute('hidden', !areShown);
+  }
+
   /** The server corrects the text for the list alone, so the facets get it corrected. */
   #readFacets(corrections: readonly SearchCorrection[]): void {
     const conditions = this.#conditions();
@@ -201,6 +217,17 @@ class CatalogList {
     // The new list replaces the note, with the button that has the focus.
     this.#filters.findField('q')?.focus();
   }
+}
+
+function emptyCatalog(): HTMLElement {
+  if (!callerSession.may('write')) return emptyState('There are no books yet.', null);
+  return emptyState('There are no books yet.', null,
+    h('div.actions',
+      linkButton('Import your file', ['books', 'import'], { style: 'primary' }),
+      linkButton('Add a book', ['books', 'new'])),
+    h('p', 'Files of Goodreads, StoryGraph, LibraryThing, Calibre and others will do. For a try, a '
+      + 'command imports a sample:'),
+    codeBlock('hookshelf book:import --sample'));
 }
 
 function readText({ q = '' }: Query): string {

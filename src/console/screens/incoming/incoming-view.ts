@@ -4,7 +4,7 @@ import { callerSession } from '../../base/caller-session.ts';
 import { fill, h, refill } from '../../base/dom.ts';
 import { optionalTime, timeElement } from '../../base/format.ts';
 import { encodeJson } from '../../base/json-text.ts';
-import { apiPath, href, type ScreenAddress } from '../../base/screen-address.ts';
+import { apiPath, appendQuery, href, type ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { badge } from '../../parts/badge.ts';
 import { asyncButton } from '../../parts/buttons.ts';
@@ -18,6 +18,7 @@ import { factList } from '../../parts/tables.ts';
 import { detailedWebhookState, lastFailure } from '../../parts/webhook-cells.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api-types.ts';
 import type { SampleCall } from '../../../webhooks/diagnostics/diagnostic-schema.ts';
+import type { PublicRequest } from '../../../webhooks/inbox/request-schema.ts';
 import { actionSection, editAction, editIncoming, type IncomingView } from './incoming-forms.ts';
 import { stepList } from './new-incoming.ts';
 
@@ -26,6 +27,7 @@ const INBOX_TEXTS = {
 } as const;
 /** An address that nobody but this computer reaches. */
 const LOOPBACK = /^https?:\/\/(localhost|127\.|\[::1\])/;
+const REQUEST_ID = 'x-request-id';
 const ANSWER_TEXTS = { result: 'what the action said', accepted: 'at once, then the action runs' };
 
 export function openIncoming(
@@ -34,8 +36,19 @@ export function openIncoming(
   const isNew = query.get('step') === 'test';
   const path = apiPath('incoming-webhooks', id);
   const facts = h('div');
-  const showFacts = (webhook: IncomingWebhook): void => refill(facts, renderFacts(webhook));
-  const readFacts = async (): Promise<void> => showFacts(await getJson<IncomingWebhook>(path));
+  const actionButtons = h('div.actions');
+  let view: IncomingView | null = null;
+  const showFacts = (next: IncomingView): void => {
+    view = next;
+    refill(facts, renderFacts(next.webhook));
+    if (callerSession.may('admin')) refill(actionButtons, ...buttons(container, next));
+  };
+  const readFacts = async (): Promise<void> => {
+    // The test step has no facts, and a form is in their place while the webhook is edited.
+    if (view === null || !facts.isConnected) return;
+    const { body: webhook, etag } = await callApi<IncomingWebhook>('GET', path);
+    showFacts({ ...view, webhook, etag });
+  };
   // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   const stop = repeatWhileSeen(() => void readFacts().catch(() => {}));
   const close = openView(container, async (refresh) => {
@@ -43,11 +56,11 @@ export function openIncoming(
       callApi<IncomingWebhook>('GET', path), getJson<IncomingWebhookExamples>(`${path}/examples`),
       ActionCatalog.load(),
     ]);
-    const view = { webhook, path, etag, actions, refresh };
-    showFacts(webhook);
+    view = { webhook, path, etag, actions, refresh };
     const test = testSection(view, examples, readFacts);
+    if (!isNew) showFacts(view);
     const content = isNew ? renderTestStep(view, examples, test)
-      : renderView(container, view, examples, facts, test);
+      : renderView(view, examples, facts, actionButtons, test);
     fill(container, ...content);
   });
   return () => {
@@ -70,16 +83,15 @@ function renderTestStep(
 }
 
 function renderView(
-  container: HTMLElement, view: IncomingView, examples: IncomingWebhookExamples,
-  facts: HTMLElement, test: HTMLElement,
+  view: IncomingView, examples: IncomingWebhookExamples, facts: HTMLElement,
+  actionButtons: HTMLElement, test: HTMLElement,
 ): (HTMLElement | null)[] {
   const { webhook, actions } = view;
   const { name, description, pathSegment } = webhook;
   return [
     backLink('incoming', 'Incoming webhooks'),
     heading(name ?? pathSegment,
-      linkButton('Its requests', ['requests'], { query: { hook: pathSegment } }),
-      ...callerSession.may('admin') ? buttons(container, view) : []),
+      linkButton('Its requests', ['requests'], { query: { hook: pathSegment } }), actionButtons),
     description === undefined ? null : h('p', description),
     facts,
     setupSection(webhook, examples, 'It is set, and cannot be read again.'),
@@ -141,16 +153,19 @@ function testSection(
   const result = h('div', { role: 'status' });
   const run = async (): Promise<void> => {
     const { body: sample } = await callApi<SampleCall>('POST', `${path}/sample`, { body: {} });
+    // The kept request is found by this header.
+    const requestId = `console-${Date.now()}`;
     const response = await fetch(BASE + sample.path, {
-      method: sample.method, headers: sample.headers, credentials: 'omit',
+      method: sample.method, headers: { ...sample.headers, [REQUEST_ID]: requestId },
+      credentials: 'omit',
       body: sample.body === null ? null
         : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
     });
-    const isListed = webhook.inbox === (response.ok ? 'all' : 'failed') || webhook.inbox === 'all';
+    const answer = await response.text();
+    const listed = await findRequest(webhook, requestId);
     fill(result, h('p', badge(response.ok ? 'accepted' : 'error'),
-      ` It was answered ${response.status}. `,
-      isListed ? h('a', { href: href(['requests'], { hook: webhook.pathSegment }) },
-        'See it among the requests') : null), h('pre', await response.text()));
+      ` It was answered ${response.status}. `, listed === undefined ? null
+        : h('a', { href: href(['requests', listed.id]) }, 'See this request')), h('pre', answer));
     await onSent();
   };
   const canSign = setup?.canSign ?? true;
@@ -158,6 +173,16 @@ function testSection(
     ? 'Sends a request signed as the sender would. The action runs.'
     : 'Only the sender can sign, so have it send a request.'),
   canSign ? asyncButton('Send a test request', run) : null, result);
+}
+
+/** undefined: the webhook does not keep such requests. */
+async function findRequest(
+  { identifier }: IncomingWebhook, requestId: string,
+): Promise<PublicRequest | undefined> {
+  const requests = await getJson<readonly PublicRequest[]>(
+    appendQuery('/api/requests', { hook: identifier, limit: '20' }));
+  return requests.find(({ headers }) => headers.some(([name, value]) =>
+    name.toLowerCase() === REQUEST_ID && value === requestId));
 }
 
 function buttons(container: HTMLElement, view: IncomingView): HTMLElement[] {

@@ -1,5 +1,5 @@
 /** Plots of what one outgoing webhook has sent lately; what waits, and its last deliveries. */
-import { getJson, getPage } from '../../base/api-calls.ts';
+import { callApi, getJson, getPage } from '../../base/api-calls.ts';
 import { h, type Child } from '../../base/dom.ts';
 import { formatDuration, formatQuantity, lastingElement, timeElement } from '../../base/format.ts';
 import { apiPath, appendQuery, href } from '../../base/screen-address.ts';
@@ -19,13 +19,17 @@ const LAST_DELIVERIES = 10;
 /** Shown beside the plots. `waiting.first` waits for longest. */
 type Traffic = {
   readonly webhook: OutgoingWebhook;
+  readonly etag: string;
   readonly latest: readonly Delivery[];
   readonly waiting: { readonly first: Delivery | undefined; readonly count: number };
 };
 
-/** An element that is kept current until it is closed; `onWebhook` gets the webhook each time. */
+/**
+ * An element that is kept current until it is closed; each time `onWebhook` gets the webhook and
+ * its ETag.
+ */
 export function watchTraffic(
-  identifier: string, onWebhook: (webhook: OutgoingWebhook) => void,
+  identifier: string, onWebhook: (webhook: OutgoingWebhook, etag: string) => void,
 ): { readonly element: HTMLElement; close(): void } {
   const readStatistics = createHistoryReader<WebhookStatistics>(
     apiPath('outgoing-webhooks', identifier, 'statistics'));
@@ -35,7 +39,7 @@ export function watchTraffic(
     const [statistics, traffic] = await Promise.all([
       readStatistics(buttons.chosen), fetchTraffic(identifier),
     ]);
-    onWebhook(traffic.webhook);
+    onWebhook(traffic.webhook, traffic.etag);
     return statistics.window === buttons.chosen ? render(statistics, traffic) : null;
     // No notice every ten seconds, as of a webhook that somebody has deleted meanwhile.
   }, () => {});
@@ -49,13 +53,13 @@ export function watchTraffic(
 async function fetchTraffic(identifier: string): Promise<Traffic> {
   const list = (query: Readonly<Record<string, string>>): string =>
     appendQuery('/api/deliveries', { hook: identifier, ...query });
-  const [webhook, latest, waiting] = await Promise.all([
-    getJson<OutgoingWebhook>(apiPath('outgoing-webhooks', identifier)),
+  const [{ body: webhook, etag }, latest, waiting] = await Promise.all([
+    callApi<OutgoingWebhook>('GET', apiPath('outgoing-webhooks', identifier)),
     getJson<readonly Delivery[]>(list({ order: 'newest', limit: String(LAST_DELIVERIES) })),
     getPage<Delivery>(list({ status: 'pending', limit: '1' })),
   ]);
   const { items: [first], total } = waiting;
-  return { webhook, latest, waiting: { first, count: total ?? 0 } };
+  return { webhook, etag, latest, waiting: { first, count: total ?? 0 } };
 }
 
 function render(

@@ -47,6 +47,7 @@ type OutgoingView = {
   /** What it has sent lately, and what is known of it: kept current apart from the rest. */
   readonly traffic: HTMLElement;
   readonly facts: HTMLElement;
+  readonly actionButtons: HTMLElement;
   readonly examples: OutgoingWebhookExamples;
   readonly isOnlyOne: boolean;
 };
@@ -58,21 +59,27 @@ export function openOutgoing(
   const path = apiPath('outgoing-webhooks', id);
   const backfill = watchBackfill(id);
   const facts = h('div');
-  let actions: ActionCatalog | null = null;
-  const showFacts = (webhook: OutgoingWebhook): void =>
-    refill(facts, renderFacts(webhook, actions));
-  const traffic = watchTraffic(id, showFacts);
+  const actionButtons = h('div.actions');
+  let view: OutgoingView | null = null;
+  const showFacts = (next: OutgoingView): void => {
+    view = next;
+    refill(facts, renderFacts(next.webhook, next.actions));
+    refill(actionButtons, ...buttons(container, next));
+  };
+  const traffic = watchTraffic(id, (webhook, etag) => {
+    if (view !== null) showFacts({ ...view, webhook, etag });
+  });
   const close = openView(container, async (refresh) => {
-    const [{ body: webhook, etag }, examples, loadedActions] = await Promise.all([
+    const [{ body: webhook, etag }, examples, actions] = await Promise.all([
       callApi<OutgoingWebhook>('GET', path), getJson<OutgoingWebhookExamples>(`${path}/examples`),
       callerSession.isCustomer ? null : ActionCatalog.load(),
     ]);
-    actions = loadedActions;
-    showFacts(webhook);
-    render(container, {
-      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, facts, examples,
-      isOnlyOne,
-    });
+    view = {
+      webhook, path, etag, actions, refresh, backfill, traffic: traffic.element, facts,
+      actionButtons, examples, isOnlyOne,
+    };
+    showFacts(view);
+    render(container, view);
   });
   return () => {
     close();
@@ -82,14 +89,14 @@ export function openOutgoing(
 }
 
 function render(container: HTMLElement, view: OutgoingView): void {
-  const { webhook, path, backfill, traffic, facts, examples, isOnlyOne } = view;
+  const { webhook, path, backfill, traffic, facts, actionButtons, examples, isOnlyOne } = view;
   const { identifier, name, description, targetUrl } = webhook;
   const newSecret = showNewSecret(identifier);
   fill(container, isOnlyOne ? null
     : backLink('outgoing', callerSession.isCustomer ? 'Webhooks' : 'Outgoing webhooks'),
     heading(name ?? targetUrl,
       linkButton('Its deliveries', ['deliveries'], { query: { hook: identifier } }),
-      callerSession.may('write') ? acknowledgeButton(view) : null, ...buttons(container, view)),
+      actionButtons),
     backfill.element,
     description === undefined ? null : h('p', description),
     facts,
@@ -192,6 +199,7 @@ function buttons(container: HTMLElement, view: OutgoingView): Child[] {
   // One that is probed is off, and would go on by itself.
   const isTrying = enabled || webhook.health.nextProbeAt !== undefined;
   return [
+    callerSession.may('write') ? acknowledgeButton(view) : null,
     callerSession.may('write', 'resend') ? backfillButton(view) : null,
     callerSession.may('admin', 'write')
       ? asyncButton('Edit', () => openEditForm(container, view)) : null,

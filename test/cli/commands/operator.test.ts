@@ -441,14 +441,18 @@ test('doctor names incoming webhooks that fail or reject, a full queue and silen
       { direction: 'incoming', webhook: 'orders', state: 'failing', reason: 'ECONNREFUSED' },
       { direction: 'incoming', webhook: 'shop', state: 'rejecting', reason: null },
       { direction: 'outgoing', webhook: 'crm', state: 'failing', reason: '500' },
+      { direction: 'outgoing', webhook: 'erp', state: 'failing', reason: '500' },
     ];
     const deliveries = { fullReason: '2 wait (outgoing.maxPending)' };
     const { code, stdout } = await runDoctorBeside(place, { unhealthy, deliveries }, { nodes: [
       { identifier: 'a', address: '10.0.0.1:80', isLive: true, lastHeardAt: at },
       { identifier: 'b', address: '10.0.0.2:80', isLive: false, lastHeardAt: at },
     ] });
-    assert.match(stdout, /^incoming +warning +orders is failing \(ECONNREFUSED\); shop is rej/m);
-    assert.match(stdout, /^outgoing +warning +crm is failing \(500\): /m);
+    assert.match(stdout, new RegExp('^incoming +warning +orders is failing \\(ECONNREFUSED\\): '
+      + '.*request:replay --hook orders --failed$', 'm'));
+    assert.match(stdout, /^incoming +warning +shop is rej.*incomingwebhook:diagnose shop more$/m);
+    assert.match(stdout, new RegExp('^outgoing +warning +crm is failing .*; erp is failing .*: '
+      + 'delivery:resend --hook <name> --status failed$', 'm'));
     assert.match(stdout, /^queue +warning +what would queue a delivery gets 503: 2 wait /m);
     assert.match(stdout, /^nodes +warning +silent: 10\.0\.0\.2:80 since 2026-01-01/m);
     assert.equal(code, 0);

@@ -25,7 +25,7 @@ export type DoctorSubject = {
   readonly readStoredTokens: () => Promise<readonly Token[] | null>;
 };
 
-type DoctorFindings = DoctorFinding | readonly DoctorFinding[];
+export type DoctorFindings = DoctorFinding | readonly DoctorFinding[];
 
 export type DoctorCheck = (subject: DoctorSubject) => DoctorFindings | Promise<DoctorFindings>;
 

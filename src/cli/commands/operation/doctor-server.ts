@@ -15,12 +15,12 @@ import type { CommandContext } from '../command-context.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
 import { listWebhookTriggers } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
-import type { DoctorCheck, DoctorFinding } from './doctor-finding.ts';
+import type { DoctorCheck, DoctorFinding, DoctorFindings } from './doctor-finding.ts';
 import { describeFollowers } from './doctor-followers.ts';
 import type { RunningServer } from './running-server.ts';
 
 type ServerCheck =
-  (server: RunningServer, context: CommandContext) => DoctorFinding | Promise<DoctorFinding>;
+  (server: RunningServer, context: CommandContext) => DoctorFindings | Promise<DoctorFindings>;
 
 export const SERVER_CHECKS: Readonly<Record<string, DoctorCheck>> = Object.fromEntries(
   Object.entries<ServerCheck>({
@@ -42,7 +42,7 @@ async function checkSenders(server: RunningServer): Promise<DoctorFinding> {
   const [first, ...others] = findWebhooksWithoutSecret(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
+  return warning(`${first}${more}`, 'set it: incomingwebhook:update <name> --secret-file <file>');
 }
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */
@@ -59,28 +59,36 @@ async function checkOwnEvents(server: RunningServer): Promise<DoctorFinding> {
 }
 
 /** Finds incoming webhooks whose actions fail, and those that reject most requests. */
-function checkIncomingHealth(server: RunningServer): DoctorFinding {
+function checkIncomingHealth(server: RunningServer): DoctorFindings {
   const webhooks = selectUnhealthy(server, 'incoming');
+  const isFailing = ({ state }: JsonObject): boolean => state === 'failing';
   if (webhooks.length === 0) return ok('no incoming webhook fails or rejects most requests');
-  return warning(describeUnhealthy(webhooks),
-    webhooks.some(({ state }) => state === 'failing')
-      ? 'mend the action; what was accepted and has failed runs again by: request:replay --failed'
-      : 'correct the webhook or its sender; the log has the check, and incomingwebhook:diagnose '
-        + 'more');
+  return [
+    ...warnOf(webhooks.filter(isFailing), (name) =>
+      'mend the action; what was accepted and has failed runs again by: '
+      + `request:replay --hook ${name} --failed`),
+    ...warnOf(webhooks.filter((webhook) => !isFailing(webhook)), (name) =>
+      'correct the webhook or its sender; the log has the check, and '
+      + `incomingwebhook:diagnose ${name} more`),
+  ];
 }
 
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
-function checkOutgoingHealth(server: RunningServer): DoctorFinding {
+function checkOutgoingHealth(server: RunningServer): DoctorFindings {
   const webhooks = selectUnhealthy(server, 'outgoing');
+  const isOff = ({ state }: JsonObject): boolean => state === 'off';
   if (webhooks.length === 0) {
     return ok('no outgoing webhook fails or was switched off by a failure that nobody has seen');
   }
-  return warning(describeUnhealthy(webhooks),
-    webhooks.some(({ state }) => state === 'off')
-      ? 'mend the target, then enable it: outgoingwebhook:enable; if it is to stay off: '
-        + 'outgoingwebhook:acknowledge'
-      : 'mend the target; what waits is tried again by itself, and what has failed by: '
-        + 'delivery:retry --failed');
+  return [
+    ...warnOf(webhooks.filter(isOff), (name) =>
+      `mend the target, then: outgoingwebhook:enable ${name}, and for what has failed: `
+      + `delivery:resend --hook ${name} --status failed; if it is to stay off: `
+      + `outgoingwebhook:acknowledge ${name}`),
+    ...warnOf(webhooks.filter((webhook) => !isOff(webhook)), (name) =>
+      'mend the target; what waits is tried again by itself, and what has failed by: '
+      + `delivery:resend --hook ${name} --status failed`),
+  ];
 }
 
 function selectUnhealthy(
@@ -88,6 +96,16 @@ function selectUnhealthy(
 ): readonly JsonObject[] {
   return (Array.isArray(unhealthy) ? unhealthy.map(expectObject) : [])
     .filter((webhook) => webhook['direction'] === direction);
+}
+
+/** One finding for all these webhooks, none without any; `advise` puts a name into commands. */
+function warnOf(
+  webhooks: readonly JsonObject[], advise: (name: string) => string,
+): readonly DoctorFinding[] {
+  const [first] = webhooks;
+  if (first === undefined) return [];
+  const name = webhooks.length === 1 ? formatValue(first['webhook']) : '<name>';
+  return [warning(describeUnhealthy(webhooks), advise(name))];
 }
 
 function describeUnhealthy(webhooks: readonly JsonObject[]): string {
@@ -101,7 +119,8 @@ function checkQueue({ status }: RunningServer): DoctorFinding {
   const { fullReason } = expectObject(status['deliveries']);
   return typeof fullReason !== 'string' ? ok('there is room for deliveries')
     : warning(`what would queue a delivery gets 503: ${fullReason}`,
-      'see why targets do not take what waits, cancel it by delivery:cancel, or raise that');
+      'see why targets do not take what waits (delivery:list --status pending), give up what '
+        + 'has failed by delivery:cancel --failed --hook <name>, or raise that');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */
@@ -112,7 +131,8 @@ async function checkClientCertificates(
   const [first, ...others] = findEndingCertificates(webhooks, io.now());
   if (first === undefined) return ok('no client certificate ends within 30 days');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return warning(`${first}${more}`, 'renew it: outgoingwebhook:update --client-certificate');
+  return warning(`${first}${more}`,
+    'renew it: outgoingwebhook:update <name> --client-certificate @<file>');
 }
 
 /** Finds keys whose first delivery holds back many others. */

@@ -174,6 +174,34 @@ test('a change of a foreign webhook is answered as one of a webhook that there i
     assert.deepEqual([parse({ text })['enabled'], parse({ text })['hasSecret']], [true, false]);
   }));
 
+test('a customer gives no secret whose key is short, but where another system makes it', () =>
+  inWorld({
+    acme: {}, github: { signing: { preset: 'github' }, secret: 'first' },
+    svix: { signing: { preset: 'svix' }, secret: `whsec_${'A'.repeat(32)}` },
+  }, async ({ customer, operator }) => {
+    const writer = await customer('write', 'acme', 'github', 'svix');
+    for (const [name, secret, length] of [
+      ['acme', 'a', 1], ['acme', 'é'.repeat(11), 22], ['acme', 'whsec_YWJj', 3],
+      ['svix', 'whsec_YWJj', 3],
+    ] as const) {
+      const refused = await writer('POST', `${HOOKS}/${name}/rotate-secret`, { secret });
+      assert.equal(refused.status, 422, refused.text);
+      assert.deepEqual(parse(refused)['errors'], [{
+        pointer: '/secret',
+        detail: `must be a key of at least 24 bytes, not ${length}: leave it out, and one is made`,
+      }]);
+    }
+    for (const [name, secret] of [
+      ['acme', 'x'.repeat(24)], ['svix', `whsec_${'B'.repeat(32)}`], ['github', 'short'],
+    ] as const) {
+      const rotated = await writer('POST', `${HOOKS}/${name}/rotate-secret`, { secret });
+      assert.equal(rotated.status, 200, rotated.text);
+    }
+    const rotated = await operator('POST', `${HOOKS}/acme/rotate-secret`,
+      { secret: 'mine', force: true });
+    assert.equal(rotated.status, 200, rotated.text);
+  }));
+
 test('a customer rotates his secret, sends a test, has what he missed, and cancels', () =>
   inWorld({ ...TWO, slow: { retrySchedule: [3600] } },
     async ({ customer, operator, target, server }) => {

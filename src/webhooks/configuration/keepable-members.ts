@@ -6,3 +6,13 @@
 export const KEEPABLE_MEMBERS = [
   'secret', 'targetUrl', 'headers', 'description', 'rate', 'maxInFlight',
 ] as const;
+
+/** Stands for all of them on the command line. */
+const ALL = 'all';
+
+export const KEEP_VALUES = [...KEEPABLE_MEMBERS, ALL] as const;
+
+/** Lists the members that the values of `--keep` name. */
+export function listKeptMembers(values: readonly string[]): readonly string[] {
+  return values.includes(ALL) ? KEEPABLE_MEMBERS : values;
+}

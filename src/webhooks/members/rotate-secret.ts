@@ -169,6 +169,8 @@ type SecretOwner = {
     readonly rule: BoundRule;
     /** Finds how the caller sees the webhook; null: whole. */
     readonly findView: (exchange: Exchange) => Pick<ListedView, 'show'> | null;
+    /** Stands in place of the other where the token of the caller is bound. */
+    readonly findProblem: (webhook: JsonObject, secret: string) => string | null;
   };
   /** Whether the previous secret can be valid beside the current one. Absent: always. */
   readonly canOverlap?: (webhook: JsonObject) => boolean;
@@ -226,12 +228,14 @@ export function rotationRoute(owner: SecretOwner): HttpRoute {
       const input = keepSecrets(inputSchema, parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {}), null, 'add');
       const view = bound?.findView(exchange) ?? null;
+      const checkedOwner = view === null || bound === undefined ? owner
+        : { ...owner, findProblem: bound.findProblem };
       const bytes = createSecretBytes();
       // The answer shows none of the stored secrets: the new one is kept for it here.
       let secret = '';
       const representation = await logWrite(exchange, noun, (options) =>
         records.changeServiceMembers(exchange.params[0] ?? '', (stored, nowMs) => {
-          const after = rotate(owner, stored, input, bytes, nowMs);
+          const after = rotate(checkedOwner, stored, input, bytes, nowMs);
           secret = String(after['secret']);
           return after;
         }, options));

@@ -34,7 +34,8 @@ import {
   sendingSchema, sendResultSchema, type SendOptions, type SendResult,
 } from './send-options.ts';
 import {
-  canHoldPrevious, chooseOutgoingSecretShape, findDialectSecretProblem,
+  canHoldPrevious, chooseOutgoingSecretShape, findChosenSecretProblem,
+  findDialectSecretProblem,
 } from './signing-member.ts';
 import {
   createTriggerTest, type OutgoingWebhookIndex, type ReadyOutgoingWebhook,
@@ -70,7 +71,10 @@ export function outgoingRoutes(services: OutgoingServices): readonly HttpRoute[]
     rotationRoute({
       resource: outgoingResource, records, chooseShape: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
-      bound: { rule: { scope: 'write', subject: 'webhook' }, findView },
+      bound: {
+        rule: { scope: 'write', subject: 'webhook' }, findView,
+        findProblem: findChosenSecretProblem,
+      },
     }),
     collectionRoute(outgoingResource, records, {
       ...webhookListView(health, 'outgoing', webhooks,

@@ -58,7 +58,7 @@ export function isStandardSecret(secret: string): boolean {
 }
 
 /** A secret not in the form of Standard Webhooks is its own key. */
-function decodeKey(secret: string): Buffer {
+export function decodeKey(secret: string): Buffer {
   return isStandardSecret(secret)
     ? Buffer.from(normalizeStandardSecret(secret).slice(PREFIX.length), 'base64')
     : Buffer.from(secret, 'utf8');

@@ -26,7 +26,7 @@ import { createSigningKey, formatPublicKey, SEED_PREFIX } from '../senders/signi
 import { canHoldSeveral } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import type { Quirk } from '../senders/verification/verify.ts';
-import { SIGNATURE_HEADERS, findSecretProblem } from './outgoing-signature.ts';
+import { SIGNATURE_HEADERS, decodeKey, findSecretProblem } from './outgoing-signature.ts';
 
 const signingSchema = describeObject({
   kind: 'object',
@@ -219,6 +219,23 @@ export function findDialectSecretProblem(webhook: JsonObject, secret: string): s
     && secret.trim() === secret;
   return isSendable ? null
     : 'must have no control characters and no space at its ends: it is sent as it is';
+}
+
+// Standard Webhooks asks for 24 to 64 bytes; HMAC hashes a longer key.
+const KEY_BYTES_MIN = 24;
+
+/**
+ * The same for a secret that a customer gives. By Standard Webhooks its key must be long; other
+ * systems make the secrets of their dialects as they do.
+ */
+export function findChosenSecretProblem(webhook: JsonObject, secret: string): string | null {
+  const problem = findDialectSecretProblem(webhook, secret);
+  const isStandard = webhook['signing'] === undefined || findScheme(webhook)?.key === 'whsec';
+  if (problem !== null || !isStandard) return problem;
+  const { length } = decodeKey(secret);
+  return length >= KEY_BYTES_MIN ? null
+    : `must be a key of at least ${KEY_BYTES_MIN} bytes, not ${length}: leave it out, and one is `
+      + 'made';
 }
 
 export function canHoldPrevious(webhook: JsonObject): boolean {

@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
+import { listKeptMembers } from '../../../webhooks/configuration/keepable-members.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
@@ -26,7 +27,8 @@ export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const request: ApplyRequest = {
     path: args.get('file'), ...await readDocument(context), set: args.find('set'),
-    prune: args.has('prune'), noOverlap: args.has('no-overlap'), keep: args.all('keep'),
+    prune: args.has('prune'), noOverlap: args.has('no-overlap'),
+    keep: listKeptMembers(args.all('keep')),
   };
   // The plan names the modules that were loaded for it: they were checked with it.
   const moduleLines: string[] = [];

@@ -1,7 +1,7 @@
 /** The rows of the commands for the configuration as a file: `apply`, `config:*`. */
 import { flag, required, text } from '../../arguments/option-spec.ts';
 import type { OptionSpecs } from '../../arguments/option-spec.ts';
-import { KEEPABLE_MEMBERS } from '../../../webhooks/configuration/keepable-members.ts';
+import { KEEP_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
@@ -23,8 +23,8 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       'no-overlap': flag('end a secret that changes at once, not after a day beside the new one'),
       keep: {
         ...text('<member>', 'what stored outgoing webhooks keep, such as targetUrl; with secret '
-          + 'the one of a rotation'),
-        values: KEEPABLE_MEMBERS, isRepeatable: true,
+          + 'the one of a rotation; all: what a customer may change'),
+        values: KEEP_VALUES, isRepeatable: true,
       },
       yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, '
         + 'and to undo a rotation of a secret'),

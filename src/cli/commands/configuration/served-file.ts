@@ -8,6 +8,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
+import { listKeptMembers } from '../../../webhooks/configuration/keepable-members.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -96,7 +97,7 @@ export class ServedFile {
   async #apply(document: ResolvedDocument, logger: Logger): Promise<void> {
     const { args } = this.#context;
     assert(this.#client !== null);
-    const namedMembers = args.all('keep');
+    const namedMembers = listKeptMembers(args.all('keep'));
     // A rotation by the holder of a token must not keep all others from being served.
     const keepsSecretUnasked = !args.has('yes') && !namedMembers.includes('secret');
     const request = {

@@ -1,6 +1,6 @@
 /** The row of `serve`. */
 import { flag, text } from '../../arguments/option-spec.ts';
-import { KEEPABLE_MEMBERS } from '../../../webhooks/configuration/keepable-members.ts';
+import { KEEP_VALUES } from '../../../webhooks/configuration/keepable-members.ts';
 import type { CommandSpec } from '../command-context.ts';
 
 export const SERVE_COMMAND: CommandSpec = {
@@ -20,7 +20,7 @@ export const SERVE_COMMAND: CommandSpec = {
     'no-overlap': flag('with --apply: end a secret that changes at once'),
     keep: {
       ...text('<member>', 'with --apply: what stored outgoing webhooks keep; secret always is'),
-      values: KEEPABLE_MEMBERS, isRepeatable: true,
+      values: KEEP_VALUES, isRepeatable: true,
     },
     yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },

@@ -1,10 +1,12 @@
 /** The screen of outgoing webhooks: the state of each, and its events. */
 import { getJson } from '../../base/api-calls.ts';
 import { callerSession } from '../../base/caller-session.ts';
+import { h, type Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { createWebhookLabel } from '../../base/webhook-labels.ts';
 import { openWebhookList } from '../../parts/lists/webhook-list.ts';
+import { formatCondition } from '../../parts/forms/condition-text.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { lastFailure, webhookLabel, webhookState } from '../../parts/webhook-cells.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
@@ -34,7 +36,7 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
         title: 'Webhook', kind: 'main target',
         cell: (webhook) => webhookLabel(createWebhookLabel(webhook)),
       },
-      { title: 'State', cell: webhookState }, { title: 'Events', cell: formatTriggerEvents },
+      { title: 'State', cell: webhookState }, { title: 'Events', cell: eventsCell },
       { title: 'Last failure', kind: 'wide', cell: lastFailure },
       { title: 'Changed', kind: 'short extra', cell: ({ updatedAt }) => timeElement(updatedAt) },
     ],
@@ -43,4 +45,17 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
       'There is none yet. One that hears every change of a book:',
       'hookshelf outgoingwebhook:create --target-url https://… --trigger-event \'book.*\''],
   });
+}
+
+const CONDITION_LENGTH_MAX = 60;
+
+/** The events, and the beginning of the condition: without one a customer hears what all hear. */
+function eventsCell(webhook: OutgoingWebhook): Child {
+  const events = formatTriggerEvents(webhook);
+  if (webhook.when === undefined) return events;
+  const condition = formatCondition(webhook.when);
+  const start = condition.length <= CONDITION_LENGTH_MAX ? condition
+    : `${condition.slice(0, CONDITION_LENGTH_MAX)}…`;
+  return h('span', { title: `${events} when ${condition}` }, events, ' ',
+    h('span.place', `when ${start}`));
 }

@@ -388,10 +388,12 @@ test('with --keep a rotated secret and members changed by hand stay, and it is s
       ['incomingwebhook:rotate-secret', 'gh'],
       ['outgoingwebhook:update', 'crm', '--target-url', 'http://127.0.0.1:8/'],
     ]) assert.equal((await place.run(words)).code, 0);
-    assert.deepEqual(await apply(place, SHELF, ['--keep', 'secret', '--keep', 'targetUrl']), {
-      code: 0, stderr: '', stdout: 'incoming webhook gh keeps what is stored: secret\n'
-        + 'outgoing webhook crm keeps what is stored: targetUrl\n= 3 unchanged\n',
-    });
+    for (const keep of [['--keep', 'secret', '--keep', 'targetUrl'], ['--keep', 'all']]) {
+      assert.deepEqual(await apply(place, SHELF, keep), {
+        code: 0, stderr: '', stdout: 'incoming webhook gh keeps what is stored: secret\n'
+          + 'outgoing webhook crm keeps what is stored: targetUrl\n= 3 unchanged\n',
+      });
+    }
     const refused = await apply(place, SHELF, ['--keep', 'name']);
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /--keep must be one of secret, targetUrl, /);

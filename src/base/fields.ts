@@ -76,6 +76,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
     && !(value instanceof ExactNumber);
 }
 
+/** The objects among the elements of an array; none of any other value. */
+export function listObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
 /** Replaces each value of an object by `map` of it. */
 export function mapMembers(
   object: JsonObject, map: (value: JsonValue, name: string) => JsonValue,

@@ -82,6 +82,7 @@ function identifierRoute(
 
 // Looking at so many keys takes about 2 ms.
 const TURN_KEYS = 5000;
+const UUID_PART = /^[0-9a-f-]+$/;
 
 /**
  * Finds the identifier that equals `part` or has it as a name; else at most `matchesMax` UUIDs that
@@ -98,6 +99,8 @@ export async function findIdentifiers(
   };
   const exactMatch = resolveKey(collection, part);
   if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];
+  // No UUID begins or ends so: not all keys need be looked at.
+  if (!UUID_PART.test(part)) return [];
   const matches = await findByPrefix(collection, part, matchesMax, mayFind);
   for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
     if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();

@@ -1,5 +1,5 @@
 /**
- * One record of an import: `findMatch` says which book it is, `decideRecord` what becomes of it,
+ * One record of an import: `findMatch` says which book it is, `decideOutcome` what becomes of it,
  * and `storeRecord` does it. A transaction may run all of it again: it changes nothing but the
  * staged books and the marks, which catalog-import.ts clears before each run.
  */
@@ -49,17 +49,17 @@ const MATCHES_NAMED_MAX = 10;
 
 /** `newId` is that of a new book without an id of its own. */
 export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
-  const { outcome, markedId, json } = decideRecord(deps, record, newId);
+  const { outcome, markedId, json } = decideOutcome(deps, record, newId);
   if (markedId !== undefined) deps.marks?.add(markedId);
   if (markedId !== undefined && json !== undefined) deps.books.put(markedId, json);
   return outcome;
 }
 
 /** Reads the staged books and the marks, and changes neither. */
-function decideRecord(deps: StoreDeps, record: ImportRecord, newId: string): Decision {
+function decideOutcome(deps: StoreDeps, record: ImportRecord, newId: string): Decision {
   const match = findMatch(deps, record);
   switch (match.kind) {
-    case 'none': return decideNew(deps, record, newId, match.hasKeys);
+    case 'none': return decideUnmatched(deps, record, newId, match.hasKeys);
     case 'book': return decideMatched(deps, record, match.id);
     case 'merged': return {
       outcome: { id: match.id, outcome: 'unchanged', leftOut: [], isMerged: true },
@@ -114,7 +114,7 @@ function findByKeys(
   return [...ids].sort();
 }
 
-function decideNew(
+function decideUnmatched(
   { mode, nowMs }: StoreDeps, record: ImportRecord, newId: string, hasKeys: boolean,
 ): Decision {
   const id = record.id ?? newId;
@@ -132,25 +132,25 @@ function decideMatched(
   const isSameId = id === record.id;
   const isRepeated = !isSameId && marks?.has(id) === true;
   const isLeftAlone = mode.onMatch === 'skip' || (mode.isSameIdLeftAlone && isSameId);
-  const decide = (outcome: ImportedBook, json?: string): Decision =>
+  const createDecision = (outcome: ImportedBook, json?: string): Decision =>
     ({ outcome, markedId: id, ...json === undefined ? {} : { json } });
   if (isLeftAlone && !isRepeated) {
     const isKnown = mode.onMatch !== 'skip' && hasMembers(bytes, record.fields);
-    return decide({ id, outcome: isKnown ? 'unchanged' : 'exists', leftOut: [] });
+    return createDecision({ id, outcome: isKnown ? 'unchanged' : 'exists', leftOut: [] });
   }
   // A repeated book is never written. For `skip` too, the version that `update` would make tells
   // whether the record says something else (`repeated`) or nothing new (`exists`).
   const { before, members, isSame, leftOut, replacedNames } =
     createVersion(mode, id, bytes, record, isRepeated);
-  if (isSame) return decide({ id, outcome: isLeftAlone ? 'exists' : 'unchanged', leftOut });
-  if (isRepeated) return decide({ id, outcome: 'repeated', leftOut: [] });
+  if (isSame) return createDecision({ id, outcome: isLeftAlone ? 'exists' : 'unchanged', leftOut });
+  if (isRepeated) return createDecision({ id, outcome: 'repeated', leftOut: [] });
   const isReplaced = mode.onMatch === 'replace';
   const outcome: ImportedBook = {
     id, outcome: isReplaced ? 'replaced' : 'updated', leftOut,
     ...replacedNames.length === 0 ? {} : { replacedNames },
     ...mode.isVerbose ? { changes: nameChanges(before, members) } : {},
   };
-  return decide(outcome, isReplaced
+  return createDecision(outcome, isReplaced
     ? encodeBook(id, { ...record, fields: members }, bytes, nowMs)
     : encodeRecord(KEY, id, nextTimestamps(KEY, id, bytes, nowMs), members));
 }

@@ -7,7 +7,7 @@ import type { OptionSpec } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyCall } from '../lazy-commands.ts';
 import {
-  bookExportOptions, bookListOptions, duplicatesOptions, facetOptions, mergeOptions,
+  bookExportOptions, bookListOptions, bookMergeOptions, duplicatesOptions, facetOptions,
   statisticsOptions,
 } from '../route-options.ts';
 
@@ -112,7 +112,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'the id of the deleted book, or with those of its sources, are left alone from then on.',
     ],
     options: {
-      ...book, ...mergeOptions,
+      ...book, ...bookMergeOptions,
       fill: flag('take what the book lacks, keywords and shelves of both'),
     },
     examples: [

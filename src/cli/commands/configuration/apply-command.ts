@@ -5,8 +5,8 @@
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
 import { AppError } from '../../../base/errors.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
-import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { listObjects } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
@@ -69,7 +69,7 @@ function noteSecrets(
     kind === OUTGOING.resource.noun && (sign === '+' || members.includes('secret')))
     .map(({ name }) => name));
   const namesByNote = new Map<string, string[]>();
-  for (const webhook of listOutgoing(document)) {
+  for (const webhook of listObjects(document['outgoingWebhooks'])) {
     const { name, secret } = webhook;
     if (typeof secret !== 'string' || !changedNames.has(String(name))) continue;
     const note = OUTGOING.describeSecret?.(webhook, secret);
@@ -80,11 +80,6 @@ function noteSecrets(
     const nouns = names.length === 1 ? OUTGOING.resource.noun : OUTGOING.resource.plural;
     output.note(`${nouns} ${joinFirst(names)}: ${note}`);
   }
-}
-
-function listOutgoing({ outgoingWebhooks }: JsonObject): readonly JsonObject[] {
-  const webhooks: readonly JsonValue[] = Array.isArray(outgoingWebhooks) ? outgoingWebhooks : [];
-  return webhooks.filter(isJsonObject);
 }
 
 /** Notes which webhooks would have no condition, for callers who may read the tokens. */
@@ -105,7 +100,7 @@ async function noteForeseen(
 /** The webhooks as an apply leaves them, without regard to what it prunes. */
 function foresee(stored: readonly JsonObject[], document: JsonObject): readonly JsonObject[] {
   const idsByName = new Map(stored.map(({ name, identifier }) => [name, identifier]));
-  const given = listOutgoing(document).map((webhook) => {
+  const given = listObjects(document['outgoingWebhooks']).map((webhook) => {
     const { name = null } = webhook;
     return { ...webhook, identifier: idsByName.get(name) ?? name };
   });

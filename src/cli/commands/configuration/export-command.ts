@@ -1,5 +1,5 @@
 /** `config:export`: the configuration as a file for `apply`, without its secrets. */
-import { isJsonObject } from '../../../base/fields.ts';
+import { isJsonObject, listObjects } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { RECORD_KINDS } from '../../../webhooks/configuration/record-kinds.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
@@ -25,12 +25,10 @@ export async function exportConfiguration(context: CommandContext): Promise<void
 
 /** A line for each variable, in their order: `set GH_SECRET: secret of incoming webhook gh`. */
 function listVariables(document: JsonObject): readonly string[] {
-  return RECORD_KINDS.flatMap(({ member, noun, naming }) => {
-    const records = document[member];
-    return (Array.isArray(records) ? records : []).filter(isJsonObject).flatMap((record) =>
+  return RECORD_KINDS.flatMap(({ member, noun, naming }) =>
+    listObjects(document[member]).flatMap((record) =>
       findVariables(record, []).map(({ variable, place }) =>
-        `set ${variable}: ${place} of ${noun} ${formatValue(record[naming])}`));
-  });
+        `set ${variable}: ${place} of ${noun} ${formatValue(record[naming])}`)));
 }
 
 /** A variable that the document names, and the member whose value it is to hold. */

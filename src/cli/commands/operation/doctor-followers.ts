@@ -1,6 +1,6 @@
 /** The check of `doctor` for the copies that follow the running server. */
 import { isInForce } from '../../../access/token.ts';
-import { isJsonObject } from '../../../base/fields.ts';
+import { isJsonObject, listObjects } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { joinFirst } from '../../../base/text/error-message.ts';
 import { formatValue } from '../resource-commands.ts';
@@ -57,8 +57,4 @@ function describeUnusedTokens(tokens: unknown, nowMs: number): DoctorFinding {
   return warning('no copy has followed since the server began, though there is a token for it: '
     + joinFirst(names),
   'start data:follow on the other machine, or revoke the token');
-}
-
-function listObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

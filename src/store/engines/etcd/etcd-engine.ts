@@ -2,8 +2,7 @@
 import { systemClock } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
-import { filterObjects } from './etcd-request.ts';
+import { isJsonObject, listObjects } from '../../../base/fields.ts';
 import { Gateway } from './etcd-gateway.ts';
 import { ENVELOPE_BYTES } from './etcd-keys.ts';
 import type { EtcdOutcome } from './etcd-request.ts';
@@ -91,7 +90,7 @@ function isLeader(outcome: EtcdOutcome): boolean {
 
 async function describeDurability(gateway: Gateway): Promise<string> {
   const { members } = await gateway.sendRepeatable('/v3/cluster/member/list', {});
-  const votingMembers = filterObjects(members).filter(({ isLearner }) => isLearner !== true).length;
+  const votingMembers = listObjects(members).filter(({ isLearner }) => isLearner !== true).length;
   if (votingMembers < 2) {
     return 'a write is on the disk of the one etcd member, and is lost with it';
   }

@@ -6,7 +6,7 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
+import { isJsonObject, listObjects } from '../../../base/fields.ts';
 import { http, loadHttps } from '../../../base/node-modules.ts';
 import type { EtcdEndpoint } from './etcd-url.ts';
 
@@ -151,7 +151,7 @@ type KeyValue = {
  * are left out.
  */
 export function parseKeyValues(range: JsonFields): readonly KeyValue[] {
-  return filterObjects(range.kvs).map(({ key, value, mod_revision: revision }) => ({
+  return listObjects(range.kvs).map(({ key, value, mod_revision: revision }) => ({
     key: typeof key === 'string' ? key : '', revision: Number(revision),
     value: typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0),
   }));
@@ -159,15 +159,11 @@ export function parseKeyValues(range: JsonFields): readonly KeyValue[] {
 
 /** Returns the matches of each range in the response to a transaction, in the order of ranges. */
 export function parseRanges(transaction: JsonFields): readonly (readonly KeyValue[])[] {
-  return filterObjects(transaction.responses).flatMap(({ response_range: range }) =>
+  return listObjects(transaction.responses).flatMap(({ response_range: range }) =>
     isJsonObject(range) ? [parseKeyValues(range)] : []);
 }
 
 /** The revision of etcd's history as of the response. */
 export function parseRevision({ header }: JsonFields): number {
   return isJsonObject(header) ? Number(header.revision) : 0;
-}
-
-export function filterObjects(value: unknown): readonly JsonFields[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

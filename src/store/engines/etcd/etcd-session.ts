@@ -8,8 +8,8 @@ import { sleep } from '../../../base/clock.ts';
 import type { Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
-import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-request.ts';
+import { isJsonObject, listObjects } from '../../../base/fields.ts';
+import { parseKeyValues, parseRanges, parseRevision } from './etcd-request.ts';
 import { createEntryReader, trimBelow } from './etcd-entries.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import {
@@ -305,7 +305,7 @@ function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
         } }],
       });
       if (response.succeeded === true) return;
-      const [{ response_txn: noLogResponse } = {}] = filterObjects(response.responses);
+      const [{ response_txn: noLogResponse } = {}] = listObjects(response.responses);
       if (isJsonObject(noLogResponse) && noLogResponse.succeeded === true) return;
       throw new AppError('unavailable',
         `${gateway.address.name}: the log was trimmed past sequence `

@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
-import { isJsonObject } from '../../../../base/fields.ts';
+import { listObjects } from '../../../../base/fields.ts';
 import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
 import {
   CONFIGURATION_BYTES_MAX, DOCUMENT_BYTES_MAX, readBounded,
@@ -177,8 +177,7 @@ function formatPath(path: string, searchPath: string): string {
 
 /** A line to try each webhook that is enabled: a remark to the shell, as it runs the command. */
 function formatCalls({ document: { incomingWebhooks } }: Conversion): string[] {
-  const webhooks = (Array.isArray(incomingWebhooks) ? incomingWebhooks : []).filter(isJsonObject);
-  const calls = webhooks.filter(({ enabled }) => enabled !== false)
+  const calls = listObjects(incomingWebhooks).filter(({ enabled }) => enabled !== false)
     .map(({ pathSegment, secret }) => secret === undefined
       ? "# curl -H 'Content-Type: application/json' -d '{}' "
         + `http://127.0.0.1:8000/webhook/in/${String(pathSegment)}`

@@ -2,7 +2,7 @@
  * Converts what a hook answers into the `response` of a webhook. "There" is adnanh/webhook, which
  * answers a hook's message or the output of its command, with the hook's headers and statuses.
  */
-import { isJsonObject } from '../../../../base/fields.ts';
+import { listObjects } from '../../../../base/fields.ts';
 import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { BODILESS_STATUSES } from '../../../../webhooks/incoming/custom-response.ts';
@@ -81,9 +81,8 @@ export function isJsonAnswer(hook: JsonObject): boolean {
 
 /** The headers by name. As in adnanh/webhook the last of two of one name counts. */
 function readHeaders(list: JsonValue | undefined): JsonObject {
-  if (!Array.isArray(list)) return {};
   const headers = new Map<string, readonly [string, string]>();
-  for (const header of list.filter(isJsonObject)) {
+  for (const header of listObjects(list)) {
     const name = textOf(header['name']);
     headers.set(name.toLowerCase(), [name, textOf(header['value'])]);
   }

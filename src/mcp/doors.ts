@@ -1,7 +1,8 @@
 /**
- * The doors by which messages come in: `POST /mcp`, and `POST /api/mcp`, by which `hookshelf mcp`
- * passes on what it reads. The header of that says what its tools may do, at most what the token
- * may, and whether there was an `initialize` before: `scope=read; initialized`.
+ * The two endpoints for messages. `POST /mcp` is for all programs; by `POST /api/mcp` the command
+ * `hookshelf mcp` passes on the messages that it reads from stdin. The header of the second says
+ * what the tools may do, besides the limits of the token, and whether an `initialize` came before:
+ * `scope=read; initialized`.
  */
 
 export const MCP_PATH = '/mcp';

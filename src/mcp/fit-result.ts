@@ -1,6 +1,7 @@
 /**
  * Results of tools, of at most 64 KiB. Each has its object twice, as MCP wants it: as data and as a
- * text of JSON. Of what is too long a piece is answered, and a text of its own says how to go on.
+ * text of JSON. An object that is too long is answered in pieces: a text beside each piece says how
+ * to go on.
  */
 import { encodeJson } from '../base/json/encode.ts';
 import type { JsonObject } from '../base/schema.ts';
@@ -19,8 +20,8 @@ export function toContent(text: string): JsonObject {
   return { type: 'text', text };
 }
 
-/** How many times as long as it may be a result with the object would be. */
-export function overflow(value: JsonObject): number {
+/** The length of a result with the object, as a part of the allowed length; above 1: too long. */
+export function computeFillRatio(value: JsonObject): number {
   const text = encodeJson(value);
   // The text stands in JSON once more, with its quotes escaped.
   return (Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(text)))
@@ -34,7 +35,7 @@ export function overflow(value: JsonObject): number {
 export function cutAnswer(
   value: JsonObject, from: number,
 ): { readonly value: JsonObject; readonly end: number | null } {
-  if (from === 0 && overflow(value) <= 1) return { value, end: null };
+  if (from === 0 && computeFillRatio(value) <= 1) return { value, end: null };
   const { text = null, ...others } = value;
   const whole = typeof text === 'string' ? text : encodeJson(value);
   const name = typeof text === 'string' ? 'text' : 'json';
@@ -46,7 +47,7 @@ export function cutAnswer(
       ...name === 'text' ? others : {}, from, total: whole.length, [name]: piece,
     };
     const end = from + piece.length;
-    if (overflow(cut) <= 1) return { value: cut, end: end < whole.length ? end : null };
+    if (computeFillRatio(cut) <= 1) return { value: cut, end: end < whole.length ? end : null };
     length *= 0.8;
   }
 }

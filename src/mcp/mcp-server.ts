@@ -1,4 +1,7 @@
-/** Serves messages of the Model Context Protocol, as JSON or as event streams. */
+/**
+ * Serves messages of the Model Context Protocol. A message is answered as JSON, or as an event
+ * stream if its tool tells its progress and the caller wants to know it.
+ */
 import type { RequestListener } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -68,31 +71,33 @@ export class McpServer {
 
   async serve(exchange: Exchange): Promise<void> {
     const request = readMessage(await exchange.readJsonBytes());
+    // A notification has no answer.
     if (request === null) return exchange.send(202, []);
     if (isRpcError(request)) return sendAnswer(exchange, request.id, request);
     const { transport, scope } = readTransport(exchange);
     const era = findEra(request, transport);
     if (typeof era === 'object') return sendAnswer(exchange, request.id, era);
-    const gone = new AbortController();
-    const abort = (): void => gone.abort();
+    const call = new AbortController();
+    const abort = (): void => call.abort();
     const { response, request: { socket } } = exchange;
-    this.#calls.add(gone);
+    this.#calls.add(call);
     response.once('close', abort);
-    // A client may end its side and still read, but nobody waits who has.
-    const isWait = this.#findTool(request)?.tellsProgress === true;
-    if (isWait) socket.once('end', abort);
+    // A client may end its side of the connection and still read the answer at once, but a client
+    // that has ended it does not wait for a tool that takes long.
+    const takesLong = this.#findTool(request)?.tellsProgress === true;
+    if (takesLong) socket.once('end', abort);
     const context = {
       caller: this.#options.createCaller(exchange, scope), clock: this.#options.clock,
-      api: this.#createApi(exchange), signal: gone.signal,
+      api: this.#createApi(exchange), signal: call.signal,
     };
     const answer: AnswerCall = (tellProgress) =>
       this.#answer(exchange, request, era, { ...context, tellProgress });
     try {
-      const token = isWait ? readProgressToken(exchange, request) : null;
+      const token = takesLong ? readProgressToken(exchange, request) : null;
       if (token === null) sendAnswer(exchange, request.id, await answer(() => {}));
       else await this.#stream(exchange, request.id, answer, token);
     } finally {
-      this.#calls.delete(gone);
+      this.#calls.delete(call);
       // The connection may be used again.
       socket.off('end', abort);
     }
@@ -112,7 +117,7 @@ export class McpServer {
   }
 
   #findTool({ method, params: { name } }: RpcRequest): Tool | undefined {
-    return method === 'tools/call' ? this.#tools.find((one) => one.name === name) : undefined;
+    return method === 'tools/call' ? this.#tools.find((tool) => tool.name === name) : undefined;
   }
 
   async #stream(
@@ -191,7 +196,7 @@ function sendAnswer(
   exchange.send(status, JSON_HEADERS, encodeJson(toResponse(id, answer)));
 }
 
-/** `id` is undefined where the request has none that is one. */
+/** `id` is undefined if the message has none, or none that is valid. */
 function toResponse(
   id: RpcRequest['id'] | undefined, answer: JsonObject | RpcError,
 ): JsonObject {

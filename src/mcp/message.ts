@@ -23,7 +23,7 @@ export type RpcRequest = {
 export type RpcError = {
   readonly status: number; readonly code: number; readonly message: string;
   readonly data?: JsonObject;
-  /** Of a message that is no request, if it has one. */
+  /** The id of a message that is no valid request, if the message has one. */
   readonly id?: RpcRequest['id'];
 };
 

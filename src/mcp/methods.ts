@@ -43,7 +43,7 @@ const SERVER_INFO = { name: 'hookshelf', version: VERSION };
 const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
 const MANUAL_URI = 'hookshelf://manual/';
 const MARKDOWN = 'text/markdown';
-/** The code of the old era for a resource that there is not. */
+/** The code of the old era for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32002;
 
 const METHODS: Readonly<Record<string, ProtocolMethod>> = {
@@ -101,9 +101,9 @@ async function callTool(
   { params: { name, arguments: args = {} }, tools, context }: MethodCall,
 ): Promise<JsonObject | RpcError> {
   const { caller } = context;
-  const tool = tools.find((one) => one.name === name);
+  const tool = tools.find((each) => each.name === name);
   if (tool === undefined || !isJsonObject(args)) {
-    const names = tools.filter((one) => caller.mayCall(one)).map((one) => one.name);
+    const names = tools.filter((each) => caller.mayCall(each)).map((each) => each.name);
     return rpcError(INVALID_PARAMS, tool === undefined
       ? `there is no such tool${suggestName(String(name), names)}`
       : '`arguments` must be an object');
@@ -134,13 +134,13 @@ function readResource({ params: { uri }, era, manual }: MethodCall): JsonObject 
 }
 
 function getPrompt({ params: { name, arguments: args = {} } }: MethodCall): JsonObject | RpcError {
-  const prompt = PROMPTS.find((one) => one.name === name);
+  const prompt = PROMPTS.find((each) => each.name === name);
   if (prompt === undefined || !isJsonObject(args)) {
     return rpcError(INVALID_PARAMS, prompt === undefined
       ? 'there is no such prompt: prompts/list has all' : '`arguments` must be an object');
   }
-  const missing = prompt.arguments.find((one) =>
-    one.required && typeof args[one.name] !== 'string');
+  const missing = prompt.arguments.find((argument) =>
+    argument.required && typeof args[argument.name] !== 'string');
   if (missing !== undefined) return rpcError(INVALID_PARAMS, `\`${missing.name}\` is missing`);
   const text = prompt.text.replace(/\{(\w+)\}/g, (_, key: string) => String(args[key] ?? ''));
   return {

@@ -23,7 +23,7 @@ const PAGE_ARGUMENTS: ToolArguments = {
 };
 
 /** Arguments by name; a parameter goes before a member of the body with the same name. */
-export function argumentsOf(route: HttpRoute): ToolArguments {
+export function deriveArguments(route: HttpRoute): ToolArguments {
   const { parameters = [], body } = route;
   const args: Record<string, ToolArgument> = {};
   for (const { name, in: place, ...parameter } of parameters) {
@@ -51,10 +51,11 @@ function isList({ responses }: HttpRoute): boolean {
 export async function callRoute(
   api: CallerApi, route: HttpRoute, caller: ToolCaller, args: JsonObject, signal: AbortSignal,
 ): Promise<JsonObject> {
-  const specs = argumentsOf(route);
+  const specs = deriveArguments(route);
   checkArguments(specs, caller, args);
   checkFixedMembers(route, caller, args);
   const { limit = PAGE_ITEMS, cursor = '0', ...others } = args;
+  // A route without pages answers its whole list, of which a page is cut here.
   const hasPages = route.parameters?.some(({ name }) => name === 'limit') === true;
   const pageArguments = hasPages ? { limit, ...args } : others;
   const response = await api.open(
@@ -92,7 +93,7 @@ function describeBytes(mediaType: string, bytes: Buffer): JsonObject {
   return { mediaType, bytes: bytes.length, isText, ...isText ? { text } : {} };
 }
 
-/** The route itself checks values. */
+/** Checks the names of arguments, and the rights that they need; the route checks their values. */
 export function checkArguments(specs: ToolArguments, caller: ToolCaller, args: JsonObject): void {
   for (const name of Object.keys(args)) {
     const argument = Object.hasOwn(specs, name) ? specs[name] : undefined;
@@ -112,7 +113,7 @@ export function checkArguments(specs: ToolArguments, caller: ToolCaller, args: J
 
 /** Throws `forbidden` where members are missing that callers of the route's scope have to send. */
 function checkFixedMembers(route: HttpRoute, caller: ToolCaller, args: JsonObject): void {
-  const members = Object.entries(toolOf(route).body);
+  const members = Object.entries(getToolRow(route).body);
   if (members.every(([name, value]) => args[name] === value) || caller.mayCall(ADMIN)) return;
   const missing = members.map(([name, value]) => `\`${name}: ${String(value)}\``).join(', ');
   throw new AppError('forbidden', `without ${missing} this needs the scope admin`);
@@ -131,24 +132,24 @@ function buildCall(
       continue;
     }
     const values = kind === 'array' && Array.isArray(value) ? value : [value];
-    if (values.some((one) => Array.isArray(one) || isJsonObject(one))) {
+    if (values.some((each) => Array.isArray(each) || isJsonObject(each))) {
       throw malformed(`\`${name}\` must be a ${kind}`);
     }
     if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
-    else for (const one of values) {
-      if (one !== null) query.append(name, String(one));
+    else for (const each of values) {
+      if (each !== null) query.append(name, String(each));
     }
   }
   const { mediaTypes: [bodyType = JSON_TYPE] } = route.body ?? { mediaTypes: [] };
   return {
-    method: METHODS.find((one) => one === route.method) ?? 'GET', signal,
+    method: METHODS.find((method) => method === route.method) ?? 'GET', signal,
     path: query.size === 0 ? path : `${path}?${query}`,
     ...route.body === undefined ? {} : { headers: { 'content-type': bodyType }, body: members },
   };
 }
 
-/** What the row says of the tool, with its defaults. */
-export function toolOf(
+/** The part of a route's row that describes its tool, with the defaults. */
+export function getToolRow(
   { method, tool }: HttpRoute,
 ): Pick<RouteTool, 'verb' | 'summary'> & {
   readonly isReadOnly: boolean; readonly body: JsonObject;

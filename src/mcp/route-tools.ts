@@ -1,4 +1,4 @@
-/** Tools made of routes, and the two that reach the routes without a tool. */
+/** Tools made of routes, and the two tools that reach every other route. */
 import { AppError } from '../base/errors.ts';
 import { isCount, isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
@@ -6,12 +6,12 @@ import { suggestName } from '../base/text/error-message.ts';
 import { createSchemas } from '../server/documents/openapi-schema.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { malformed } from '../server/query.ts';
-import { cutAnswer, overflow } from './fit-result.ts';
-import { TEXT, argumentsOf, callRoute, toolOf } from './route-call.ts';
+import { cutAnswer, computeFillRatio } from './fit-result.ts';
+import { TEXT, deriveArguments, callRoute, getToolRow } from './route-call.ts';
 import type { Tool, ToolAnswer, ToolArgument, ToolContext } from './tool.ts';
 
 const PREFIX = '/api/';
-/** Their routes are for pages, copies of the data, and this machine. */
+/** Scopes whose routes are for pages, copies of the data, and this machine. */
 const CLOSED: readonly string[] = ['public', 'follow', 'control'];
 const VERBS: Readonly<Record<string, string>> = {
   POST: 'create', PATCH: 'update', PUT: 'replace', DELETE: 'delete',
@@ -32,8 +32,9 @@ export function makeRouteTools(routes: readonly HttpRoute[]): readonly Tool[] {
 
 function makeRouteTool(route: HttpRoute): Tool {
   const { method, access, bound } = route;
-  const { body, isReadOnly, summary = route.summary } = toolOf(route);
-  const visible = Object.entries(argumentsOf(route)).filter(([name]) => !Object.hasOwn(body, name));
+  const { body, isReadOnly, summary = route.summary } = getToolRow(route);
+  const visible = Object.entries(deriveArguments(route))
+    .filter(([name]) => !Object.hasOwn(body, name));
   return {
     name: nameOf(route), access, ...bound === undefined ? {} : { bound }, isReadOnly,
     isDestructive: method !== 'POST', description: summary,
@@ -48,7 +49,7 @@ function nameOf(route: HttpRoute): string {
   const last = steps.at(-1) ?? '{}';
   const read = steps.length === 0 && route.responses[0]?.schema?.kind === 'array' ? 'list' : 'get';
   const usual = last.startsWith('{') ? VERBS[route.method] ?? read : last;
-  return `${collection}_${toolOf(route).verb ?? usual}`;
+  return `${collection}_${getToolRow(route).verb ?? usual}`;
 }
 
 /** An argument of a tool that no route has. */
@@ -111,7 +112,7 @@ function describeRoute(route: HttpRoute): JsonObject {
   const { operationId, method, path, access, summary, responses } = route;
   const schemas = createSchemas();
   const form = route.body?.isPatch === true ? 'patch' : 'body';
-  const entries = Object.entries(argumentsOf(route));
+  const entries = Object.entries(deriveArguments(route));
   const [{ schema: answer = undefined, description = '' } = {}] = responses;
   const described = {
     route: operationId, method, path, scope: access, summary,
@@ -141,16 +142,17 @@ async function answerCall(
     throw malformed(`\`from\` is for calls that only read, and ${operationId} would act again`);
   }
   let value = await callRoute(api, route, caller, args, signal);
-  // A shorter page has a cursor to the rest, which a page that is cut would not have.
+  // A page that is too long is asked for with fewer items: it then has a cursor to the rest, which
+  // a page that is cut would lack.
   while (isRepeatable) {
     const { items } = value;
     if (!Array.isArray(items) || items.length <= 1) break;
-    const excess = overflow(value);
-    if (excess <= 1) break;
-    const limit = Math.max(1, Math.floor(items.length * 0.8 / excess));
+    const fillRatio = computeFillRatio(value);
+    if (fillRatio <= 1) break;
+    const limit = Math.max(1, Math.floor(items.length * 0.8 / fillRatio));
     value = await callRoute(api, route, caller, { ...args, limit }, signal);
   }
-  const fixedMembers = Object.entries(toolOf(route).body)
+  const fixedMembers = Object.entries(getToolRow(route).body)
     .map(([name, member]) => `, ${name}: ${JSON.stringify(member)}`).join('');
   // The arguments may hold secrets, and are not repeated.
   return cut({ value, origin: `${method} ${path}` }, from, isRepeatable
@@ -159,11 +161,11 @@ async function answerCall(
 
 /** Whether a call with these arguments may be repeated for the rest of its answer. */
 function changesNothing(route: HttpRoute, args: JsonObject): boolean {
-  const { isReadOnly, body } = toolOf(route);
+  const { isReadOnly, body } = getToolRow(route);
   return isReadOnly && Object.entries(body).every(([name, member]) => args[name] === member);
 }
 
-/** `call` gets the rest; null: it would act again. */
+/** `call` says how to get the rest; null: nothing may, as the call would act again. */
 function cut(answer: ToolAnswer, from: JsonValue = 0, call: string | null): ToolAnswer {
   if (!isCount(from)) throw malformed('`from` must be an integer from 0 on');
   const { value, end } = cutAnswer(answer.value, from);

@@ -30,9 +30,9 @@ export type ToolArgument = {
   readonly schema: Schema;
   readonly description?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** Whether the list of tools has no sentence for it. */
+  /** Whether the list of tools has no sentence for the argument. */
   readonly isBrief?: boolean;
-  /** What it needs, where the tool needs less. */
+  /** The scope that the argument needs, where the tool needs less. */
   readonly access?: HttpRoute['access'] | undefined;
 };
 
@@ -61,7 +61,7 @@ export type ToolContext = {
 
 export type ToolAnswer = {
   readonly value: JsonObject;
-  /** The route that gave it; null: it is all our own. */
+  /** The route that answered; null: others have written nothing of the answer. */
   readonly origin: string | null;
   readonly notes?: readonly string[];
 };
@@ -70,7 +70,7 @@ const LIST_BYTES_MAX = 23_700;
 const WRITING: readonly AccessRule[] = [
   { access: 'emit' }, { access: 'write', bound: { scope: 'resend' } },
 ];
-/** Of the sentences for arguments; the longest that fit are taken. */
+/** Lengths of the sentences for arguments: the longest with which the list fits is taken. */
 const SENTENCE_LENGTHS = [80, 70, 60, 50, 45, 40, 35, 30, 25, 20, 0];
 
 /**

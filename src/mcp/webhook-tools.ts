@@ -5,8 +5,8 @@ import { isCount, isJsonObject } from '../base/fields.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { malformed } from '../server/query.ts';
-import { overflow } from './fit-result.ts';
-import { METHODS, TEXT, argumentsOf, callRoute } from './route-call.ts';
+import { computeFillRatio } from './fit-result.ts';
+import { METHODS, TEXT, deriveArguments, callRoute } from './route-call.ts';
 import { makeArgument } from './route-tools.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
@@ -31,7 +31,7 @@ export function makeWebhookTools(
 }
 
 function makeWaitTool(list: HttpRoute, hasServer: boolean): Tool {
-  const { limit: _limit, cursor: _cursor, ...filters } = argumentsOf(list);
+  const { limit: _limit, cursor: _cursor, ...filters } = deriveArguments(list);
   let waitCount = 0;
   return {
     name: 'requests_wait', access: list.access, isReadOnly: true, isDestructive: false,
@@ -55,7 +55,7 @@ function makeWaitTool(list: HttpRoute, hasServer: boolean): Tool {
       const { request, after } = await waitForRequest(context, list, args)
         .finally(() => waitCount -= 1);
       return {
-        value: overflow({ request }) > 1 ? { request: { id: after } } : { request },
+        value: computeFillRatio({ request }) > 1 ? { request: { id: after } } : { request },
         origin: request === null ? null : `${list.method} ${list.path}`,
         notes: after === '' ? [] : [`Go on with after: ${JSON.stringify(after)}`],
       };
@@ -82,7 +82,7 @@ async function waitForRequest(
     callRoute(api, route, caller, query, signal);
   const { hook = null } = filters;
   const findNewest = async (): Promise<string> => idOf(itemsOf(await list({ hook, limit: 1 }))[0]);
-  // Wrong filters are told at once.
+  // Throws for wrong filters before anything waits.
   await list({ ...filters, limit: 1 });
   const start = after === null ? await findNewest() : String(after);
   const startMs = clock.monotonicMs();
@@ -91,7 +91,7 @@ async function waitForRequest(
   for (;;) {
     const elapsedS = (clock.monotonicMs() - startMs) / 1000;
     const newest = await findNewest();
-    // The filters are asked when there is something new.
+    // The filters are asked only when a request has come.
     const request = newest > seen ? await findFirst(list, filters, start) : null;
     seen = newest;
     if (request !== null) return { request, after: idOf(request) };
@@ -136,7 +136,7 @@ const ADDRESS_NOTE = 'allowedAddresses was not checked, as this call has not the
   + 'sender: incoming_webhooks_diagnose with `client` checks one';
 
 function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
-  const { handshake: _handshake, ...shown } = argumentsOf(sampleRoute);
+  const { handshake: _handshake, ...shown } = deriveArguments(sampleRoute);
   return {
     name: 'webhook_try', access: sampleRoute.access, isReadOnly: false, isDestructive: false,
     description: 'Send an incoming webhook a sample of its sender: says which check failed, and '
@@ -149,7 +149,7 @@ function makeTryTool(sampleRoute: HttpRoute, diagnoseRoute: HttpRoute): Tool {
       if (method === undefined || !isJsonObject(headers)) {
         throw new AppError('conflict', 'such a request is not sent from here');
       }
-      // Before it is sent: a request that has come already is a duplicate.
+      // Before the sample is sent: afterwards it would be diagnosed as a duplicate.
       const { failedCheck = null, checks = [] } = await callRoute(api, diagnoseRoute, caller, {
         identifier: args['identifier'] ?? '', method, url: path ?? '', headers, body: body ?? '',
       }, signal);

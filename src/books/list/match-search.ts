@@ -6,11 +6,12 @@
  *   check       the conditions that no index has answered
  *   sink        a page, a whole answer (find-books.ts); facets, suggestions, duplicates
  *
- * **Changes.** The indexes may know a book as it was; such slots are unsettled (open-search.ts). A
- * source by indexes passes over them, and the loop looks at their books in the end. A book that the
- * sink has taken is not looked at again, even if it changes. So a book that does not change is
- * found as it is, and one that changes is found once at most, as it was at some time while the
- * query ran. All books as a source can be relied on without an index: they are the scan.
+ * **Changes.** The indexes may know a book as it was; its slot is unsettled (open-search.ts). A
+ * source by indexes passes over unsettled slots, and the loop looks at their books in the end. The
+ * source of all books, the scan, relies on no index: it looks at each book when it comes to it. A
+ * book that the sink has taken is not looked at again, even if it changes. So a book that does not
+ * change is found as it is, and a book that changes is found once at most, as it was at some time
+ * while the query ran.
  *
  * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
  * between two turns when nobody waits any more; it holds nothing that needs closing.
@@ -66,6 +67,9 @@ export interface MatchSink {
 
 type SearchEnd = 'looks-exhausted' | { readonly total: number };
 
+/** `late`: the slot is unsettled, and the source has ended. */
+type SlotState = 'settled' | 'unsettled' | 'late';
+
 const LOOKS_PER_STEP = 4096;
 // The work between two looks at the clock: as much as to read some 20 books.
 const WORK_PER_YIELD = 32;
@@ -89,16 +93,17 @@ export function* findMatches(
   if (isExhausted) return 'looks-exhausted';
   // All books have been looked at, whether they are settled or not.
   if (source.kind === 'books') return { total: taker.count };
-  const countBefore = taker.count;
+  const sourceCount = taker.count;
   const missedCount = yield* takeUnsettled(search, taker);
   if (source.kind === 'slots') return { total: taker.count };
-  return { total: countInOrder(search, missedCount, taker.count - countBefore) };
+  return { total: countInOrder(search, missedCount, taker.count - sourceCount) };
 }
 
 /**
- * Counts the matches of an order. It may have ended early, so that the books that it gave say
- * nothing: the slots that matched at the start count, less those that changed before their books
- * were taken, and the matches among the unsettled slots. Without a set of slots all books match.
+ * Counts the matches of an order. The order may have ended early, so the number of books that it
+ * gave says nothing. `slotCount` slots matched at the start; `missedCount` of them changed before
+ * their books were taken; `lateCount` books of unsettled slots match now. Without a set of slots
+ * all books match.
  */
 function countInOrder(
   { collection, slots, slotCount }: MatchSearch, missedCount: number, lateCount: number,
@@ -115,40 +120,45 @@ function* takeFromSource(
 ): Steps<boolean> {
   const isSettled = (slot: number): boolean =>
     !isIndexed || (unsettled?.has(slot) !== true && !changedSlots.has(slot));
-  // Most slots that do not match are told by their bit alone.
+  // The bit is asked first: most slots that do not match are told by it alone.
   const mayMatch = (slot: number): boolean => slots?.has(slot) !== false;
-  const acceptsOfBooks = (slot: number): boolean => mayMatch(slot) || !isSettled(slot);
-  const acceptsSettled = (slot: number): boolean => mayMatch(slot) && isSettled(slot);
+  const acceptsInScan = (slot: number): boolean => mayMatch(slot) || !isSettled(slot);
+  const acceptsByIndex = (slot: number): boolean => mayMatch(slot) && isSettled(slot);
   const { walk, kind, looksTotalMax = Infinity } = source;
   const isScan = kind === 'books';
-  const accepts = isScan ? acceptsOfBooks : acceptsSettled;
+  const accepts = isScan ? acceptsInScan : acceptsByIndex;
+  let isWanted = true;
   // Only an order ends when the sink has enough: of other sources each match is counted.
-  for (let isWanted = true; isWanted || kind !== 'order';) {
+  while (isWanted || kind !== 'order') {
     const slot = walk.next(accepts, LOOKS_PER_STEP);
     if (slot === WALK_END) return false;
     if ((walk.looks ?? 0) > looksTotalMax) return true;
-    if (slot !== WALK_PAUSE) isWanted = taker.take(slot, !isScan || isSettled(slot));
+    if (slot !== WALK_PAUSE) {
+      isWanted = taker.take(slot, isScan && !isSettled(slot) ? 'unsettled' : 'settled');
+    }
     if (taker.takeTurnEnd() || slot === WALK_PAUSE) yield;
   }
   return false;
 }
 
 /**
- * Looks at the unsettled slots, behind the source. Returns how many of the slots that matched at
- * the start have changed before their books were taken. A slot that changes meanwhile comes last.
+ * Looks at the unsettled slots once the source has ended: at those that have not changed since the
+ * start, then at those that have, to which a change meanwhile adds its slot. Returns how many of
+ * the slots that matched at the start have changed before their books were taken.
  */
 function* takeUnsettled(
   { slots, unsettled, isIndexed, changes: { changedSlots } }: MatchSearch, taker: MatchTaker,
 ): Steps<number> {
   for (let slot = unsettled?.next(0) ?? -1; slot >= 0; slot = unsettled?.next(slot + 1) ?? -1) {
     if (changedSlots.has(slot)) continue;
-    taker.takeLate(slot);
+    taker.take(slot, 'late');
     if (taker.takeTurnEnd()) yield;
   }
   let missedCount = 0;
   for (const slot of isIndexed ? changedSlots : []) {
+    // Before the late look, which takes the book if it still matches.
     if (slots?.has(slot) === true && !taker.hasTaken(slot)) missedCount += 1;
-    taker.takeLate(slot);
+    taker.take(slot, 'late');
     if (taker.takeTurnEnd()) yield;
   }
   return missedCount;
@@ -162,6 +172,10 @@ class MatchTaker {
   readonly #sink: MatchSink;
   readonly #check: ReturnType<typeof createBookCheck>;
   readonly #textWork: number;
+  /**
+   * Whether a slot may come twice: from an index and, if it changes, as an unsettled slot; or in a
+   * scan, if its book was deleted and a new book, whose id is still to come, got its place.
+   */
   readonly #mayComeTwice: boolean;
   /** The slots of the books that the sink has taken: few of an order, perhaps all of others. */
   readonly #takenSlots: Pick<BitSet, 'has'> & { add(slot: number): unknown };
@@ -190,20 +204,13 @@ class MatchTaker {
   }
 
   /**
-   * Looks at the book of a slot, and has the sink take it if it matches. The indexes know the book
-   * of a settled slot as it is. Returns whether the sink wants further books of the source.
+   * Looks at the book of a slot, and has the sink take it if it matches. Returns whether the sink
+   * wants further books of the source.
    */
-  take(slot: number, isSettled: boolean): boolean {
-    return this.#take(slot, isSettled, false);
-  }
-
-  /** Looks at the book of an unsettled slot, once the source has ended. */
-  takeLate(slot: number): void {
-    this.#take(slot, false, true);
-  }
-
-  #take(slot: number, isSettled: boolean, isLate: boolean): boolean {
+  take(slot: number, state: SlotState): boolean {
     const { collection, isExact, areTermsKnown, changes: { deletedSlots } } = this.#search;
+    const isSettled = state === 'settled';
+    const isLate = state === 'late';
     const isMatch = isExact && isSettled;
     const bytes = isMatch && !this.#sink.readsBooks ? NO_BOOK : collection.bytesAt(slot);
     this.#work += bytes === NO_BOOK ? SLOT_WORK : 1 + (bytes?.length ?? 0) / BYTES_PER_WORK;

@@ -397,13 +397,15 @@ function countWithin(submissions: readonly StagedSubmission[], bytesMax: number)
   return submissions.length;
 }
 
-const TURNS_MAX = 8;
+/** The window closes after so many turns of the event loop in a row without a new transaction. */
 const QUIET_TURNS = 2;
-const BATCH_BYTES_MAX = 4 << 20;
+/** It closes after so many turns in any case. */
+const TURNS_MAX = 8;
+/** It closes once the batch has so many bytes. A batch may be larger: one turn may bring more. */
+const WINDOW_BYTES_MAX = 4 << 20;
 
 /**
- * Decides when a batch has gathered enough: after two turns of the loop in a row without a new
- * transaction, at the latest after eight turns. It sets no timer.
+ * Decides when a batch has gathered enough transactions to be written. It sets no timer.
  *
  * Without the window 64 connections fall into cohorts that take turns. With one quiet turn they
  * still do, as the question is asked before the request bodies of the same turn arrive: that made a
@@ -424,7 +426,7 @@ export class BatchWindow {
     this.#turns += 1;
     this.#quietTurns = transactions === this.#lastCount ? this.#quietTurns + 1 : 0;
     const isOver = this.#quietTurns >= QUIET_TURNS || this.#turns >= TURNS_MAX
-      || bytes >= BATCH_BYTES_MAX;
+      || bytes >= WINDOW_BYTES_MAX;
     this.#lastCount = transactions;
     if (isOver) this.#lastCount = this.#turns = this.#quietTurns = 0;
     return isOver;

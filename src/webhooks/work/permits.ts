@@ -94,10 +94,14 @@ export class Permits {
   readonly #otherPermits: SharedPermits;
   readonly #targets = new Map<string, TaskTarget>();
   /**
-   * Queues that may be able to start a task. Each change that may let a queue start a task must add
-   * the queue here (`wake`). In its turn the queue starts the task, or joins the line for the
-   * permit that it lacks, from which a free permit brings it back (`#admitWaiting`). Lines may hold
-   * queues that wait no more.
+   * Queues that may be able to start a task. In its turn a queue starts the task, or joins the line
+   * for the permit that it lacks, from which a free permit brings it back (`#admitWaiting`). Lines
+   * may hold queues that wait no more.
+   *
+   * Each change that may let a queue start a task must add the queue here, and `onRunnable` must be
+   * called after it. The callers of this class do both by `wake`. Its methods add queues one by
+   * one, and call `onRunnable` once, at their end; `start` need not, as its caller goes on until no
+   * queue is left, nor `move`, as its caller wakes the queue.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
   /** The number of attempts under way that are not parked, and how many have shared permits. */
@@ -151,13 +155,16 @@ export class Permits {
     this.onRunnable();
   }
 
-  /** Must be called when the queue may be able to start a task. */
+  /** Must be called after a change by which the queue may be able to start a task. */
   wake(queue: TaskQueue): void {
     this.#runnableQueues.add(queue);
     this.onRunnable();
   }
 
-  /** Takes the queue whose turn it is. The caller must `start` it, whether or not it has a task. */
+  /**
+   * Takes the queue whose turn it is, with the permit that may be held for it. The caller must
+   * `start` the queue, whether or not it has a task.
+   */
   takeQueue(): TaskQueue | undefined {
     if (this.#runningCount >= this.#runningMax) return undefined;
     const queue = this.#runnableQueues.take();
@@ -173,17 +180,12 @@ export class Permits {
   start(
     queue: TaskQueue, task: Task | undefined, nowMs: number, monotonicMs: number,
   ): RunningTask | null {
-    if (task === undefined) return this.#passTurn(queue, null);
-    const line = this.#findLineToWaitIn(queue);
-    if (line === null) return this.#grant(task, monotonicMs);
-    line.add(queue);
+    const line = task === undefined ? null : this.#findLineToWaitIn(queue);
+    if (task !== undefined && line === null) return this.#grant(task, monotonicMs);
+    line?.add(queue);
     const waitsForTarget = line === queue.target.permitLine;
-    return this.#passTurn(queue, waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null);
-  }
-
-  /** The queue starts nothing, so another queue gets the permit that was held for it. */
-  #passTurn(queue: TaskQueue, targetWaitSinceMs: number | null): null {
-    queue.targetWaitSinceMs = targetWaitSinceMs;
+    queue.targetWaitSinceMs = waitsForTarget ? queue.targetWaitSinceMs ?? nowMs : null;
+    // The queue does not use the permit that was held for it: another queue gets the permit.
     this.#admitWaiting(queue.target);
     return null;
   }

@@ -9,7 +9,7 @@ export type FilePosition = {
   readonly offset: number;
 };
 
-const HINT = 'put a backup back with data:restore --replace';
+const HINT = 'put a backup back with data:restore --replace, or see `hookshelf manual data`';
 
 export function damageError(position: FilePosition, what: string): AppError {
   return new AppError('damaged', `${formatPosition(position)}: ${what}; ${HINT}`);

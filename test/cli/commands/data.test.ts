@@ -103,7 +103,9 @@ test('reports damage with file, line and offset, and a torn end as a note', () =
       assert.match(ran.stderr, pattern);
       const looked = await place.run(['doctor'], { environment: { HOOKSHELF_SERVER_PORT: '0' } });
       assert.equal(looked.code, code, looked.stdout);
-      assert.match(looked.stdout, code === 0 ? /^store +ok/m : /^store +failed .*line \d+/m);
+      assert.match(looked.stdout, code === 0 ? /^store +ok/m : new RegExp('^store +failed .*'
+        + 'line \\d+.*data:restore --replace, or see `hookshelf manual data`$', 'm'));
+      assert.equal(/^access +warning .*damaged: see store/m.test(looked.stdout), code !== 0);
       assert.equal(readFileSync(journal, 'utf8'), text);
     }
   }));

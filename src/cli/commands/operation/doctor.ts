@@ -146,7 +146,8 @@ async function tryCheck(
   try {
     return await check(subject);
   } catch (thrown) {
-    return warning(`could not be looked at (${explainFileError(thrown)})`, '');
+    const reason = isDamage(thrown) ? 'data are damaged: see store' : explainFileError(thrown);
+    return warning(`could not be looked at (${reason})`, '');
   }
 }
 

@@ -61,8 +61,17 @@ type ImportCount = {
   readonly replacedMembers?: Readonly<Record<string, number>>;
   /** How many of the imported ones the same import would add once more; absent: none. */
   readonly unmatchable?: number;
+  /**
+   * How many of the imported ones the same import would add once more when they have changed in
+   * their source: they have no id of it; absent: none.
+   */
+  readonly withoutId?: number;
+  /** How many of the imported ones have the ISBN of another book; absent: none. */
+  readonly sameIsbn?: number;
   /** How many of the unchanged ones are of books that were merged into others; absent: none. */
   readonly merged?: number;
+  /** In how many records the model refused a value of a member, by its name; absent: in none. */
+  readonly putAside?: Readonly<Record<string, number>>;
 };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
@@ -79,6 +88,7 @@ const BOOK_REPEATED = 'an earlier record of this file is this book: if they are 
 type ParsedRecord = {
   readonly line: number; readonly number: number; readonly key: string | null;
   readonly record: ImportRecord; readonly leftOut: readonly string[];
+  readonly putAside: readonly string[];
 };
 
 export class Importer {
@@ -95,8 +105,8 @@ export class Importer {
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
   readonly #replacedMembers = new NameCounts();
-  #unmatchableCount = 0;
-  #mergedCount = 0;
+  readonly #putAside = new NameCounts();
+  readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | 'sameIsbn' | 'merged'>();
   #failure: string | null = null;
 
   constructor(
@@ -121,8 +131,8 @@ export class Importer {
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
       ...this.#replacedMembers.isEmpty ? {}
         : { replacedMembers: this.#replacedMembers.toObject() },
-      ...this.#unmatchableCount === 0 ? {} : { unmatchable: this.#unmatchableCount },
-      ...this.#mergedCount === 0 ? {} : { merged: this.#mergedCount },
+      ...this.#remarks.toObject(),
+      ...this.#putAside.isEmpty ? {} : { putAside: this.#putAside.toObject() },
     };
   }
 
@@ -161,13 +171,13 @@ export class Importer {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
         const record = parseImportRecord(parseJsonRecord(source.json), source.errors);
-        return { line, number, key, record, leftOut: [] };
+        return { line, number, key, record, leftOut: [], putAside: [] };
       }
-      const { body, leftOut, titleProblem } = source;
+      const { body, leftOut, putAside = [], titleProblem } = source;
       if (titleProblem !== undefined) {
         throw invalid([{ pointer: '/title', detail: titleProblem }]);
       }
-      return { line, number, key, record: createImportRecord(body), leftOut };
+      return { line, number, key, record: createImportRecord(body), leftOut, putAside };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#outcomes.add('broken');
@@ -218,15 +228,18 @@ export class Importer {
       return this.#reportSkipped(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
     const { line, record } = parsed;
-    const { id, outcome, leftOut, isUnmatchable = false, isMerged = false, changes = [] } = result;
-    if (isUnmatchable) this.#unmatchableCount += 1;
-    if (isMerged) this.#mergedCount += 1;
+    const { id, outcome, leftOut, changes = [] } = result;
+    if (result.knownBy === 'nothing') this.#remarks.add('unmatchable');
+    if (result.knownBy === 'wording') this.#remarks.add('withoutId');
+    if (result.hasKnownIsbn === true) this.#remarks.add('sameIsbn');
+    if (result.isMerged === true) this.#remarks.add('merged');
     if (outcome === 'repeated') return this.#reportSkipped(parsed, id, BOOK_REPEATED);
     if (outcome === 'exists') {
       if (record.id !== id) return this.#reportSkipped(parsed, id, BOOK_EXISTS, true);
       return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
     }
     for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
+    for (const name of parsed.putAside) this.#putAside.add(name);
     for (const name of result.replacedNames ?? []) this.#replacedMembers.add(name);
     const names = this.#isVerbose && outcome !== 'unchanged'
       ? { title: String(record.fields['title']), members: changes } : {};

@@ -26,6 +26,8 @@ export type SourceRecord =
     readonly titleProblem?: string;
     /** The fields that did not fit into its `metadata`, by their names. */
     readonly leftOut: readonly string[];
+    /** The members of which the model refused a value, which is in its `metadata`; absent: none. */
+    readonly putAside?: readonly string[];
     readonly json?: never; readonly problem?: never;
   }
   | {

@@ -92,19 +92,57 @@ test('a record without an id of its source is known again by what it says', () =
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-', '--format', 'storygraph'];
     const input = 'Title,Authors,ISBN/UID\nZine,A,\nPamphlet,B,\nEmma,Jane Austen,9780141439587\n';
-    for (const [options, text, count] of [
-      [['--dry-run'], input, 'would have imported 3, updated 0, unchanged 0'],
-      [[], input, 'imported 3, updated 0, unchanged 0'],
+    const note = (records: string): string => `hookshelf: ${records} changed, a later import adds `;
+    for (const [options, text, count, told = ''] of [
+      [['--dry-run'], input, 'would have imported 3, updated 0, unchanged 0',
+        '2 records have no id of their source: once they have'],
+      [[], input, 'imported 3, updated 0, unchanged 0',
+        '2 records have no id of their source: once they have'],
       [[], input, 'imported 0, updated 0, unchanged 3'],
       [['--dry-run'], input, 'would have imported 0, updated 0, unchanged 3'],
       [['--match', 'isbn'], input, 'imported 0, updated 0, unchanged 3'],
       [['--match', 'isbn,title'], input, 'imported 0, updated 0, unchanged 3'],
-      [[], input.replace('Zine,A', 'Zine,C'), 'imported 1, updated 0, unchanged 2'],
+      [[], input.replace('Zine,A', 'Zine,C'), 'imported 1, updated 0, unchanged 2',
+        '1 record has no id of its source: once it has'],
     ] as const) {
       const result = await place.run([...words, ...options], { input: text });
       assert.deepEqual([result.code, result.stdout.slice(0, count.length)], [0, count]);
-      assert.equal(result.stderr, 'hookshelf: reading a StoryGraph export\n');
+      const [first, second = ''] = result.stderr.split(/(?<=\n)/);
+      assert.equal(first, 'hookshelf: reading a StoryGraph export\n');
+      assert.equal(second.startsWith(told === '' ? '' : note(told)), true, second);
+      assert.equal(second === '', told === '');
     }
+  }));
+
+test('a check tells of values that are put aside, and of ISBNs that the catalog has', () =>
+  inPlace('without a server', async (place) => {
+    const importAs = (format: string, input: string, ...options: string[]) =>
+      place.run(['book:import', '--file', '-', '--format', format, ...options], { input });
+    await importAs('storygraph', 'Title,Authors,ISBN/UID\nEmma,Jane Austen,9780141439587\n');
+    const file = 'Book Id,Title,Author,ISBN13,My Rating,Number of Pages\n'
+      + '1,Emma,Jane Austen,9780141439587,5,300\n2,B,X,9.78E+12,7,\n3,C,X,9780141439588,,0\n';
+    const notes = [
+      'hookshelf: put aside: isbn in 2 records, not valid; see metadata.source',
+      'hookshelf: put aside: reading.rating in 1 record, not valid; see metadata.source',
+      'hookshelf: put aside: numberOfPages in 1 record, not valid; see metadata.source',
+    ];
+    const isbnNote = 'hookshelf: 1 new book has the ISBN of another book: --match isbn updates '
+      + 'that book instead, and book:duplicates --by isbn lists books that are there twice';
+    for (const [options, counts, told] of [
+      [['--dry-run'], 'would have imported 3, updated 0', [...notes, isbnNote]],
+      [['--dry-run', '--match', 'isbn'], 'would have imported 2, updated 1', notes],
+      [['--match', 'isbn'], 'imported 2, updated 1', notes],
+      [[], 'imported 0, updated 0', notes],
+    ] as const) {
+      const { stdout, stderr } = await importAs('goodreads', file, ...options);
+      assert.equal(stdout.startsWith(counts), true, stdout);
+      assert.deepEqual(stderr.trimEnd().split('\n').slice(1), told);
+    }
+    const books = await place.json<{ metadata?: object }[]>(['book:list', '--q', 'x']);
+    assert.deepEqual(books.map(({ metadata }) => Object(metadata).source), [
+      { goodreads: { 'Book Id': '2', ISBN13: '9.78E+12', 'My Rating': '7' } },
+      { goodreads: { 'Book Id': '3', ISBN13: '9780141439588', 'Number of Pages': '0' } },
+    ]);
   }));
 
 test('a record of our own without an id is told, and matched by its title as the line says', () =>

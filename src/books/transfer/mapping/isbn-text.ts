@@ -16,11 +16,20 @@ export function createStandInTitle(isbn: string): string {
   return `ISBN ${isbn}`;
 }
 
-/** The first ISBN of the texts; whole where they hold nothing but it. */
+// `9.78E+12` or nine digits and more, but not the eight of an ISSN.
+const LIKE_ISBN = /^[^0-9]*[0-9](?:[-. ]?[0-9]){8}|[0-9]E\+/i;
+
+/**
+ * The first ISBN of the texts; whole where they hold nothing but it. Where there is none, a text
+ * that was meant for an ISBN, which the model refuses.
+ */
 export function readIsbn(texts: readonly string[]): RowValue | undefined {
   const isbns = texts.map(findIsbns);
   const [first] = isbns.flatMap(({ found }) => found);
-  if (first === undefined) return undefined;
+  if (first === undefined) {
+    const refused = texts.find((text) => LIKE_ISBN.test(text));
+    return refused === undefined ? undefined : part(refused);
+  }
   const isAll = isbns.every(({ found, isAll: isAllOfText }) =>
     isAllOfText && found.every((isbn) => isbn === first));
   return isAll ? whole(first) : part(first);

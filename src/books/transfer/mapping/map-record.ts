@@ -25,6 +25,8 @@ type MappedRecord = {
   readonly titleProblem?: string;
   /** The fields that did not fit into `metadata`, by their names. */
   readonly leftOut: readonly string[];
+  /** The members of which the model refused a value, or a part of a value; absent: none. */
+  readonly putAside?: readonly string[];
 };
 
 // `metadata` holds 16 KiB and 8 levels, of which `{"source":{"<format>":…}}` takes two and the rest
@@ -35,7 +37,7 @@ const SOURCE_ROOM = { bytesMax: 16_000, depthMax: 5 };
 export function mapRecord(
   table: FormatTable, record: FieldRecord, heldMembers: JsonObject = {},
 ): MappedRecord {
-  const { body, unread } = readMembers(table, record, heldMembers);
+  const { body, unread, refused } = readMembers(table, record, heldMembers);
   const bookId = table.restField === undefined ? null : addRest(table, record, body, unread);
   const source = new Map<string, JsonValue>();
   const [ownIdField] = table.ownIdFields;
@@ -49,7 +51,10 @@ export function mapRecord(
   }
   const { kept, leftOut } = fitFields(source, table.ownIdFields, SOURCE_ROOM);
   const metadata = { source: { [table.name]: Object.fromEntries(kept) } };
-  const result = { body: kept.size === 0 ? body : { ...body, metadata }, leftOut };
+  const result = {
+    body: kept.size === 0 ? body : { ...body, metadata }, leftOut,
+    ...refused.size === 0 ? {} : { putAside: [...refused] },
+  };
   if (body['title'] !== undefined) return result;
   return { ...result, titleProblem: explainMissingTitle(table, record) };
 }
@@ -68,9 +73,14 @@ function explainMissingTitle(table: FormatTable, record: FieldRecord): string {
   return `is required: the record has no text in ${list}`;
 }
 
-type ReadMembers = { readonly body: Record<string, JsonValue>; readonly unread: Set<string> };
+type ReadMembers = {
+  readonly body: Record<string, JsonValue>;
+  /** The fields that no row says whole. */
+  readonly unread: Set<string>;
+  /** The members whose values the model refused, at least in part. */
+  readonly refused: ReadonlySet<string>;
+};
 
-/** The members that the rows read, and the fields that none of them says whole. */
 function readMembers(
   table: FormatTable, record: FieldRecord, heldMembers: JsonObject,
 ): ReadMembers {
@@ -78,6 +88,7 @@ function readMembers(
   const reading: Record<string, JsonValue> =
     isJsonObject(body['reading']) ? { ...body['reading'] } : {};
   const unread = new Set(record.fields.keys());
+  const refused = new Set<string>();
   for (const row of table.rows) {
     const readingName = findReadingName(row.member);
     const value = readingName === null ? body[row.member] : reading[readingName];
@@ -87,12 +98,15 @@ function readMembers(
     const isTaken = value === undefined
       ? read.value === null || addMember(body, reading, row.member, read.value)
       : read.value === value;
+    // A later row may read another field for the member.
+    if (isTaken) refused.delete(row.member);
+    else if (value === undefined) refused.add(row.member);
     for (const name of row.from) {
       if (isTaken && read.isWhole && !table.ownIdFields.includes(name)) unread.delete(name);
     }
   }
   if (Object.keys(reading).length > 0) body['reading'] = reading;
-  return { body, unread };
+  return { body, unread, refused };
 }
 
 /** Adds what the model takes of the value; returns whether that is all of it. */

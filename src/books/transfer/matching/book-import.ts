@@ -75,10 +75,12 @@ export type ImportedBook =
     /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
     /**
-     * Whether the record of a new book has nothing to match it by: another import of the record
-     * would add it once more.
+     * By what another import could find a new book: without anything the record would be added
+     * once more, and by its wording alone once it has changed.
      */
-    readonly isUnmatchable?: boolean;
+    readonly knownBy?: 'nothing' | 'wording' | 'keys';
+    /** Whether another book has the ISBN of a new one. */
+    readonly hasKnownIsbn?: boolean;
     /** Whether the record is of a book that was merged into this one. */
     readonly isMerged?: boolean;
     /**

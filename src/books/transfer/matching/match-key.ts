@@ -27,32 +27,35 @@ export interface MatchKeys {
   mayMatch?(record: ImportRecord, bytes: Buffer): boolean;
   /** Whether the record is of a book that was merged into the one that it matches. */
   readonly areMerged?: true;
+  /** Whether a record that has changed in its source has another key. */
+  readonly areWording?: true;
+  /** Whether a book that has the key is told, and not matched. */
+  readonly areHints?: true;
 }
 
 /**
  * The keys by which an import finds books, in the order in which they are tried: the ids of merged
- * books, each way to match, what records without an id say, and titles without a year.
+ * books, each way to match, what records without an id say, and titles without a year; and last the
+ * ISBN, where nobody asked to match by it: two books of one ISBN are hardly wanted. A file of our
+ * own is only checked for that: its import would take a quarter longer.
  */
 export function createImportKeys(
-  { matches, source }: Pick<MatchMode, 'matches' | 'source'>,
+  { matches, source, isDryRun }: Pick<MatchMode, 'matches' | 'source' | 'isDryRun'>,
 ): readonly MatchKeys[] {
+  const hasHints = !matches.includes('isbn') && (isDryRun || matches.length > 0);
   return [
     createMergedKeys(source),
     ...matches.map((match) => createMatchKeys(match, source)),
     ...source === null ? [] : [createWordingKeys(source)],
     ...matches.includes('title') ? [YEARLESS_KEYS] : [],
+    ...hasHints ? [ISBN_HINTS] : [],
   ];
 }
 
 /** The keys of one way to match. `source` is of the format of the records. */
 export function createMatchKeys(match: Match, source: SourceFormat | null): MatchKeys {
   switch (match) {
-    case 'isbn':
-      return {
-        name: match,
-        readStored: (bytes) => toKeys(readIsbn(bytes)),
-        readRecord: ({ fields: { isbn } }) => toKeys(isbn),
-      };
+    case 'isbn': return ISBN_KEYS;
     case 'title': return TITLE_KEYS;
     case 'source':
       assert(source !== null, 'a format without own ids matches nothing by them');
@@ -93,8 +96,17 @@ function createWordingKeys(source: SourceFormat): MatchKeys {
     },
     readRecord: ({ fields }) => readOwnId(fields['metadata'], source) === null
       ? [createWording(fields)] : NO_KEYS,
+    areWording: true,
   };
 }
+
+const ISBN_KEYS: MatchKeys = {
+  name: 'isbn',
+  readStored: (bytes) => toKeys(readIsbn(bytes)),
+  readRecord: ({ fields: { isbn } }) => toKeys(isbn),
+};
+
+const ISBN_HINTS: MatchKeys = { ...ISBN_KEYS, areHints: true };
 
 const TITLE_KEYS: MatchKeys = {
   name: 'title',

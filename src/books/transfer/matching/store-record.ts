@@ -35,13 +35,17 @@ type Decision = {
 
 /** Which book of the catalog a record is. */
 type BookMatch =
-  /** `hasKeys`: the record has something by which another import could find its book. */
-  | { readonly kind: 'none'; readonly hasKeys: boolean }
+  | ({ readonly kind: 'none' } & UnmatchedRecord)
   | { readonly kind: 'book'; readonly id: string }
   /** The book took in the one of the record (merged-ids.ts). */
   | { readonly kind: 'merged'; readonly id: string }
   /** Several books: some of their ids, in order. */
   | { readonly kind: 'several'; readonly ids: readonly string[] };
+
+/** See `ImportedBook`. */
+type UnmatchedRecord = {
+  readonly knownBy: 'nothing' | 'wording' | 'keys'; readonly hasKnownIsbn: boolean;
+};
 
 const { collection: { key: KEY } } = bookResource;
 // The most books that are named where very many match.
@@ -59,7 +63,7 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
 function decideOutcome(deps: StoreDeps, record: ImportRecord, newId: string): Decision {
   const match = findMatch(deps, record);
   switch (match.kind) {
-    case 'none': return decideUnmatched(deps, record, newId, match.hasKeys);
+    case 'none': return decideUnmatched(deps, record, newId, match);
     case 'book': return decideMatched(deps, record, match.id);
     case 'merged': return {
       outcome: { id: match.id, outcome: 'unchanged', leftOut: [], isMerged: true },
@@ -74,25 +78,30 @@ function decideOutcome(deps: StoreDeps, record: ImportRecord, newId: string): De
  */
 function findMatch({ books, keys, mode: { source } }: StoreDeps, record: ImportRecord): BookMatch {
   const bookId = source === null ? null : findBookId(record.fields, source);
-  let hasKeys = false;
+  let knownBy: UnmatchedRecord['knownBy'] = 'nothing';
   for (const id of [record.id, bookId]) {
     if (id === null) continue;
-    hasKeys = true;
+    knownBy = 'keys';
     if (books.find(id) !== undefined) return { kind: 'book', id };
   }
-  for (const [rank, { readRecord, mayMatch, areMerged = false }] of keys.entries()) {
-    const recordKeys = readRecord(record);
-    hasKeys ||= recordKeys.length > 0;
+  for (const [rank, matchKeys] of keys.entries()) {
+    const recordKeys = matchKeys.readRecord(record);
     const ids = findByKeys(books, rank, recordKeys);
     const [id] = ids;
-    if (id === undefined) continue;
-    if (mayMatch !== undefined && !ids.some((other) => mayMatch(record, getBytes(books, other)))) {
-      continue;
+    if (matchKeys.areHints === true) {
+      return { kind: 'none', knownBy, hasKnownIsbn: id !== undefined };
     }
-    if (areMerged) return { kind: 'merged', id };
+    if (recordKeys.length > 0 && knownBy !== 'keys') {
+      knownBy = matchKeys.areWording === true ? 'wording' : 'keys';
+    }
+    if (id === undefined) continue;
+    const mayMatch = (other: string): boolean =>
+      matchKeys.mayMatch?.(record, getBytes(books, other)) ?? true;
+    if (!ids.some(mayMatch)) continue;
+    if (matchKeys.areMerged === true) return { kind: 'merged', id };
     return ids.length === 1 ? { kind: 'book', id } : { kind: 'several', ids };
   }
-  return { kind: 'none', hasKeys };
+  return { kind: 'none', knownBy, hasKnownIsbn: false };
 }
 
 function getBytes(books: BookStaging, id: string): Buffer {
@@ -115,12 +124,13 @@ function findByKeys(
 }
 
 function decideUnmatched(
-  { mode, nowMs }: StoreDeps, record: ImportRecord, newId: string, hasKeys: boolean,
+  { mode, nowMs }: StoreDeps, record: ImportRecord, newId: string,
+  { knownBy, hasKnownIsbn }: UnmatchedRecord,
 ): Decision {
   const id = record.id ?? newId;
   const fields = putDigests(record.fields, record.fields, mode, {});
   return {
-    outcome: { id, outcome: 'imported', leftOut: [], isUnmatchable: !hasKeys },
+    outcome: { id, outcome: 'imported', leftOut: [], knownBy, hasKnownIsbn },
     markedId: id, json: encodeBook(id, { ...record, fields }, null, nowMs),
   };
 }

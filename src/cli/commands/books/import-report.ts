@@ -56,6 +56,21 @@ const HINTS: Readonly<Record<string, string>> = {
   [BOOK_EXISTS]: '--on-match update updates books that the catalog has',
 };
 
+/** The sentences for counts of the last line, by their names there. */
+const REMARKS: Readonly<Record<string, (count: number) => string>> = {
+  unmatchable: (count) => (count === 1 ? '1 record has no id to be known again by: a later import '
+    + 'of this file adds it' : `${count} records have no id to be known again by: a later import `
+    + 'of this file adds them') + ' once more, but not with --match isbn,title',
+  withoutId: (count) => (count === 1 ? '1 record has no id of its source: once it has changed, a '
+    + 'later import adds it' : `${count} records have no id of their source: once they have `
+    + 'changed, a later import adds them') + ' once more, but not with --match isbn,title',
+  sameIsbn: (count) => `${count === 1 ? '1 new book has' : `${count} new books have`} the ISBN of `
+    + 'another book: --match isbn updates that book instead, and book:duplicates --by isbn lists '
+    + 'books that are there twice',
+  merged: (count) => `${count} ${count === 1 ? 'record is of a book that was'
+    : 'records are of books that were'} merged into another: nothing of it was taken`,
+};
+
 /** Formats whose fields may be objects: `metadata` has a limit of depth too. */
 const NESTED_FORMATS: ReadonlySet<string> =
   new Set<FormatName>(['jsonld', 'csl', 'librarything']);
@@ -190,7 +205,7 @@ export class ImportReport {
       const hint = HINTS[detail];
       if (hint !== undefined) this.#output.note(hint);
     }
-    const { encoding, unmatchable, merged } = totals;
+    const { encoding } = totals;
     if (typeof encoding === 'string' && encoding !== 'utf-8') {
       this.#output.note(`the file is no UTF-8: it was read as ${formatCharset(encoding)}`);
     }
@@ -213,10 +228,13 @@ export class ImportReport {
         : `too long${isNested ? ' or nested too deep' : ''}`;
       this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, ${reason}`);
     }
-    if (typeof unmatchable === 'number') this.#output.note(formatUnmatchable(unmatchable));
-    if (typeof merged === 'number') {
-      this.#output.note(`${merged} ${merged === 1 ? 'record is of a book that was'
-        : 'records are of books that were'} merged into another: nothing of it was taken`);
+    for (const [name, count] of countsOf(totals['putAside'])) {
+      this.#output.note(`put aside: ${name} in ${count} record${count === 1 ? '' : 's'}, not valid`
+        + '; see metadata.source');
+    }
+    for (const [name, format] of Object.entries(REMARKS)) {
+      const count = totals[name];
+      if (typeof count === 'number') this.#output.note(format(count));
     }
   }
 
@@ -261,12 +279,6 @@ function formatOtherType(type: string, count: number): string {
   const isOne = count === 1;
   const records = isWord ? `${type}${isOne ? '' : 's'}` : `of type ${type === '' ? 'none' : type}`;
   return `${count} ${records} ${isOne ? 'is no book' : 'are no books'}`;
-}
-
-function formatUnmatchable(count: number): string {
-  const [records, them] = count === 1 ? ['record has', 'it'] : ['records have', 'them'];
-  return `${count} ${records} no id to be known again by: a later import of this file adds ${them} `
-    + 'once more, but not with --match isbn,title';
 }
 
 function parseFieldErrors(errors: unknown): FieldError[] {

@@ -22,7 +22,10 @@ type ImportTotals = {
   readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
   readonly otherTypes?: Readonly<Record<string, number>>;
   readonly unmatchable?: number;
+  readonly withoutId?: number;
+  readonly sameIsbn?: number;
   readonly merged?: number;
+  readonly putAside?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
@@ -96,7 +99,8 @@ export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
-  const { replacedMembers = {}, unmatchable = 0, merged = 0 } = count;
+  const { replacedMembers = {}, putAside = {} } = count;
+  const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
@@ -112,8 +116,15 @@ export function listRemarks(
         // Of all others there is no room for what they say.
         name.startsWith('reading.') ? 'contradicts the other date of the book'
           : `too long${isNested ? ' or nested too deep' : ''}`}`),
+    ...listByCount(putAside).map(([name, number]) =>
+      `put aside: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'record')}, not valid; `
+        + 'what the file says is among the other data of the book'),
     ...unmatchable === 0 ? [] : [`without an id: ${formatNumber(unmatchable, 'record')}; imported `
       + 'again, they are added once more unless matched by ISBN or title'],
+    ...withoutId === 0 ? [] : [`without an id of the source: ${formatNumber(withoutId, 'record')}; `
+      + 'once changed there, they are added again unless matched by ISBN or title'],
+    ...sameIsbn === 0 ? [] : [`the ISBN of another book: ${formatNumber(sameIsbn, 'new book')}; `
+      + 'matched by ISBN, that book is changed instead'],
     ...merged === 0 ? [] : [`merged into another book: ${formatNumber(merged, 'record')}; nothing `
       + 'of it was taken'],
   ];

@@ -38,9 +38,13 @@ test('of a date what is sure is kept, and nothing is invented', () => {
 test('an ISBN is found in a formula, in brackets and alone, and none where there is none', () => {
   for (const [text, isbn] of [
     ['="0439023483"', '9780439023481'], ['[0439023483]', '9780439023481'],
-    [' 978-0-439-02348-1 ', '9780439023481'], ['9.78E+12', null], ['=""', null], ['', null],
+    [' 978-0-439-02348-1 ', '9780439023481'], ['0028-0836', null], ['=""', null], ['', null],
+    ['B00X', null],
   ] as const) {
     assert.deepEqual(readIsbn([text]), isbn === null ? undefined : whole(isbn), text);
+  }
+  for (const text of ['9.78E+12', '9780439023482', '978-0-439-02348-2']) {
+    assert.deepEqual(readIsbn(['', text]), part(text), 'meant for one');
   }
   assert.deepEqual(readIsbn(['', '0439023483', 'B00X']), part('9780439023481'));
   assert.deepEqual(readIsbn(['', '0439023483']), whole('9780439023481'));

@@ -51,6 +51,7 @@ test('what else happened is told, and nothing where nothing did', () => {
     ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
     leftOut: { 'My Review': 3, 'reading.startedOn': 1 },
     replacedMembers: { 'reading.finishedOn': 1 }, unmatchable: 2, merged: 1,
+    putAside: { isbn: 2, 'reading.rating': 1 }, withoutId: 1, sameIsbn: 2,
     error: 'the disk is full',
   }, { format: 'goodreads', encoding: 'utf-8' }), [
     'the import stopped: the disk is full', '1 book skipped: there already',
@@ -59,8 +60,15 @@ test('what else happened is told, and nothing where nothing did', () => {
     'no books: 1 record of type book', 'replaced: Reading, finished in 1 book',
     'left out: My Review in 3 records, too long',
     'left out: reading.startedOn in 1 record, contradicts the other date of the book',
+    'put aside: ISBN in 2 records, not valid; what the file says is among the other data of the '
+      + 'book',
+    'put aside: Reading, rating in 1 record, not valid; what the file says is among the other data '
+      + 'of the book',
     'without an id: 2 records; imported again, they are added once more unless matched by ISBN or '
       + 'title',
+    'without an id of the source: 1 record; once changed there, they are added again unless '
+      + 'matched by ISBN or title',
+    'the ISBN of another book: 2 new books; matched by ISBN, that book is changed instead',
     'merged into another book: 1 record; nothing of it was taken',
   ]);
   assert.deepEqual(

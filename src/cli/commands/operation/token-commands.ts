@@ -265,32 +265,32 @@ export async function revokeTokens(context: CommandContext): Promise<void> {
 }
 
 /**
- * Resolves a word to the identifiers of tokens: to one, from an identifier or a part of one, or
- * from a name that exactly one token bears which is not revoked; with --all to all of that name.
- * Throws `conflict` when several tokens match without it, and when all tokens of that name are
- * revoked; `not_found` when none matches.
+ * Resolves a word to the identifiers of tokens: of the one in force that bears it as its name, with
+ * --all of all of that name; where no token ever bore it, from an identifier or a part of one: the
+ * name of a customer may well be the end of some identifier. Throws `conflict` when several tokens
+ * match without --all, and when all of that name have ended; `not_found` when none matches.
  */
 async function resolveTokenIds(
   context: CommandContext, tokens: readonly JsonObject[], name: string,
 ): Promise<readonly string[]> {
   const namesakes = tokens.filter((token) => token['name'] === name);
-  const idsOfName = namesakes.filter((token) => !('revokedAt' in token))
+  const ids = namesakes.filter((token) => isInForce(token, context.io.now()))
     .map((token) => formatValue(token['identifier']));
-  if (context.args.has('all') && idsOfName.length > 0) return idsOfName;
+  if (ids.length === 1 || (context.args.has('all') && ids.length > 0)) return ids;
+  const quotedName = JSON.stringify(name);
+  if (ids.length > 1) {
+    throw new AppError('conflict', `${quotedName} may be any of ${ids.length} tokens: `
+      + `${ids.join(', ')}; give the identifier of the one that you mean, or --all for all of that `
+      + 'name');
+  }
+  if (namesakes.length > 0) {
+    throw new AppError('conflict', `the token ${quotedName} is revoked or has expired already`);
+  }
   const matchingId = await findId(context, tokenResource, name);
-  if (namesakes.length > 0 && idsOfName.length === 0 && matchingId === null) {
-    throw new AppError('conflict', `the token ${JSON.stringify(name)} is revoked already`);
-  }
-  const candidates = new Set(matchingId === null ? idsOfName : [...idsOfName, matchingId]);
-  if (candidates.size === 0) {
-    throw new AppError('not_found', `there is no token ${JSON.stringify(name)}`
-      + (didYouMean(name, tokens.map((token) => formatValue(token['name'])))
-        || '; see hookshelf token:list'));
-  }
-  if (candidates.size === 1) return [...candidates];
-  throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${candidates.size} tokens: `
-    + `${[...candidates].join(', ')}; give the identifier of the one that you mean, or --all for `
-    + 'all of that name');
+  if (matchingId !== null) return [matchingId];
+  throw new AppError('not_found', `there is no token ${quotedName}`
+    + (didYouMean(name, tokens.map((token) => formatValue(token['name'])))
+      || '; see hookshelf token:list'));
 }
 
 /** A date stands for its first moment in UTC; the service parses times and spans itself. */

@@ -19,6 +19,8 @@ class HardError extends Error {}
 const VALUES = ['a', '42', 'true', 'null', '<nil>'];
 const EXPRESSIONS = [
   '.*', '', '^x', '^x.*', '^x.*$', '^.*$', 'xy|z', 'yz$', '.*z$', '^(x|xy)z$', 'a',
+  '^(xy|b.*)$', '^x.+$', '^.+$', '(?i)^X(Y?Z)?$', '^[x-z]', '^x+', '^a$|^x|yz$', '^(x[yz]|b+)',
+  '^[0-9]{2}$', '^\\d\\d$', '|a',
 ];
 const NAMES = ['x', 'o.x', 'o.p.x'];
 
@@ -59,7 +61,8 @@ function evaluateMatch(match: JsonObject, payload: JsonValue): Outcome {
   }
   const text = current === null ? '<nil>'
     : typeof current === 'object' ? JSON.stringify(current) : String(current);
-  const isTrue = type === 'regex' ? new RegExp(regex).test(text) : text === value;
+  const isTrue = type !== 'regex' ? text === value
+    : new RegExp(regex.replace(/^\(\?i\)/, ''), regex.startsWith('(?i)') ? 'iu' : 'u').test(text);
   return { isTrue, isMissing: false };
 }
 

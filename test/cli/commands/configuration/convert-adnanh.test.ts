@@ -364,7 +364,7 @@ test('converts several files as one, with the name of each at its places', async
     const file = join(folder, `${id}.json`);
     const variable = { ...payload('x'), envname: id.toUpperCase() };
     writeFileSync(file, JSON.stringify(
-      [{ ...HOOK, id, ...regex('^a+'), 'pass-environment-to-command': [variable] }]));
+      [{ ...HOOK, id, ...regex('^a+b'), 'pass-environment-to-command': [variable] }]));
     return file;
   });
   const { code, stdout, stderr } =
@@ -454,6 +454,8 @@ test('names the variables of secrets apart, never as our own, and shows no secre
 const regex = (expression: string, parameter: object = payload('ref')): Members =>
   ({ 'trigger-rule': { match: { type: 'regex', regex: expression, parameter } } });
 
+const ONE_LINE = { not: { path: 'payload.ref', op: 'contains', value: '\n' } };
+
 const RULES: readonly (readonly [name: string, members: object, when: unknown])[] = [
   ['one of two values', {
     'trigger-rule': { or: ['a', 'b'].map((text) => value(payload('ref'), text)['trigger-rule']) },
@@ -485,6 +487,26 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
     { path: 'payload.ref', op: 'in', value: ['refs/heads/main', 'refs/heads/master'] }],
   ['a list of whole expressions', regex('^a$|^(?:b|)c$'),
     { path: 'payload.ref', op: 'in', value: ['a', 'bc', 'c'] }],
+  ['branches with ends of their own', regex('^refs/heads/(main|release/.*)$'), {
+    any: [{ path: 'payload.ref', op: 'eq', value: 'refs/heads/main' },
+      { all: [{ path: 'payload.ref', op: 'prefix', value: 'refs/heads/release/' }, ONE_LINE] }],
+  }],
+  ['a line that goes on', regex('^v.+$'), {
+    all: [{ path: 'payload.ref', op: 'prefix', value: 'v' },
+      { not: { path: 'payload.ref', op: 'eq', value: 'v' } }, ONE_LINE],
+  }],
+  ['letters of any case', regex('(?i)^ok-?$'), {
+    path: 'payload.ref', op: 'in',
+    value: ['ok', 'oK', 'o\u212a', 'Ok', 'OK', 'O\u212a'].flatMap((text) => [text, `${text}-`]),
+  }],
+  ['a class of letters', regex('^(?:r[1-3]|[a\\]-])$'),
+    { path: 'payload.ref', op: 'in', value: ['r1', 'r2', 'r3', 'a', ']', '-'] }],
+  ['what may follow again and again', regex('^vx+|^wx*'), {
+    any: [{ path: 'payload.ref', op: 'prefix', value: 'vx' },
+      { path: 'payload.ref', op: 'prefix', value: 'w' }],
+  }],
+  ['groups in groups', regex('^(a(b|c)?)$'),
+    { path: 'payload.ref', op: 'in', value: ['a', 'ab', 'ac'] }],
   ['a list of prefixes', regex('^x(a|b)'), {
     any: [{ path: 'payload.ref', op: 'prefix', value: 'xa' },
       { path: 'payload.ref', op: 'prefix', value: 'xb' }],
@@ -528,9 +550,9 @@ const addresses = (range: string): Members =>
 const RULE = '/0/trigger-rule';
 
 for (const expression of [
-  '^a.c$', '^a+', '^v\\d', '^(a|b', '^(?i)a$', '^a$|b', '^a|^b$', '4', '.5', '}$', 'rue', 'a.*$',
-  '^.*a', '^a\nb.*$', 'a|',
-  '^a$|', '^[ab]$', '^4', '^-', '^tr', '^[[]', '^\\[', '^a{2}$', '^(a(b|c))$', '^é\\é', '^a$b',
+  '^a.c$', '^a+b', '^v\\d+$', '^(a|b', '^a)', '^(?i)a$', '(?i)^é$', '(?i)^created$', '^[^a]$',
+  '^[[:alpha:]]$', '^[\\w]$', '^a$|4', '4', '.5', '}$', 'rue', 'a.*$', '^.*a', '^.+', '^a\nb.*$',
+  '^4', '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)', '^[z-a]$',
 ]) {
   test(`leaves ${JSON.stringify(expression)} disabled`, () => {
     assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);
@@ -670,8 +692,8 @@ const lost = { not: signed('planted')['trigger-rule'] };
 const LOCKED: readonly (readonly [name: string, members: object, remark: RegExp])[] = [
   ['a signature as one of several', or(signed('k'), value(payload('a'), 'b')), /a signature is/],
   ['a signature that is denied', { 'trigger-rule': lost }, /a signature is/],
-  ['an expression', regex('^a+'), /the regular expression/],
-  ['an expression beside a value', and(regex('^a+'), value(payload('a'), 'b')), /expression/],
+  ['an expression', regex('^a+b'), /the regular expression/],
+  ['an expression beside a value', and(regex('^a+b'), value(payload('a'), 'b')), /expression/],
   ['a rule of an unknown type', { 'trigger-rule': { match: { type: 'Value' } } },
     /did you mean value\?/],
   ['a digest that is not known', { 'trigger-rule': { match: { type: 'payload-hmac-md5' } } },

@@ -9,17 +9,22 @@
 import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonValue } from '../../../../base/schema.ts';
 import type { Condition } from '../../../../webhooks/members/filters/condition.ts';
-import type { ExactExpression } from './rule-expression.ts';
+import type { Comparison } from './rule-expression.ts';
 
 /** A rule that conditions can express. */
 export type Rule =
   | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
   | { readonly kind: 'not'; readonly rule: Rule }
-  | {
-    readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[];
-    readonly op: ExactExpression['op'];
-  }
+  | ValueRule
   | { readonly kind: 'constant'; readonly value: boolean };
+
+/** One of the comparisons with the value at the path must hold. */
+type ValueRule = {
+  readonly kind: 'value'; readonly path: string; readonly comparisons: readonly ValueComparison[];
+};
+type ValueComparison = {
+  readonly op: Comparison['op']; readonly values: readonly JsonValue[];
+};
 
 /** A condition, or the result of one that is the same for all requests. */
 type Formula = Condition | boolean;
@@ -96,19 +101,35 @@ function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula):
  * Whether the rule looks for a part of a text in the payload. There it looks into the JSON of an
  * array or an object as well, so where the part must not be, we let through texts alone.
  */
-function looksWithin({ path, op, values }: Rule & { readonly kind: 'value' }): boolean {
-  return op === 'contains' && path.startsWith('payload') && !values.includes('');
+function looksWithin({ path, comparisons }: ValueRule): boolean {
+  return path.startsWith('payload')
+    && comparisons.some(({ op, values }) => op === 'contains' && !values.includes(''));
 }
 
 const isText = (path: string): Condition => ({ path, op: 'prefix', value: '' });
+const hasOneLine = (path: string): Condition => ({ not: { path, op: 'contains', value: '\n' } });
 const isMissing = (path: string): Condition => ({ path, op: 'exists', value: false });
 
-function compareRule({ path, op, values }: Rule & { readonly kind: 'value' }): Formula {
-  if (op === 'in') return compareValues(path, values);
-  const beginning = joinAny(values.map((value): Condition => value === '' ? { path, op: 'exists' }
-    : { path, op: op === 'line' ? 'prefix' : op, value }));
-  return op !== 'line' ? beginning
-    : joinAll([beginning, { not: { path, op: 'contains', value: '\n' } }]);
+function compareRule({ path, comparisons }: ValueRule): Formula {
+  return joinAny(comparisons.map((comparison) => compare(path, comparison)));
+}
+
+function compare(path: string, { op, values }: ValueComparison): Formula {
+  switch (op) {
+    case 'in': return compareValues(path, values);
+    case 'line': return joinAll([compareParts(path, 'prefix', values), hasOneLine(path)]);
+    case 'longer': return joinAll([joinAny(values.map((value) =>
+      joinAll([compareParts(path, 'prefix', [value]), { not: { path, op: 'eq', value } }]))),
+    hasOneLine(path)]);
+    default: return compareParts(path, op, values);
+  }
+}
+
+function compareParts(
+  path: string, op: 'prefix' | 'suffix' | 'contains', values: readonly JsonValue[],
+): Formula {
+  return joinAny(values.map((value): Condition => value === '' ? { path, op: 'exists' }
+    : { path, op, value }));
 }
 
 function compareValues(path: string, values: readonly JsonValue[]): Condition {

@@ -1,59 +1,155 @@
 /**
  * Regular expressions of Go that say no more than that a text is one of a list, or begins or ends
- * with one of a list, or has it within: `^refs/tags/.*`, `^refs/heads/(main|master)$`, `main|dev`.
- * Pure.
+ * with one of a list, or has it within: `^refs/tags/.*`, `^refs/heads/(main|release/.*)$`,
+ * `(?i)^main$`, `^v[0-9]`, `main|dev`. Pure.
+ *
+ * An expression is expanded into all its spellings, of which a text must fit one. In a spelling
+ * each letter has a backslash before it, and the rest are marks: `^`, `$`, `.*`, `.+`, and `*` for
+ * what may be repeated. Any other mark makes a spelling that says something else.
  */
 
-export type ExactExpression = {
-  /** `line`: the text begins with one of `texts`, and no line ends behind that. */
-  readonly op: 'in' | 'prefix' | 'line' | 'suffix' | 'contains';
+export type Comparison = {
+  /**
+   * `line`: the text begins with one of `texts`, and no line ends behind that; `longer`: it does,
+   * and goes on behind that.
+   */
+  readonly op: 'in' | 'prefix' | 'line' | 'longer' | 'suffix' | 'contains';
   /** Every text begins with the empty one. */
   readonly texts: readonly string[];
 };
 
-const LETTER = String.raw`(?:\\[!-/:-@[-\`{-~]|[^\\^$.|?*+()[\]{}])`;
-const GROUP = String.raw`\((?:\?:)?${LETTER}*(?:\|${LETTER}*)*\)`;
-const BRANCH = new RegExp(String.raw`^(\^|\.\*)?((?:${LETTER}|${GROUP})*)(\$|\.\*\$?)?$`);
-const PART = new RegExp(`${GROUP}|${LETTER}+`, 'g');
-const TEXTS_MAX = 50;
+/** A letter in two cases is two spellings: this many are six letters in any case. */
+const SPELLINGS_MAX = 64;
+const OTHER = '!';
 
-/** null: the expression says something else. */
-export function parseExpression(expression: string): ExactExpression | null {
-  const branches = (expression.match(/(?:\\[^]|\((?:\\[^]|[^)])*\)|[^|])+|^$/g) ?? [])
-    .map(parseBranch);
-  const [first] = branches;
-  const texts = branches.flatMap((branch) => branch?.texts ?? []);
-  const isExact = first != null && texts.length <= TEXTS_MAX
-    && branches.every((branch) => branch?.op === first.op)
-    && !(first.op === 'line' && texts.some((text) => text.includes('\n')))
-    && !/^\||\|$|\|\|/.test(expression.replace(/\\[^]|\([^)]*\)/g, 'x'));
-  return isExact ? { op: first.op, texts: [...new Set(texts)] } : null;
-}
-
-function parseBranch(branch: string): ExactExpression | null {
-  const [, start, body, end = ''] = BRANCH.exec(branch) ?? [];
-  if (body === undefined) return null;
-  let texts: readonly string[] = [''];
-  for (const part of body.match(PART) ?? []) {
-    const choices = part.startsWith('(') ? part.replace(/^\((?:\?:)?|\)$/g, '')
-      .match(/(?:\\[^]|[^|])+|(?<=^|\|)(?=\||$)/g) ?? [''] : [part];
-    texts = texts.flatMap((text) => choices.map((choice) =>
-      text + choice.replace(/\\([^])/g, '$1'))).slice(0, TEXTS_MAX + 1);
+/** Comparisons of which one must hold; null: the expression says something else. */
+export function parseExpression(expression: string): readonly Comparison[] | null {
+  const spellings = new Spellings(expression).list();
+  const textsByOp = new Map<Comparison['op'], Set<string>>();
+  for (const spelling of spellings) {
+    const [, start = '', letters = '', end = ''] = SPELLING.exec(spelling) ?? [OTHER, OTHER];
+    const op = OPS[start + end];
+    const text = letters.replace(/\\(.)/gsu, '$1');
+    const isLine = op === 'line' || op === 'longer';
+    if (op === undefined || isLine && text.includes('\n')) return null;
+    textsByOp.set(op, (textsByOp.get(op) ?? new Set()).add(text));
   }
-  const op = OPS[start === '^' ? `^${end}` : end];
-  return op === undefined ? null : { op, texts };
+  return spellings.length > SPELLINGS_MAX ? null
+    : [...textsByOp].map(([op, texts]) => ({ op, texts: [...texts] }));
 }
 
-/** By what stands around the text. */
-const OPS: Readonly<Record<string, ExactExpression['op']>> = {
-  '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^.*$': 'line', $: 'suffix', '': 'contains',
-  '.*': 'contains',
+/** A beginning, letters and an end. Without `^` any text may come before: `.*` says nothing. */
+const SPELLING = /^(?:(\^)|\.\*)?((?:\\.)*)([^\\]*)$/su;
+
+/** By the marks around the letters. */
+const OPS: Readonly<Record<string, Comparison['op']>> = {
+  '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^*': 'prefix', '^.*$': 'line', '^.+$': 'longer',
+  $: 'suffix', '': 'contains', '.*': 'contains', '*': 'contains',
 };
 
+const LETTER = String.raw`\\[!-/:-@\x5b-\x60{-~]|[^\\^$.|?*+()[\]{}]`;
+const CLASS_LETTER = String.raw`\\[!-/:-@\x5b-\x60{-~]|[^\\\]]`;
+const LETTER_PATTERN = new RegExp(`^(?:${LETTER})`, 'u');
+const CLASS_PATTERN = new RegExp(String.raw`^\[(?!\^)(?:${CLASS_LETTER})+\]`, 'u');
+const RANGE_PATTERN = new RegExp(`(${CLASS_LETTER})(?:-(${CLASS_LETTER}))?`, 'gu');
+const DIGITS = '[0-9]';
+
+/** Expands an expression, from left to right. */
+class Spellings {
+  #rest: string;
+  readonly #ignoresCase: boolean;
+
+  constructor(expression: string) {
+    this.#ignoresCase = expression.startsWith('(?i)');
+    this.#rest = this.#ignoresCase ? expression.slice('(?i)'.length) : expression;
+  }
+
+  /** At most one more than SPELLINGS_MAX. */
+  list(): readonly string[] {
+    const spellings = this.#readChoices();
+    return this.#rest === '' ? spellings : [OTHER];
+  }
+
+  #take(pattern: RegExp): string | null {
+    const [token = null] = pattern.exec(this.#rest) ?? [];
+    this.#rest = this.#rest.slice(token?.length ?? 0);
+    return token;
+  }
+
+  #readChoices(): readonly string[] {
+    const choices = [...this.#readSequence()];
+    while (this.#take(/^\|/) !== null) choices.push(...this.#readSequence());
+    return choices.slice(0, SPELLINGS_MAX + 1);
+  }
+
+  #readSequence(): readonly string[] {
+    let spellings: readonly string[] = [''];
+    while (!/^(?:$|[|)])/.test(this.#rest)) {
+      const items = this.#readItem();
+      spellings = spellings.flatMap((spelling) => items.map((item) => spelling + item))
+        .slice(0, SPELLINGS_MAX + 1);
+    }
+    return spellings;
+  }
+
+  #readItem(): readonly string[] {
+    if (this.#take(/^\.\*\??/) !== null) return ['.*'];
+    if (this.#take(/^\.\+\??/) !== null) return ['.+'];
+    const items = this.#readAtom();
+    switch (this.#take(/^[?*+]\??/)?.[0]) {
+      case undefined: return items;
+      case '?': return ['', ...items];
+      case '*': return ['*'];
+      default: return items.map((item) => `${item}*`);
+    }
+  }
+
+  #readAtom(): readonly string[] {
+    const mark = this.#take(/^[\^$]/);
+    if (mark !== null) return [mark];
+    if (this.#take(/^\((?:\?:|(?!\?))/) !== null) {
+      const choices = this.#readChoices();
+      return this.#take(/^\)/) === null ? [OTHER] : choices;
+    }
+    const letter = this.#take(LETTER_PATTERN);
+    if (letter !== null) return this.#spell([letter.replace(/^\\/, '')]);
+    const digits = this.#take(/^\\d/) === null ? null : DIGITS;
+    const letters = digits ?? this.#take(CLASS_PATTERN);
+    if (letters !== null) return this.#spell(listLetters(letters));
+    this.#take(/^./su);
+    return [OTHER];
+  }
+
+  #spell(letters: readonly string[]): readonly string[] {
+    const cases = this.#ignoresCase ? letters.flatMap(listCases) : letters;
+    return [...new Set(cases)].map((letter) => letter === '' ? OTHER : `\\${letter}`);
+  }
+}
+
+/** The letters of a class such as `[abc]` or `[0-9]`; '' for a range that is too long. */
+function listLetters(letterClass: string): readonly string[] {
+  const ranges = letterClass.slice(1, -1).matchAll(RANGE_PATTERN);
+  return [...ranges].flatMap(([, from = '', to = from]) => {
+    const [first = 0, last = 0] = [from, to].map((letter) =>
+      letter.replace(/^\\/, '').codePointAt(0));
+    const count = last - first + 1;
+    return count < 1 || count > SPELLINGS_MAX ? ['']
+      : Array.from({ length: count }, (_, index) => String.fromCodePoint(first + index));
+  });
+}
+
+/** The letters that are the same but for their case, as Go has them; '' for what we do not know. */
+function listCases(letter: string): readonly string[] {
+  if (letter > '\x7f') return [''];
+  const lower = letter.toLowerCase();
+  return [lower, letter.toUpperCase(), ...lower === 'k' ? ['\u212a'] : [],
+    ...lower === 's' ? ['\u017f'] : []];
+}
+
 /** Whether what is no text may be so: there a number or an array is compared as its text. */
-export function isTrueOfOthers({ op, texts }: ExactExpression): boolean {
+export function isTrueOfOthers({ op, texts }: Comparison): boolean {
   if (op === 'in') return false;
-  const isPart = PARTS_OF_OTHERS[op === 'line' ? 'prefix' : op];
+  const isPart = PARTS_OF_OTHERS[op === 'line' || op === 'longer' ? 'prefix' : op];
   return texts.some((text) => text !== '' && isPart(text));
 }
 

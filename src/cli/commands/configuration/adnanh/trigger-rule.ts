@@ -18,7 +18,7 @@ import {
 import { parseSecretTemplate } from './hook-template.ts';
 import { compilePassing, compileTrue, joinAll, type Rule } from './rule-conditions.ts';
 import {
-  isTrueOfOthers, parseExpression, type ExactExpression,
+  isTrueOfOthers, parseExpression, type Comparison,
 } from './rule-expression.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
@@ -48,7 +48,8 @@ type ParsedRule =
   | ComparisonRule
   | {
     readonly kind: 'expression'; readonly pointer: string; readonly path: string;
-    readonly expression: ExactExpression;
+    /** One of them must hold. */
+    readonly comparisons: readonly Comparison[];
   }
   | { readonly kind: 'constant'; readonly value: boolean; readonly pointer: string }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly pointer: string }
@@ -175,22 +176,23 @@ function suggestType(type: string): string {
 function parseRegex(
   expression: string, path: string, name: string, pointer: string, report: HookReport,
 ): ParsedRule {
-  const exact = parseExpression(expression);
+  const comparisons = parseExpression(expression);
   const isInPayload = path.startsWith('payload');
   // The expression would tell of the secret.
   if (isSecretName(name)) {
     return lose(report, pointer, 'a regular expression for a secret has no counterpart',
       'set the secret itself: manual custom-sender, "algorithm": "token"');
   }
-  if (exact === null || isInPayload && isTrueOfOthers(exact)) {
+  if (comparisons === null || isInPayload && comparisons.some(isTrueOfOthers)) {
     return lose(report, pointer, `the regular expression ${expression} has no counterpart`,
       suggestCondition(expression, path));
   }
-  if (isInPayload && exact.op === 'contains' && !exact.texts.includes('')) {
+  if (isInPayload && comparisons.some(({ op, texts }) =>
+    op === 'contains' && !texts.includes(''))) {
     report.note(pointer, 'the text is looked for in other values than texts there, and not here',
       'leave it so, where the sender sends a text');
   }
-  return { kind: 'expression', pointer, path, expression: exact };
+  return { kind: 'expression', pointer, path, comparisons };
 }
 
 /** The remedy for an expression: its beginning as a condition, where that is a text. */
@@ -353,21 +355,25 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
 
 function toValueRule(rule: ComparisonRule, report: HookReport): Rule {
   const { path, text } = rule;
+  const compareWith = (values: readonly JsonValue[]): Rule =>
+    ({ kind: 'value', path, comparisons: [{ op: 'in', values }] });
   if (isSecretRule(rule)) {
     report.note(rule.pointer, 'the secret of this rule is shown to all who may read webhooks',
       'have the sender send it where "verification" can look for it');
-    return { kind: 'value', op: 'in', path, values: [report.referToSecret(text)] };
+    return compareWith([report.referToSecret(text)]);
   }
-  return { kind: 'value', op: 'in', path, values: listValues(path, text, report) };
+  return compareWith(listValues(path, text, report));
 }
 
 function toExpressionRule(
-  { path, pointer, expression: { op, texts } }: ParsedRule & { readonly kind: 'expression' },
-  report: HookReport,
+  { path, pointer, comparisons }: ParsedRule & { readonly kind: 'expression' }, report: HookReport,
 ): Rule {
-  const values = op !== 'in' ? texts : texts.flatMap((value) =>
-    listValues(path, { value, pointer: at(pointer, 'regex') }, report));
-  return { kind: 'value', op, path, values };
+  return {
+    kind: 'value', path, comparisons: comparisons.map(({ op, texts }) => ({
+      op, values: op !== 'in' ? texts : texts.flatMap((value) =>
+        listValues(path, { value, pointer: at(pointer, 'regex') }, report)),
+    })),
+  };
 }
 
 /** Headers, parameters and methods are texts. */

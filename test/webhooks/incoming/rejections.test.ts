@@ -58,6 +58,17 @@ test('a rejected call is one line with the reason, and no secret', async (contex
   assert.ok(!relay.logLines.some((line) => line.includes('planted') || line.includes(wrong)));
 });
 
+test('the line of a rejected call has the status of the response that the webhook sends itself',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await relay.hook({ actionType: 'log' },
+      { secret: SECRET, response: { rejected: { status: 418 } } });
+    for (const [method, status] of [['POST', 418], ['PUT', 405]] as const) {
+      const asked = await relay.ask(method, '/webhook/in/hook', '{}');
+      assert.deepEqual([asked.status, rejections(relay).at(-1)?.['status']], [status, status]);
+    }
+  });
+
 test('of a flood a few lines a second and hook are written, and how many were not',
   { timeout: 120_000 }, async (context) => {
     const relay = await startRelayFor(

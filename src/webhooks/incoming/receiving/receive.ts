@@ -19,6 +19,7 @@ import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import type { HandshakeResponse } from '../../senders/verification/handshake.ts';
+import type { CustomResponse } from '../custom-response.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
@@ -78,11 +79,19 @@ async function receiveOrSendRejection(
   try {
     await receive(reception, exchange, webhook);
   } catch (thrown) {
-    const custom = findCustomResponse({ webhook, exchange }, 'rejected');
-    const isRejection = thrown instanceof AppError && REJECTED_CODES.includes(thrown.code);
-    if (custom === null || !isRejection) throw thrown;
+    const custom = thrown instanceof AppError ? findOwnRejection(exchange, webhook, thrown.code)
+      : null;
+    if (custom === null) throw thrown;
     sendRejection(exchange, custom);
   }
+}
+
+/** The webhook's own response to a rejection with 401 or 403; null: it has none to this one. */
+function findOwnRejection(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, code: ErrorCode,
+): CustomResponse | null {
+  return REJECTED_CODES.includes(code) ? findCustomResponse({ webhook, exchange }, 'rejected')
+    : null;
 }
 
 /** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown path. */
@@ -100,7 +109,8 @@ function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): neve
  * is too large or unreadable, or there is no room.
  */
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): never {
-  webhook.traffic.rejections.reject(exchange, webhook, rejection);
+  const custom = findOwnRejection(exchange, webhook, rejection.code);
+  webhook.traffic.rejections.reject(exchange, webhook, rejection, custom?.status);
 }
 
 /**

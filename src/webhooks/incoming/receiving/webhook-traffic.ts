@@ -105,7 +105,11 @@ export class Rejections {
       log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
-  reject(exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection): never {
+  /** `status` is the one that is sent, which a response of the webhook's own may have chosen. */
+  reject(
+    exchange: Exchange, webhook: RejectingWebhook | null, rejection: Rejection,
+    status = findStatus(rejection.code),
+  ): never {
     const { code, message, finding, details = {}, check, linesMax } = rejection;
     if (check !== null) this.counts.set(check, (this.counts.get(check) ?? 0) + 1);
     if (webhook !== null) this.#labels = webhook.labels;
@@ -113,7 +117,7 @@ export class Rejections {
     this.#onOutcome('requests', this.#webhookId, 'rejected', durationMs);
     this.#lines.warning(exchange, REJECTED, {
       ...this.#labels, ...webhook === null ? {} : { path: webhook.pathSegment },
-      status: findStatus(code),
+      status,
       // The log calls the finding `reason`.
       ...check === null ? {} : { check }, reason: finding, client: exchange.clientAddress,
     }, linesMax);

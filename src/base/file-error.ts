@@ -91,7 +91,8 @@ function describeRefusal(
   const folder = findOwnFolder(step.path, view);
   return {
     cause: `${cause}: ${step.path} belongs to ${owner}`,
-    remedy: folder === null ? `run as its owner, ${owner}, or let ${user} in`
+    remedy: folder === null
+      ? `run as its owner, ${owner}, or let ${user} in; its rights: ls -ld ${quotePath(step.path)}`
       : `chown -R ${view.userName() ?? view.uid}: ${quotePath(folder)}`,
   };
 }

@@ -51,7 +51,7 @@ const CASES: readonly {
     name: 'a folder of somebody else', user: 'nobody', owners: { '/': 0, '/srv': 7 },
     error: refusal('EACCES', 'mkdir', '/srv/data'),
     text: 'EACCES: no, mkdir \'/srv/data\' as user 65534 (nobody): /srv belongs to user 7; run as '
-      + 'its owner, user 7, or let user 65534 (nobody) in',
+      + 'its owner, user 7, or let user 65534 (nobody) in; its rights: ls -ld /srv',
   },
   {
     name: 'our own file without rights', user: 'nobody', owners: { '/srv/k.pem': 65_534 },

@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
-import { walkPath, type PathStep } from '../../../base/files/path-owners.ts';
+import { walkPath, type PathStep, type PathWalk } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 import { isInterpreterName } from './interpreters.ts';
 
@@ -22,6 +23,7 @@ type ListedCommand = { readonly name: string; readonly problem: string | null };
 /** More files are not listed: people choose from the list. */
 const LISTED_MAX = 1000;
 const STICKY = 0o1000;
+const OWNER_EXECUTABLE = 0o100;
 const SETUID_OR_SETGID = 0o6000;
 
 /** All paths are absolute. */
@@ -34,7 +36,7 @@ export type CommandDirectory = {
  * others may change.
  */
 export function checkCommandDirectory({ path }: CommandDirectory): string {
-  const walk = walkPath(path);
+  const walk = walkExplained(path);
   const { nearest, exists } = walk;
   if (!exists) {
     throw new AppError('usage', `${path}: is not there; make the folder, or correct the setting `
@@ -53,7 +55,7 @@ export function checkCommandDirectory({ path }: CommandDirectory): string {
 /** Throws `usage`, with the remedy, if it is missing, not executable, or open to others. */
 export function resolveCommand(directory: CommandDirectory, name: string): string {
   const folder = checkCommandDirectory(directory);
-  const walk = walkPath(join(folder, name));
+  const walk = walkExplained(join(folder, name));
   const { nearest, exists } = walk;
   if (!exists || !nearest.isFile) {
     const target = findLinkTarget(join(folder, name));
@@ -66,9 +68,28 @@ export function resolveCommand(directory: CommandDirectory, name: string): strin
   const within = walk.steps.slice(walkPath(folder).steps.length);
   for (const step of within) checkOwnership(step);
   checkOwnWill(name, nearest);
-  if (isExecutable(nearest.path)) return nearest.path;
-  throw new AppError('usage',
-    `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
+  checkExecutable(nearest);
+  return nearest.path;
+}
+
+/** Throws `usage`, with who may not look where, for a folder on the way that is closed to us. */
+function walkExplained(path: string): PathWalk {
+  try {
+    return walkPath(path);
+  } catch (cause) {
+    throw new AppError('usage', explainFileError(cause), {}, cause);
+  }
+}
+
+/** Throws `usage`, with the remedy. */
+function checkExecutable({ path, mode, uid }: PathStep): void {
+  try {
+    accessSync(path, constants.X_OK);
+  } catch (cause) {
+    const isForOwner = (mode & OWNER_EXECUTABLE) !== 0 && uid !== process.geteuid?.();
+    throw new AppError('usage', isForOwner ? explainFileError(cause)
+      : `${path}: is not executable; run: chmod u+x '${path}'`, {}, cause);
+  }
 }
 
 /**

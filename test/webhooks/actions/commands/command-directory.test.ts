@@ -81,6 +81,21 @@ test('a file and a folder of another user are refused', { skip: !IS_ROOT }, () =
   assertRefused(() => checkCommandDirectory(place.directory), /hooks: is user 65534's/);
 });
 
+test('a folder that is closed to us is told with its path and our user', { skip: !IS_ROOT }, () => {
+  const place = new CommandPlace();
+  const folder = join(place.folder, 'closed');
+  mkdirSync(folder, { mode: 0o700 });
+  symlinkSync(join(folder, 'a.sh'), join(place.path, 'a.sh'));
+  chmodSync(place.folder, 0o755);
+  process.seteuid?.(NOBODY);
+  try {
+    assertRefused(() => resolveCommand(place.directory, 'a.sh'), new RegExp(
+      `^EACCES: .* as user 65534 .*: ${folder} belongs to user 0 .*: ls -ld ${folder}$`));
+  } finally {
+    process.seteuid?.(0);
+  }
+});
+
 test('root looks at every folder above', { skip: !IS_ROOT }, () => {
   const place = new CommandPlace();
   place.add('deploy.sh');

@@ -38,12 +38,13 @@ export async function applyFile(context: CommandContext): Promise<number> {
   };
   context.selectModules({ onLoad });
   const isDryRun = args.has('dry-run');
-  const plan = await fetchPlan(await context.openApiClient(), request)
-    .then(async (planned) => {
-      if (isDryRun) await noteForeseen(context, request.document, planned);
-      return planned;
-    })
-    .finally(() => isDryRun ? context.closeApiClient() : undefined);
+  let plan: PrintedPlan;
+  try {
+    plan = await fetchPlan(await context.openApiClient(), request);
+    if (isDryRun) await noteForeseen(context, request.document, plan);
+  } finally {
+    if (isDryRun) await context.closeApiClient();
+  }
   await printPlan(output, plan, moduleLines.slice(0, 1));
   // A plan that could not be written, as on a full disk, is not done.
   await output.finish();

@@ -16,8 +16,11 @@ export const HOOK_VARIABLES = {
   contentType: 'HOOKSHELF_CONTENT_TYPE',
 } as const;
 
-/** The valid names of variables; a file for a command bears the name of its variable. */
-export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+/**
+ * The valid names of variables; a file for a command bears the name of its variable. Programs can
+ * read `HOOK_user.name`, though a shell has no `$` for it.
+ */
+export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 
 /** The variables that hooks may name without the setting `actions.environment`. */
 export const ALLOWED_VARIABLES_DEFAULT: readonly string[] = ['HOOK_*'];

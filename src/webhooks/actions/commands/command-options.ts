@@ -32,6 +32,8 @@ export type HookCommand = {
   readonly showsOutput: boolean;
   /** Whether output in JSON becomes its value; else it stays text. */
   readonly parsesOutput: boolean;
+  /** Whether standard error is a part of standard output. */
+  readonly mergesErrors: boolean;
 };
 
 type NamedTemplate = { readonly name: string; readonly template: TextTemplate };
@@ -42,7 +44,7 @@ const COMMANDS_MAX = 1_000_000;
 const EXIT_CODE_MAX = 255;
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const STDIN_VALUES = ['body', 'payload', 'none'];
-const OUTPUT_VALUES = ['none', 'result', 'text'];
+const OUTPUT_VALUES = ['none', 'result', 'text', 'combined'];
 const VARIABLES: JsonSchema =
   { kind: 'json', isObject: true, bytesMax: OPTIONS_BYTES_MAX, depthMax: 2 };
 
@@ -118,10 +120,11 @@ const OPTIONS_SCHEMA: ObjectSchema = {
       schema: { kind: 'string', values: OUTPUT_VALUES }, default: 'none', label: 'Its output',
       description: 'Whether the caller, who may be anybody, is told its standard output, and the '
         + 'last line of its errors: `result`, as its value where it is JSON; `text`, always as '
-        + 'text',
+        + 'text; `combined`, as text with its errors where they came',
       form: { choices: [
         ['none', 'Is not told to the caller'], ['result', 'Is told to the caller, as data.output'],
         ['text', 'Is told to the caller, as text also where it is JSON'],
+        ['combined', 'Is told to the caller, as text with its errors in it'],
       ] },
     },
   },
@@ -205,6 +208,7 @@ export function parseHookCommand(options: JsonObject): HookCommand {
     successCodes: Array.isArray(values['successCodes']) ? values['successCodes'].map(Number) : [],
     showsOutput: values['output'] !== 'none',
     parsesOutput: values['output'] === 'result',
+    mergesErrors: values['output'] === 'combined',
   };
 }
 
@@ -241,8 +245,8 @@ function findVariableProblem(
   pointer: string, name: string, source: JsonValue | undefined, alternative = '',
 ): FieldError[] {
   if (!VARIABLE_NAME_PATTERN.test(name)) {
-    return [{ pointer, detail: 'is not the name of a variable: 1-128 of A-Z, a-z, 0-9 and _, '
-      + 'not beginning with a digit' }];
+    return [{ pointer, detail: 'is not the name of a variable: 1-128 of A-Z, a-z, 0-9, _, . '
+      + 'and -, beginning with a letter or _' }];
   }
   if (Object.values<string>(HOOK_VARIABLES).includes(name)) {
     return [{ pointer, detail: 'is set for every command; choose another name' }];

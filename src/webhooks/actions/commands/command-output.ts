@@ -24,11 +24,12 @@ export class CommandOutputs {
   readonly #stderr: CommandOutput;
   readonly #sources: Readable[] = [];
 
-  constructor({ outputBytesMax, log }: {
-    readonly outputBytesMax: number; readonly log: Logger;
+  /** With `mergesErrors` standard error is a part of standard output, as `2>&1` makes it. */
+  constructor({ outputBytesMax, mergesErrors, log }: {
+    readonly outputBytesMax: number; readonly mergesErrors: boolean; readonly log: Logger;
   }) {
     this.#stdout = new CommandOutput(log, 'standard output', outputBytesMax);
-    this.#stderr = new CommandOutput(log, 'standard error', 0);
+    this.#stderr = mergesErrors ? this.#stdout : new CommandOutput(log, 'standard error', 0);
   }
 
   /**
@@ -38,14 +39,14 @@ export class CommandOutputs {
   async open(
     pipes: CommandOutputPipes, folder: string, descriptors: number[],
   ): Promise<readonly ('pipe' | number)[]> {
-    const ends: ('pipe' | number)[] = [];
-    for (const [name, output] of [['stdout', this.#stdout], ['stderr', this.#stderr]] as const) {
+    const openEnd = async (name: string, output: CommandOutput): Promise<'pipe' | number> => {
       const pipe = await pipes.take(folder, name);
       if (pipe !== null) descriptors.push(pipe.writeEnd);
       this.#read(pipe?.source ?? null, output);
-      ends.push(pipe?.writeEnd ?? 'pipe');
-    }
-    return ends;
+      return pipe?.writeEnd ?? 'pipe';
+    };
+    const end = await openEnd('stdout', this.#stdout);
+    return [end, this.#stderr === this.#stdout ? end : await openEnd('stderr', this.#stderr)];
   }
 
   /** Reads the streams of Node where the command got no named pipe. */

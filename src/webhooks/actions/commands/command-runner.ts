@@ -39,6 +39,7 @@ export type HookCommandRun = {
   readonly timeoutMs: number;
   /** The limit of the kept beginning of standard output. */
   readonly outputBytesMax: number;
+  readonly mergesErrors: boolean;
   readonly log: Logger;
 };
 

@@ -145,6 +145,7 @@ function createRun(
       ? null : resolveWorkingDirectory(directory, workingDirectory),
     timeoutMs,
     outputBytesMax: command.showsOutput ? OUTPUT_BYTES_MAX : 0,
+    mergesErrors: command.mergesErrors,
     log: call.log,
   };
 }

@@ -1,7 +1,9 @@
 /** What `config:convert --from adnanh` prints, lists and refuses; adnanh-examples runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseNumber } from '../../../../src/base/exact-number.ts';
@@ -165,7 +167,7 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
   assert.deepEqual(names, ['a', 'b']);
   assert.match(stderr,
     /^hookshelf: b: \/1\/pre-hook-command: .*: remove it, and let the command.*\(disabled\)$/m);
-  assert.match(stderr, /; ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/'a'$/m);
+  assert.match(stderr, /; ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/'a'; /m);
   assert.match(stderr, /^# once it is .*\n# curl .* http:\/\/127.0.0.1:8000\/webhook\/in\/a\n$/m);
   assert.doesNotMatch(stderr, /curl .*\/b$/m);
 });
@@ -227,9 +229,13 @@ function paste(stderr: string, folder: string): void {
 }
 
 test('a second conversion makes links anew, whatever their order, and keeps files', async () => {
-  const folder = createTemporaryFolder();
-  const hooks = ['a', 'b'].map((id) => ({ id, 'execute-command': `/${id}/run.sh` }));
-  for (const list of [hooks, hooks.toReversed(), [{ id: 'a', 'execute-command': '/c/run.sh' }]]) {
+  const [folder, scripts] = [createTemporaryFolder(), createTemporaryFolder()];
+  for (const ids of [['a', 'b'], ['b', 'a'], ['c']]) {
+    const list = ids.map((id) => {
+      mkdirSync(join(scripts, id), { recursive: true });
+      writeFileSync(join(scripts, id, 'run.sh'), '');
+      return { id, 'execute-command': join(scripts, id, 'run.sh') };
+    });
     const { stdout, stderr } = await runConvert(list);
     paste(stderr, folder);
     const { actionConfigurations } = JSON.parse(stdout);
@@ -242,6 +248,28 @@ test('a second conversion makes links anew, whatever their order, and keeps file
   writeFileSync(join(folder, 'mine.sh'), 'mine');
   assert.throws(() => paste(stderr, folder), /exists/);
   assert.equal(readFileSync(join(folder, 'mine.sh'), 'utf8'), 'mine');
+});
+
+test('a command that is missing fails when it is called, until it is there and linked', async () => {
+  const [folder, scripts] = [createTemporaryFolder(), createTemporaryFolder()];
+  const script = join(scripts, 'late.sh');
+  const call = (): string => execFileSync(join(folder, 'late.sh'), { stdio: 'pipe' }).toString();
+  for (let tries = 0; tries < 2; tries += 1) {
+    const { code, stderr } = await runConvert([{ ...HOOK, 'execute-command': script }]);
+    assert.equal(code, 0);
+    assert.match(stderr, /late\.sh is not here: its hook fails when it is called/);
+    paste(stderr, folder);
+    assert.throws(call, { status: 127, message: /was not there when it was linked/ });
+  }
+  writeFileSync(script, '#!/bin/sh\necho here\n');
+  chmodSync(script, 0o755);
+  paste((await runConvert([{ ...HOOK, 'execute-command': script }])).stderr, folder);
+  assert.equal(call(), 'here\n');
+  // Lines of a conversion on another machine link what is there.
+  const { stderr } = await runConvert([{ ...HOOK, 'execute-command': join(scripts, 'b.sh') }]);
+  writeFileSync(join(scripts, 'b.sh'), '');
+  paste(stderr, folder);
+  assert.equal(readlinkSync(join(folder, 'b.sh')), join(scripts, 'b.sh'));
 });
 
 const SCRIPTS: readonly (readonly [text: string, isWarned: boolean])[] = [
@@ -373,7 +401,7 @@ test('converts several files as one, with the name of each at its places', async
   assert.equal(JSON.parse(stdout).incomingWebhooks.length, 2);
   assert.match(stderr, /^hookshelf: b: b.json\/0\/trigger-rule\/match: /m);
   assert.match(stderr, /^export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,A,B'$/m);
-  assert.equal(stderr.match(/ln -s/g)?.length, 1);
+  assert.equal(stderr.match(/ln -s /g)?.length, 1);
 });
 
 test('links a program of PATH and no builtin, and nothing where a template names the path',
@@ -434,7 +462,7 @@ test('answers the output as it was printed, and JSON within JSON as its value', 
   const json = [{ name: 'content-type', value: 'application/json' }];
   const conversion = convert({}, output, { ...output, id: 'c', 'response-headers': json });
   assert.deepEqual(optionsOf(conversion).map((options) => options['output']),
-    [undefined, 'text', 'result']);
+    [undefined, 'combined', 'result']);
 });
 
 test('names the variables of secrets apart, never as our own, and shows no secret', () => {
@@ -661,7 +689,7 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     'http-methods': ['PUT', 'POST'],
     'pass-arguments-to-command': [{ source: 'request', name: 'method' }],
   }, ['/0/pass-arguments-to-command/0 disabled']],
-  ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
+  ['a variable with a space', { 'pass-environment-to-command': [payload('a b')] },
     ['/0/pass-environment-to-command/0 disabled']],
   ['a command with arguments in its name', { 'execute-command': '/srv/a.sh now' },
     ['/0/execute-command']],
@@ -794,7 +822,7 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
   }, {
     accepted: { status: 200, body: '{{ data.routes.main.output }}' },
     unmatched: { status: 200, body: 'Hook rules were not satisfied.' },
-    failed: { status: 500, body: '{{ data.routes.main.output }}{{ message }}' },
+    failed: { status: 500, body: '{{ data.routes.main.output }}' },
   }],
   ['output as JSON', {
     'include-command-output-in-response': true,
@@ -806,7 +834,7 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
     },
     failed: {
       status: 500, headers: { 'Content-Type': 'application/json' },
-      body: '"{{ data.output }}{{ message }}"',
+      body: '"{{ data.output }}"',
     },
   }],
   ['what a condition is not for', {
@@ -906,15 +934,16 @@ test('passes arguments, variables and files as templates, and literal braces as 
       payload('a.0.b'), { source: 'url', name: 'q' }, { source: 'header', name: 'X-A' },
       { source: 'entire-payload' }, payload('root'), { source: 'string', name: 'a {{ b' },
     ],
-    'pass-environment-to-command': [payload('a'), { ...payload('b'), envname: 'B' }],
-    'pass-file-to-command': [payload('c'), { ...payload('d'), envname: 'D', base64decode: true }],
+    'pass-environment-to-command':
+      [payload('a.x-y'), { ...payload('b'), envname: 'B', base64decode: true }],
+    'pass-file-to-command': [payload('c.z'), { ...payload('d'), envname: 'D', base64decode: true }],
   }));
   assert.deepEqual(options, {
     command: 'a',
     arguments: ['{{ payload.a.0.b }}', '{{ query.q }}', '{{ headers.x-a }}', '{{ payload }}',
       '{{ payload }}', 'a \\{{ b'],
-    environment: { HOOK_a: '{{ payload.a }}', B: '{{ payload.b }}' },
-    files: { HOOK_C: '{{ payload.c }}', D: { base64: '{{ payload.d }}' } },
+    environment: { 'HOOK_a.x-y': '{{ payload.a.x-y }}', B: '{{ payload.b }}' },
+    files: { 'HOOK_C.Z': '{{ payload.c.z }}', D: { base64: '{{ payload.d }}' } },
     stdin: 'none', workingDirectory: '/srv', timeout: 3600,
   });
 });

@@ -48,7 +48,8 @@ export class CommandHarness {
     return this.runner.run({
       file: '/bin/bash', arguments: ['-c', script, 'script'],
       environment: { PATH: process.env['PATH'] ?? '' }, stdin: null, files: [],
-      workingDirectory: null, timeoutMs: 60_000, outputBytesMax: 65_536, log: this.log, ...members,
+      workingDirectory: null, timeoutMs: 60_000, outputBytesMax: 65_536,
+      mergesErrors: false, log: this.log, ...members,
     });
   }
 

@@ -15,7 +15,7 @@ await Promise.all(scripts.map(async (script) => {
   const { output, exitCode, signal, isTimedOut } = await runner.run({
     file: '/bin/bash', arguments: ['-c', script], environment: { PATH: process.env['PATH'] ?? '' },
     stdin: Buffer.from('body'), files: [{ variable: 'KEY', bytes: Buffer.from('k') }],
-    workingDirectory: null, outputBytesMax: 65_536, log: silentLogger,
+    workingDirectory: null, mergesErrors: false, outputBytesMax: 65_536, log: silentLogger,
     timeoutMs: Number(process.env['TIMEOUT_MS'] ?? 600_000),
   });
   process.stdout.write(output);

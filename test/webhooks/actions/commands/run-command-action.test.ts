@@ -167,6 +167,17 @@ test('variables and files hold what came, whole', async (context) => {
   }
 });
 
+test('a variable has a name with dots and hyphens, though a shell has no $ for it',
+  async (context) => {
+    const { relay } = await startHook(context,
+      '#!/bin/bash\ngrep -az "^HOOK_" /proc/$$/environ | tr "\\0" "\\n"\n', {
+        output: 'text', environment: { 'HOOK_user.name': '{{ payload.user.name }}' },
+        files: { 'HOOK_X-Y': 'z' },
+      });
+    assert.match(String(dataOf(await call(relay, { user: { name: 'ada' } })).output),
+      /^HOOK_user\.name=ada\nHOOK_X-Y=\/\S+\n$/);
+  });
+
 const START_FAILURES: readonly (readonly [options: object, payload: object, problem: RegExp])[] = [
   [{ arguments: ['x', '{{ payload.text }}'] }, { text: 'a\0b' },
     /: arguments 1 holds a NUL character$/],
@@ -306,6 +317,10 @@ const RESULTS: readonly ResultCase[] = [
     { exitCode: 0, output: { a: [1, null] } }],
   ['a number as output', 'echo 42', RESULT, '', { exitCode: 0, output: 42 }],
   ['a number as text', 'echo 1.10', { output: 'text' }, '', { exitCode: 0, output: '1.10\n' }],
+  ['both outputs as they came', 'echo a; echo b >&2; echo c > /dev/stderr; echo d',
+    { output: 'combined' }, '', { exitCode: 0, output: 'a\nb\nc\nd\n' }],
+  ['both outputs of a failure', 'echo a; echo b >&2; exit 3', { output: 'combined' },
+    'The command failed (exit 3): b', { exitCode: 3, output: 'a\nb\n' }],
   ['what is not quite JSON', 'echo "{a}"', RESULT, '', { exitCode: 0, output: '{a}\n' }],
   ['output that is no UTF-8', 'printf "a\\377b"', RESULT, '', { exitCode: 0, output: 'a\ufffdb' }],
   ['JSON that nests too deep', 'printf "%.0s[" {1..2000}; printf "%.0s]" {1..2000}', RESULT, '',
@@ -484,7 +499,7 @@ const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] =
   [{ command: 'it.sh', arguments: 'x' }, /^arguments must be an array/],
   [{ command: 'it.sh', arguments: ['x', 1] }, /^arguments 1 must be a string, not a number/],
   [{ command: 'it.sh', arguments: ['{{ x }}'] }, /^arguments 0 \{\{ x \}\} must begin with/],
-  [{ command: 'it.sh', environment: { 'A-B': 'x' } }, /^environment A-B is not the name of/],
+  [{ command: 'it.sh', environment: { 'A B': 'x' } }, /^environment A B is not the name of/],
   [{ command: 'it.sh', environment: { A: 1 } }, /^environment A must be a template, a string$/],
   [{ command: 'it.sh', environment: { A: '{{' } }, /^environment A a placeholder is opened/],
   [{ command: 'it.sh', environment: { HOOKSHELF_EVENT: '' } }, /is set for every command/],

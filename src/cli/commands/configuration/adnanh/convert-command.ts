@@ -28,11 +28,12 @@ export async function convertConfiguration(context: CommandContext): Promise<num
   const conversion = await readHooks(context);
   const secretsPath = args.find('secrets');
   if (secretsPath !== undefined) await writeSecrets(secretsPath, conversion.variables);
+  const { PATH: searchPath = '' } = environment;
   // A variable that is set may have the right value.
   const variables = conversion.variables.filter(({ name }) => (environment[name] ?? '') === '');
   await output.json(conversion.document);
   for (const line of [
-    ...formatGaps(conversion), ...formatFiles(conversion),
+    ...formatGaps(conversion), ...formatFiles(conversion, searchPath),
     ...secretsPath === undefined ? formatOutdated(conversion, environment) : [],
   ]) output.note(line);
   if (secretsPath === undefined && variables.some(({ value }) => value !== null)) {
@@ -41,7 +42,7 @@ export async function convertConfiguration(context: CommandContext): Promise<num
   output.note('what the file needs, to paste into a shell:');
   for (const line of [
     ...formatVariables(variables, secretsPath),
-    ...formatNeeds(conversion, environment['PATH'] ?? ''), ...formatCalls(conversion),
+    ...formatNeeds(conversion, searchPath), ...formatCalls(conversion),
   ]) stderr.write(`${escapeControls(line)}\n`);
   return conversion.gaps.length === 0 ? 0 : EXIT_PENDING;
 }
@@ -105,10 +106,13 @@ function formatOutdated(
 const BACKGROUND = /^[^#\n]*[^#&|<>\\\n]&(?=[\s)]|$)/m;
 
 /** Tells which commands are missing here, and which are scripts whose work would be cut off. */
-function formatFiles({ commands }: Conversion): readonly string[] {
-  const paths = [...commands.values()].map(({ path }) => path).filter(isAbsolute);
+function formatFiles({ commands }: Conversion, searchPath: string): readonly string[] {
+  const paths = [...commands.values()].filter(({ path, script }) =>
+    script === null && !path.includes('{{')).map(({ path }) => path);
   return paths.flatMap((path) => {
-    if (!existsSync(path)) return [`${path} is not here: nothing is applied without it`];
+    if (findProgram(path, searchPath) === null) {
+      return [`${path} is not here: its hook fails when it is called`];
+    }
     return BACKGROUND.test(readScript(path))
       ? [`${path} may leave work in the background ("&"), which ends with the script here: manual `
         + 'from-adnanh, "Background"'] : [];
@@ -145,20 +149,7 @@ function formatNeeds(
   return [
     `export HOOKSHELF_ACTIONS_COMMAND_DIRECTORY="$PWD/commands"`,
     'mkdir -m 700 -p "$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"',
-    ...[...commands].flatMap(([name, { path, script }]) => {
-      const file = `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${shellQuote(name)}`;
-      // A template decides the path when the hook is read: nothing can be linked before.
-      if (path.includes('{{')) return [];
-      // A link of an earlier conversion is made anew. A file is not overwritten, and the shell says
-      // so: it may be one that people wrote.
-      if (script === null) {
-        return [`[ -L ${file} ] && rm ${file}; ln -s ${formatPath(path, searchPath)} ${file}`];
-      }
-      // No hook may run an interpreter.
-      const words = script.map(shellQuote).join(' ');
-      const write = `printf '%s\\n' ${words} > ${file} && chmod 755 ${file}`;
-      return [`[ -e ${file} ] || (set -C; ${write})`];
-    }),
+    ...formatCommands(commands, searchPath),
     ...forbiddenVariables.length === 0 ? []
       : [`export HOOKSHELF_ACTIONS_ENVIRONMENT=${shellQuote(names)}`],
     ...workingDirectories.length === 0 ? [] : ['export HOOKSHELF_ACTIONS_WORKING_DIRECTORIES='
@@ -166,13 +157,57 @@ function formatNeeds(
   ];
 }
 
+/** Runs in place of a command that is not there: so its hook fails alone, when it is called. */
+const MISSING = {
+  name: 'hook-missing.sh',
+  script: [
+    '#!/bin/sh',
+    'echo "the command of this hook was not there when it was linked: make the link anew" >&2',
+    'exit 127',
+  ],
+};
+
+/** A line for each command, which puts it into the folder. */
+function formatCommands(commands: Conversion['commands'], searchPath: string): string[] {
+  let isAnyMissing = false;
+  const lines = [...commands].flatMap(([name, { path, script }]) => {
+    // A template decides the path when the hook is read: nothing can be linked before.
+    if (path.includes('{{')) return [];
+    // No hook may run an interpreter.
+    if (script !== null) return [formatScript(name, script)];
+    const file = formatFile(name);
+    const program = findProgram(path, searchPath);
+    isAnyMissing ||= program === null;
+    // A link of an earlier conversion is made anew. A file is not overwritten, and the shell says
+    // so: it may be one that people wrote.
+    return [`[ -L ${file} ] && rm ${file}; ln -s ${program ?? formatPath(path)} ${file}`
+      + (program === null ? `; [ -e ${file} ] || ln -sf ${MISSING.name} ${file}` : '')];
+  });
+  return isAnyMissing ? [formatScript(MISSING.name, MISSING.script), ...lines] : lines;
+}
+
+function formatFile(name: string): string {
+  return `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${shellQuote(name)}`;
+}
+
+function formatScript(name: string, script: readonly string[]): string {
+  const file = formatFile(name);
+  const write = `printf '%s\\n' ${script.map(shellQuote).join(' ')} > ${file} && chmod 755 ${file}`;
+  return `[ -e ${file} ] || (set -C; ${write})`;
+}
+
 /** A path as a word of a shell. A name alone is one of a program, not one of a builtin. */
-function formatPath(path: string, searchPath: string): string {
+function formatPath(path: string): string {
   if (isAbsolute(path)) return shellQuote(path);
-  if (path.includes('/')) return `"$PWD"/${shellQuote(path)}`;
+  return path.includes('/') ? `"$PWD"/${shellQuote(path)}` : `"$(command -v ${shellQuote(path)})"`;
+}
+
+/** The program as a word of a shell; null: it is not here. */
+function findProgram(path: string, searchPath: string): string | null {
+  if (path.includes('/')) return existsSync(path) ? formatPath(path) : null;
   const program = searchPath.split(':').filter(isAbsolute).map((folder) => join(folder, path))
     .find((file) => existsSync(file));
-  return program === undefined ? `"$(command -v ${shellQuote(path)})"` : shellQuote(program);
+  return program === undefined ? null : shellQuote(program);
 }
 
 /** A line to try each webhook that is enabled: a remark to the shell, as it runs the command. */

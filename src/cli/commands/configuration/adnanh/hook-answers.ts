@@ -43,7 +43,7 @@ export function convertAnswers(
     reportEscaped(headers, report);
     responses['accepted'] = createResponse(status, headers, `{{ ${path} }}`);
     responses['failed'] = hook['include-command-output-in-response-on-error'] === true
-      ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}{{ message }}`)
+      ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}`)
       : createResponse(SERVER_ERROR, withoutType(headers), COMMAND_FAILED);
   } else if (message !== '' || status !== OK || Object.keys(headers).length > 0) {
     responses['accepted'] = createResponse(status, headers, null, message);

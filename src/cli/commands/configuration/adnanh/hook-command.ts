@@ -51,8 +51,8 @@ export function convertCommand(context: HookContext, identifier: string): Conver
       'if a part of it is an argument, name that in "arguments"');
   }
   const workingDirectory = isAbsolute(directory) ? directory : null;
-  const files = convertFiles(context);
-  const environment = convertEnvironment(context);
+  const files = convertVariables(context, 'pass-file-to-command');
+  const environment = convertVariables(context, 'pass-environment-to-command');
   const args = listValues(context, 'pass-arguments-to-command').map(({ template }) => template);
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
@@ -73,7 +73,7 @@ export function convertCommand(context: HookContext, identifier: string): Conver
       timeout: TIMEOUT_S,
       ...hook['include-command-output-in-response'] !== true ? {}
         // Within a body of JSON, JSON stays a value. All else is answered as it was printed.
-        : { output: isJsonAnswer(hook) ? 'result' : 'text' },
+        : { output: isJsonAnswer(hook) ? 'result' : 'combined' },
     },
   };
 }
@@ -125,30 +125,27 @@ function withoutEmpty(members: JsonObject): JsonObject {
     Object.keys(member ?? {}).length > 0));
 }
 
-function convertEnvironment(context: HookContext): JsonObject {
-  const values = listValues(context, 'pass-environment-to-command');
-  return Object.fromEntries(values.map(({ value, template, place }) => {
-    const name = textOf(value['envname']) || `HOOK_${textOf(value['name'])}`;
-    return [fitVariable(name, value, place, context.report), template];
+/** The variables of a list of the hook, which hold a value, or the path of a file with it. */
+function convertVariables(
+  context: HookContext, member: 'pass-environment-to-command' | 'pass-file-to-command',
+): JsonObject {
+  const isFile = member === 'pass-file-to-command';
+  return Object.fromEntries(listValues(context, member).map(({ value, template, place }) => {
+    const source = textOf(value['name']);
+    const name = textOf(value['envname']) || `HOOK_${isFile ? source.toUpperCase() : source}`;
+    const isBase64 = isFile && value['base64decode'] === true;
+    return [fitVariable(name, value, place, context.report),
+      isBase64 ? { base64: template } : template];
   }));
 }
 
-function convertFiles(context: HookContext): JsonObject {
-  const values = listValues(context, 'pass-file-to-command');
-  return Object.fromEntries(values.map(({ value, template, place }) => {
-    const name = textOf(value['envname']) || `HOOK_${textOf(value['name']).toUpperCase()}`;
-    const content: JsonValue = value['base64decode'] === true ? { base64: template } : template;
-    return [fitVariable(name, value, place, context.report), content];
-  }));
-}
-
-/** The name in the form that shells can read. Another name than the hook's is reported. */
+/** A name that a variable may have. Another name than the hook's is reported. */
 function fitVariable(
   name: string, { source }: JsonObject, place: string, report: HookReport,
 ): string {
   const isCode = source !== 'string' && CODE_VARIABLE.test(name);
-  const fitting = name.replace(/\W+/g, '_')
-    .replace(isCode ? /^/ : /^HOOKSHELF_|^(?=\d)/, 'HOOK_');
+  const fitting = name.replace(/[^\w.-]+/g, '_')
+    .replace(isCode ? /^/ : /^HOOKSHELF_|^(?=[\d.-])/, 'HOOK_');
   if (fitting !== name) {
     report.lose(place, isCode ? `the request would say by ${name} what the command runs`
       : `${name} cannot be the name of a variable here`, `let the command read ${fitting}`);

@@ -250,7 +250,7 @@ test('a second conversion makes links anew, whatever their order, and keeps file
   assert.equal(readFileSync(join(folder, 'mine.sh'), 'utf8'), 'mine');
 });
 
-test('a command that is missing fails when it is called, until it is there and linked', async () => {
+test('a missing command fails when it is called, until it is there and linked', async () => {
   const [folder, scripts] = [createTemporaryFolder(), createTemporaryFolder()];
   const script = join(scripts, 'late.sh');
   const call = (): string => execFileSync(join(folder, 'late.sh'), { stdio: 'pipe' }).toString();

@@ -9,21 +9,21 @@
 import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonValue } from '../../../../base/schema.ts';
 import type { Condition } from '../../../../webhooks/members/filters/condition.ts';
-import type { Comparison } from './rule-expression.ts';
+import type { TextComparison } from './rule-expression.ts';
 
 /** A rule that conditions can express. */
 export type Rule =
   | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
   | { readonly kind: 'not'; readonly rule: Rule }
-  | ValueRule
+  | ComparedValue
   | { readonly kind: 'constant'; readonly value: boolean };
 
 /** One of the comparisons with the value at the path must hold. */
-type ValueRule = {
+type ComparedValue = {
   readonly kind: 'value'; readonly path: string; readonly comparisons: readonly ValueComparison[];
 };
 type ValueComparison = {
-  readonly op: Comparison['op']; readonly values: readonly JsonValue[];
+  readonly op: TextComparison['op']; readonly values: readonly JsonValue[];
 };
 
 /** A condition, or the result of one that is the same for all requests. */
@@ -101,7 +101,7 @@ function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula):
  * Whether the rule looks for a part of a text in the payload. There it looks into the JSON of an
  * array or an object as well, so where the part must not be, we let through texts alone.
  */
-function looksWithin({ path, comparisons }: ValueRule): boolean {
+function looksWithin({ path, comparisons }: ComparedValue): boolean {
   return path.startsWith('payload')
     && comparisons.some(({ op, values }) => op === 'contains' && !values.includes(''));
 }
@@ -110,7 +110,7 @@ const isText = (path: string): Condition => ({ path, op: 'prefix', value: '' });
 const hasOneLine = (path: string): Condition => ({ not: { path, op: 'contains', value: '\n' } });
 const isMissing = (path: string): Condition => ({ path, op: 'exists', value: false });
 
-function compareRule({ path, comparisons }: ValueRule): Formula {
+function compareRule({ path, comparisons }: ComparedValue): Formula {
   return joinAny(comparisons.map((comparison) => compare(path, comparison)));
 }
 

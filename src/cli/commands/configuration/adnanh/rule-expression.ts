@@ -8,7 +8,7 @@
  * what may be repeated. Any other mark makes a spelling that says something else.
  */
 
-export type Comparison = {
+export type TextComparison = {
   /**
    * `line`: the text begins with one of `texts`, and no line ends behind that; `longer`: it does,
    * and goes on behind that.
@@ -23,9 +23,9 @@ const SPELLINGS_MAX = 64;
 const OTHER = '!';
 
 /** Comparisons of which one must hold; null: the expression says something else. */
-export function parseExpression(expression: string): readonly Comparison[] | null {
+export function parseExpression(expression: string): readonly TextComparison[] | null {
   const spellings = new Spellings(expression).list();
-  const textsByOp = new Map<Comparison['op'], Set<string>>();
+  const textsByOp = new Map<TextComparison['op'], Set<string>>();
   for (const spelling of spellings) {
     const [, start = '', letters = '', end = ''] = SPELLING.exec(spelling) ?? [OTHER, OTHER];
     const op = OPS[start + end];
@@ -42,7 +42,7 @@ export function parseExpression(expression: string): readonly Comparison[] | nul
 const SPELLING = /^(?:(\^)|\.\*)?((?:\\.)*)([^\\]*)$/su;
 
 /** By the marks around the letters. */
-const OPS: Readonly<Record<string, Comparison['op']>> = {
+const OPS: Readonly<Record<string, TextComparison['op']>> = {
   '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^*': 'prefix', '^.*$': 'line', '^.+$': 'longer',
   $: 'suffix', '': 'contains', '.*': 'contains', '*': 'contains',
 };
@@ -147,7 +147,7 @@ function listCases(letter: string): readonly string[] {
 }
 
 /** Whether what is no text may be so: there a number or an array is compared as its text. */
-export function isTrueOfOthers({ op, texts }: Comparison): boolean {
+export function isTrueOfOthers({ op, texts }: TextComparison): boolean {
   if (op === 'in') return false;
   const isPart = PARTS_OF_OTHERS[op === 'line' || op === 'longer' ? 'prefix' : op];
   return texts.some((text) => text !== '' && isPart(text));

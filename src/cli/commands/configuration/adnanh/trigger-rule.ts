@@ -18,7 +18,7 @@ import {
 import { parseSecretTemplate } from './hook-template.ts';
 import { compilePassing, compileTrue, joinAll, type Rule } from './rule-conditions.ts';
 import {
-  isTrueOfOthers, parseExpression, type Comparison,
+  isTrueOfOthers, parseExpression, type TextComparison,
 } from './rule-expression.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
@@ -49,7 +49,7 @@ type ParsedRule =
   | {
     readonly kind: 'expression'; readonly pointer: string; readonly path: string;
     /** One of them must hold. */
-    readonly comparisons: readonly Comparison[];
+    readonly comparisons: readonly TextComparison[];
   }
   | { readonly kind: 'constant'; readonly value: boolean; readonly pointer: string }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly pointer: string }

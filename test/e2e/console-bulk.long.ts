@@ -74,11 +74,19 @@ test('status, rating and keywords are set and taken away, with the events of the
         { status: 'to-read', rating: 3.25 }, { status: 'to-read', rating: 3.25 }]],
     ] as const) {
       await changeAll('three', what);
+      // Nothing is taken away by choosing nothing.
+      await person.click('button', 'Change 3 books');
       await person.choose(name, value);
       await person.click('button', 'Change 3 books');
       await person.sees('Changed 3 books.');
       assert.deepEqual((await readAll(ids)).map(({ reading }) => reading), expected, role);
     }
+    await changeAll('three', 'Rate');
+    await person.choose('Rating', 'none');
+    await person.click('button', 'Change 3 books');
+    await person.sees('Changed 3 books.');
+    assert.deepEqual((await readAll(ids)).map(({ reading }) => Object(reading).rating),
+      [undefined, undefined, undefined]);
     await changeAll('three', 'Add');
     await person.fill('combobox', 'Keyword', 'new');
     await person.click('button', 'Change 3 books');

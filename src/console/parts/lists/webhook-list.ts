@@ -61,6 +61,7 @@ export function openWebhookList<Row>(
     count.textContent = webhooks.length === 0 ? '' : formatQuantity(webhooks.length, 'webhook');
     // Content that is there already is not replaced: the user may be using it.
     const placeholder = filters.isSet ? noMatches : noWebhooks;
+    filters.element.hidden = webhooks.length === 0 && !filters.isSet;
     const content = webhooks.length > 0 ? rows.element : placeholder;
     if (content.parentElement !== table) fill(table, content);
     rows.set(webhooks);

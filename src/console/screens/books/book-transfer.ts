@@ -52,8 +52,8 @@ export function openTransfer(container: HTMLElement, { query }: ScreenAddress): 
   const mayWrite = callerSession.may('write');
   fill(container, backLink('books', 'Books', chosen),
     heading(mayWrite ? 'Import and export' : 'Export'),
-    ...exportSection(chosen, controller.signal),
-    ...mayWrite ? [h('h2', 'Import'), new BookImportForm(controller.signal).element] : []);
+    ...mayWrite ? [h('h2', 'Import'), new BookImportForm(controller.signal).element] : [],
+    ...exportSection(chosen, controller.signal));
   return () => controller.abort();
 }
 
@@ -166,10 +166,10 @@ class BookImportForm {
   /** The button that imports what was checked; null where nothing would be stored. */
   #offerImport({ count }: ImportOutcome): HTMLElement | null {
     const stored = count === null ? 0 : count.imported + count.updated;
-    return stored === 0 ? null : h('button.primary', { onclick: () => {
+    return stored === 0 ? null : h('p', h('button.primary', { onclick: () => {
       this.#isDry.click();
       this.element.requestSubmit();
-    } }, `Import these ${formatCount(stored)}`);
+    } }, `Import these ${formatCount(stored)}`));
   }
 
   async #import(): Promise<void> {
@@ -192,7 +192,8 @@ class BookImportForm {
         signal: AbortSignal.any([stop.signal, this.#signal]),
       });
       const outcome = parseOutcome(await response.text());
-      fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome) : null);
+      fill(this.#report, ...describeOutcome(outcome), isDry ? this.#offerImport(outcome)
+        : h('p', h('a', { href: href(['books']) }, 'See the books')));
     } catch (thrown) {
       const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
       const text = stop.signal.aborted ? stopped : explainFailure(thrown);
@@ -234,8 +235,10 @@ function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTML
   return [
     h('p', source === null ? null : `${formatSource(source)}: `, formatOutcome(count)),
     ...listRemarks(count, source).map((remark) => h('p', remark)),
-    h('ol.log', { 'aria-label': 'What could not be imported' },
-      ...shownRecords.map((record) => h('li', formatSkipped(record)))),
+    ...shownRecords.length === 0 ? [] : [
+      h('ol.log', { 'aria-label': 'What could not be imported' },
+        ...shownRecords.map((record) => h('li', formatSkipped(record)))),
+    ],
     ...hiddenCount <= 0 ? [] : [h('p', `and ${formatCount(hiddenCount)} more`)],
   ];
 }

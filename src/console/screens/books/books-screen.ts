@@ -47,7 +47,7 @@ const COLUMNS: readonly RowColumn<ListedBook>[] = [
     title: 'Authors', kind: 'middle', sortKey: 'author',
     cell({ authors }) {
       const title = formatAuthors(authors);
-      return h('span', { title }, title);
+      return h('span.authors', { title }, title);
     },
   },
   {

@@ -29,18 +29,20 @@ type NamedBook = Pick<Book, 'id' | 'title'>;
 const BOOKS_MAX = 10_000;
 /** The page of a list holds no more. */
 const PAGE_SIZE = 1000;
+/** Chosen in place of a status or a rating, which nobody shall take away by choosing nothing. */
+const NO_VALUE = 'none';
 const CHANGES: readonly BulkChange[] = [
   { label: 'Put them on a shelf', member: 'shelves', field: 'Shelf', edit: addText },
   { label: 'Take them off a shelf', member: 'shelves', field: 'Shelf', edit: removeText },
   {
     label: 'Set their status', member: 'status', field: 'Status',
     choices: Object.entries(valueLabels['status'] ?? {}),
-    edit: (_, status) => status === '' ? undefined : status,
+    edit: (_, status) => status === NO_VALUE ? undefined : status,
   },
   {
     label: 'Rate them', member: 'rating', field: 'Rating',
-    choices: RATING_CHOICES,
-    edit: (_, rating) => rating === '' ? undefined : +rating,
+    choices: RATING_CHOICES.slice(1),
+    edit: (_, rating) => rating === NO_VALUE ? undefined : +rating,
   },
   { label: 'Add a keyword', member: 'keywords', field: 'Keyword', edit: addText },
   { label: 'Remove a keyword', member: 'keywords', field: 'Keyword', edit: removeText },
@@ -206,7 +208,9 @@ function openChangeDialog(
           .map((id) => `hookshelf book:delete ${id}`).join('\n')));
     }
     const input = change.choices === undefined
-      ? h('input', { required: true, autocomplete: 'off' }) : createSelect(change.choices);
+      ? h('input', { required: true, autocomplete: 'off' })
+      : createSelect([['', '–'], ...change.choices, [NO_VALUE, 'none: take it away']], '',
+        { required: true });
     readWork = () => {
       const value = input.value.trim();
       return (onChanged) => changeBooks([...titles.keys()], change, value, onChanged);

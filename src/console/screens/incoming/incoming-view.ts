@@ -164,7 +164,9 @@ function testSection(
     const answer = await response.text();
     const listed = await findRequest(webhook, requestId);
     fill(result, h('p', badge(response.ok ? 'accepted' : 'error'),
-      ` It was answered ${response.status}. `, listed === undefined ? null
+      ` It was answered ${response.status}. `, listed === undefined
+        ? webhook.inbox !== 'all' && `It is not kept: the webhook keeps ${
+          INBOX_TEXTS[webhook.inbox]}.`
         : h('a', { href: href(['requests', listed.id]) }, 'See this request')), h('pre', answer));
     await onSent();
   };

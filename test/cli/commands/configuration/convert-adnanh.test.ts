@@ -578,7 +578,7 @@ const addresses = (range: string): Members =>
 const RULE = '/0/trigger-rule';
 
 for (const expression of [
-  '^a.c$', '^a+b', '^v\\d+$', '^(a|b', '^a)', '^(?i)a$', '(?i)^é$', '(?i)^created$', '^[^a]$',
+  '^a.c$', '^a+b', '^v\\d+$', '^(a|b', '^a)', '^(?i)a$', '(?i)^é$', '(?i)^merged$', '^[^a]$',
   '^[[:alpha:]]$', '^[\\w]$', '^a$|4', '4', '.5', '}$', 'rue', 'a.*$', '^.*a', '^.+', '^a\nb.*$',
   '^4', '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)', '^[z-a]$',
 ]) {

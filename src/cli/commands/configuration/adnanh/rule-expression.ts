@@ -18,8 +18,8 @@ export type TextComparison = {
   readonly texts: readonly string[];
 };
 
-/** A letter in two cases is two spellings: this many are six letters in any case. */
-const SPELLINGS_MAX = 64;
+/** Each may be a comparison of a condition, which has at most 50. */
+const SPELLINGS_MAX = 48;
 const OTHER = '!';
 
 /** Comparisons of which one must hold; null: the expression says something else. */

@@ -8,7 +8,7 @@
  * transactions do not all count on the same room. Bodies are made outside of transactions:
  * `reserveBodyWhile`.
  *
- * Failed deliveries give way to what finds no room: `onFull` tells how many bytes are missing.
+ * Failed deliveries give way before the room ends: `onFull` tells how many bytes are missing.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
@@ -24,7 +24,9 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies of accepted payloads may pass the limit by this factor: else none could be sent. */
 const BODIES_FACTOR = 1.5;
-/** So much more room is asked for than is missing: else each next call would be refused, too. */
+/** Room is asked for once less than this is left: else a call would be refused for it. */
+const ROOM_LEFT_SHARE = 1 / 16;
+/** So much more room is asked for than is missing: else each next call would ask again. */
 const ROOM_AHEAD_SHARE = 1 / 8;
 /** Transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
@@ -45,8 +47,7 @@ export type QueueRoom = {
 
 /** One more delivery, however small. */
 const LEAST_DEMAND = { count: 1, bytes: 1 };
-
-type Shortage = { readonly reason: string; readonly missingBytes: number };
+const NOTHING_RESERVED = { count: 0, bytes: 0 };
 
 /** Room for the body of a delivery: now, when other deliveries have left, or never. */
 type BodyRoom = 'free' | 'later' | 'never';
@@ -105,11 +106,11 @@ export class QueueCapacity {
     const { count, bytes } = this.#refusedDemand;
     return {
       pendingMax: this.#pendingMax, bytes: this.#bytes, bytesMax: this.#bytesMax,
-      fullReason: this.#findShortage(count, bytes)?.reason ?? null,
+      fullReason: this.#findShortage(count, bytes),
     };
   }
 
-  /** Calls `listener` when something finds no room, with the bytes that are to be freed. */
+  /** Calls `listener` when little room is left, with the bytes that are to be freed. */
   onFull(listener: (missingBytes: number) => void): void {
     this.#fullListener = listener;
   }
@@ -146,38 +147,47 @@ export class QueueCapacity {
    * room beside pending ones, events that have not begun, and what transactions have reserved.
    */
   assertRoom(
-    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, isBound = false,
+    count: number, bytes: number, reserved = NOTHING_RESERVED, isBound = false,
   ): void {
     this.assertFits(count, bytes);
-    const shortage = this.#findShortage(count, bytes, reserved, isBound);
+    const reason = this.#findShortage(count, bytes, reserved, isBound);
     // The share of a customer may be full alone; he must not remove the failed ones of others.
     if (!isBound) {
-      this.#refusedDemand = shortage === null ? LEAST_DEMAND : { count, bytes };
-      this.#askForRoom(shortage?.missingBytes ?? 0);
+      this.#refusedDemand = reason === null ? LEAST_DEMAND : { count, bytes };
+      if (bytes > 0) {
+        this.#askForRoom(this.#computeMissingBytes(
+          count, bytes, reserved.bytes, this.#bytesMax * (1 - ROOM_LEFT_SHARE)));
+      }
     }
-    if (shortage === null) return;
-    throw new AppError('unavailable', `the queue of deliveries is full: ${shortage.reason}`,
+    if (reason === null) return;
+    throw new AppError('unavailable', `the queue of deliveries is full: ${reason}`,
       { retryAfterS: RETRY_AFTER_FULL_S });
   }
 
+  /** Says why there is no room; null: there is. */
   #findShortage(
-    count: number, bytes: number, reserved = { count: 0, bytes: 0 }, isBound = false,
-  ): Shortage | null {
+    count: number, bytes: number, reserved = NOTHING_RESERVED, isBound = false,
+  ): string | null {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
     const share = isBound ? BOUND_SHARE : 1;
     const portion = isBound ? 'half of ' : '';
     const pendingMax = Math.floor(this.#pendingMax * share);
     if (waitingCount + reserved.count + count > pendingMax) {
-      return { reason: `${pendingMax} wait (${portion}outgoing.maxPending)`, missingBytes: 0 };
+      return `${pendingMax} wait (${portion}outgoing.maxPending)`;
     }
-    const usedBytes = this.#bytes + this.#bodyBytes + reserved.bytes;
     const missingBytes =
-      usedBytes + bytes + count * RECORD_BYTES - this.#bytesMax * share;
+      this.#computeMissingBytes(count, bytes, reserved.bytes, this.#bytesMax * share);
     if (bytes === 0 || missingBytes <= 0) return null;
-    const reason = `${this.#bytes} bytes wait or have failed and are kept `
+    return `${this.#bytes} bytes wait or have failed and are kept `
       + `(${portion}outgoing.maxPendingBytes: ${this.#bytesMax})`;
-    return { reason, missingBytes };
+  }
+
+  #computeMissingBytes(
+    count: number, bytes: number, reservedBytes: number, bytesMax: number,
+  ): number {
+    const usedBytes = this.#bytes + this.#bodyBytes + reservedBytes;
+    return usedBytes + bytes + count * RECORD_BYTES - bytesMax;
   }
 
   /** Throws `NeverFitsError` when an empty queue would have no room. */

@@ -207,8 +207,8 @@ async function withFailed(
   return { simulation, ids };
 }
 
-test('failed deliveries give way, the oldest first, to one that found no room', async () => {
-  const { simulation, ids } = await withFailed(3, {}, 38_000);
+test('failed deliveries give way, the oldest first, to a large one without room', async () => {
+  const { simulation, ids } = await withFailed(3, {}, 40_000);
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
   await simulation.clock.advance(1000);
   assert.deepEqual(ids.map((id) => simulation.delivery(id)?.status),
@@ -216,6 +216,18 @@ test('failed deliveries give way, the oldest first, to one that found no room', 
   assert.equal((await simulation.emit(PAYLOAD)).length, 1);
   assert.equal(simulation.logLines.filter((line) => /needed their room/.test(line)).length, 1);
   assert.equal(simulation.webhooks.deliveries.totals().accepted, 4);
+});
+
+test('failed deliveries give way before the room ends, so that no call is refused', async () => {
+  const { simulation, ids } = await withFailed(20, {}, 250_000);
+  for (let count = 0; count < 100; count += 1) {
+    await simulation.emit(PAYLOAD);
+    await simulation.clock.advance(1000);
+  }
+  const { failed, accepted } = simulation.webhooks.deliveries.totals();
+  assert.equal(accepted, 120);
+  assert.ok(failed > 15 && failed < 25, String(failed));
+  assert.equal(simulation.delivery(ids[0] ?? ''), undefined);
 });
 
 test('failed deliveries give way on a node that is not the maintainer, too', async () => {
@@ -245,7 +257,7 @@ test('failed deliveries give way to nothing that a token bound to webhooks asks 
 });
 
 test('failed deliveries give way to a body that waits for room', async () => {
-  const { simulation, ids } = await withFailed(4, {}, 45_000);
+  const { simulation, ids } = await withFailed(4, {}, 46_000);
   await simulation.addHook('elsewhere', {
     triggerEvent: 'other', payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(3000) }),
   }, UP);

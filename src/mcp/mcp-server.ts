@@ -1,7 +1,4 @@
-/**
- * Serves messages of the Model Context Protocol. A message is answered as JSON, or as an event
- * stream if its tool tells its progress and the caller wants to know it.
- */
+/** Serves messages of the Model Context Protocol, as JSON or, with progress, as event streams. */
 import type { RequestListener } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -71,7 +68,6 @@ export class McpServer {
 
   async serve(exchange: Exchange): Promise<void> {
     const request = readMessage(await exchange.readJsonBytes());
-    // A notification has no answer.
     if (request === null) return exchange.send(202, []);
     if (isRpcError(request)) return sendAnswer(exchange, request.id, request);
     const { transport, scope } = readTransport(exchange);

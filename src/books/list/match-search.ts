@@ -8,10 +8,9 @@
  *
  * **Changes.** The indexes may know a book as it was; its slot is unsettled (open-search.ts). A
  * source by indexes passes over unsettled slots, and the loop looks at their books in the end. The
- * source of all books, the scan, relies on no index: it looks at each book when it comes to it. A
- * book that the sink has taken is not looked at again, even if it changes. So a book that does not
- * change is found as it is, and a book that changes is found once at most, as it was at some time
- * while the query ran.
+ * scan, all books as the source, relies on no index. A book that the sink has taken is not looked
+ * at again, even if it changes. So a book that does not change is found as it is, and a book that
+ * changes is found once at most, as it was at some time while the query ran.
  *
  * **Turns.** The loop yields after a few books or some thousand looks. Whoever runs it stops it
  * between two turns when nobody waits any more; it holds nothing that needs closing.
@@ -21,8 +20,7 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
-import { createValueCheck } from '../query/book-filter.ts';
-import type { BookFilter } from '../query/book-filter.ts';
+import { createValueCheck, type BookFilter } from '../query/book-filter.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { MatchSearch } from './open-search.ts';
@@ -245,26 +243,22 @@ export function* findInOrder(
   return yield* indexes.askOrDrop([order], find);
 }
 
-function createOrderSource(
-  { collection, query: { sort, after }, order, pending, changes }: MatchSearch<BookQuery>,
-  looksTotalMax: number,
-): SlotSource {
+function createOrderSource(search: MatchSearch<BookQuery>, looksTotalMax: number): SlotSource {
+  const { collection, query: { sort, after }, order, pending, changes: { changedSlots } } = search;
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;
-  const kind = 'order';
   if (firstOrder === undefined || order === null) {
     const walk = new IdWalk(collection, isIdDescending, after?.id ?? null);
-    return { kind, looksTotalMax, walk };
+    return { kind: 'order', looksTotalMax, walk };
   }
   // If further keys sort, the walk begins with the first book of the cursor's value.
   const from = after === null ? null : {
     value: after.sortValues[0] ?? null, id: furtherOrders.length === 0 ? after.id : null,
   };
-  const { changedSlots } = changes;
   const readBook = (slot: number): Buffer | undefined =>
     pending?.has(slot) === true || changedSlots.has(slot) ? undefined : collection.bytesAt(slot);
   const { isDescending } = firstOrder;
   const walk = new OrderWalk(order, { isDescending, isIdDescending, from, readBook });
-  return { kind, looksTotalMax, walk };
+  return { kind: 'order', looksTotalMax, walk };
 }
 
 function createSlotSource(search: MatchSearch): SlotSource {

@@ -19,7 +19,8 @@ class HardError extends Error {}
 const VALUES = ['a', '42', 'true', 'null', '<nil>'];
 const EXPRESSIONS = [
   '.*', '', '^x', '^x.*', '^x.*$', '^.*$', 'xy|z', 'yz$', '.*z$', '^(x|xy)z$', 'a',
-  '^(xy|b.*)$', '^x.+$', '^.+$', '(?i)^X(Y?Z)?$', '^[x-z]', '^x+', '^a$|^x|yz$', '^(x[yz]|b+)',
+  '^(xy|b.*)$', '^x.+$', '^.+$', '^x.+', '^(y|x).+', '^.+',
+  '(?i)^X(Y?Z)?$', '^[x-z]', '^x+', '^a$|^x|yz$', '^(x[yz]|b+)',
   '^[0-9]{2}$', '^\\d\\d$', '|a',
 ];
 const NAMES = ['x', 'o.x', 'o.p.x'];

@@ -482,6 +482,11 @@ test('names the variables of secrets apart, never as our own, and shows no secre
 const regex = (expression: string, parameter: object = payload('ref')): Members =>
   ({ 'trigger-rule': { match: { type: 'regex', regex: expression, parameter } } });
 
+const LONGER = [
+  { path: 'payload.ref', op: 'prefix', value: 'v' },
+  { not: { path: 'payload.ref', op: 'eq', value: 'v' } },
+  { not: { path: 'payload.ref', op: 'prefix', value: 'v\n' } },
+];
 const ONE_LINE = { not: { path: 'payload.ref', op: 'contains', value: '\n' } };
 
 const RULES: readonly (readonly [name: string, members: object, when: unknown])[] = [
@@ -519,10 +524,8 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
     any: [{ path: 'payload.ref', op: 'eq', value: 'refs/heads/main' },
       { all: [{ path: 'payload.ref', op: 'prefix', value: 'refs/heads/release/' }, ONE_LINE] }],
   }],
-  ['a line that goes on', regex('^v.+$'), {
-    all: [{ path: 'payload.ref', op: 'prefix', value: 'v' },
-      { not: { path: 'payload.ref', op: 'eq', value: 'v' } }, ONE_LINE],
-  }],
+  ['a line that goes on', regex('^v.+$'), { all: [...LONGER, ONE_LINE] }],
+  ['a prefix behind which the line goes on', regex('^v.+'), { all: LONGER }],
   ['letters of any case', regex('(?i)^ok-?$'), {
     path: 'payload.ref', op: 'in',
     value: ['ok', 'oK', 'o\u212a', 'Ok', 'OK', 'O\u212a'].flatMap((text) => [text, `${text}-`]),
@@ -579,8 +582,9 @@ const RULE = '/0/trigger-rule';
 
 for (const expression of [
   '^a.c$', '^a+b', '^v\\d+$', '^(a|b', '^a)', '^(?i)a$', '(?i)^é$', '(?i)^merged$', '^[^a]$',
-  '^[[:alpha:]]$', '^[\\w]$', '^a$|4', '4', '.5', '}$', 'rue', 'a.*$', '^.*a', '^.+', '^a\nb.*$',
-  '^4', '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)', '^[z-a]$',
+  '^[[:alpha:]]$', '^[\\w]$', '^a$|4', '4', '.5', '}$', 'rue', 'a.*$', '^.*a', '.+', '^a.+b',
+  '^a\nb.*$', '^4', '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)',
+  '^[z-a]$',
 ]) {
   test(`leaves ${JSON.stringify(expression)} disabled`, () => {
     assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);

@@ -118,9 +118,12 @@ function compare(path: string, { op, values }: ValueComparison): Formula {
   switch (op) {
     case 'in': return compareValues(path, values);
     case 'line': return joinAll([compareParts(path, 'prefix', values), hasOneLine(path)]);
-    case 'longer': return joinAll([joinAny(values.map((value) =>
-      joinAll([compareParts(path, 'prefix', [value]), { not: { path, op: 'eq', value } }]))),
-    hasOneLine(path)]);
+    case 'longer': return joinAny(values.map((value) => joinAll([
+      compareParts(path, 'prefix', [value]), { not: { path, op: 'eq', value } },
+      { not: { path, op: 'prefix', value: `${String(value)}\n` } },
+    ])));
+    case 'longer line':
+      return joinAll([compare(path, { op: 'longer', values }), hasOneLine(path)]);
     default: return compareParts(path, op, values);
   }
 }

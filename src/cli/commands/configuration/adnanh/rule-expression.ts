@@ -4,16 +4,16 @@
  * `(?i)^main$`, `^v[0-9]`, `main|dev`. Pure.
  *
  * An expression is expanded into all its spellings, of which a text must fit one. In a spelling
- * each letter has a backslash before it, and the rest are marks: `^`, `$`, `.*`, `.+`, and `*` for
- * what may be repeated. Any other mark makes a spelling that says something else.
+ * each letter has a backslash before it, and the rest are marks: `^`, `$`, `.*`, `.+`, `*` for what
+ * may be repeated, and `!` for what no comparison says.
  */
 
 export type TextComparison = {
   /**
-   * `line`: the text begins with one of `texts`, and no line ends behind that; `longer`: it does,
-   * and goes on behind that.
+   * `line`: the text begins with one of `texts`, and no line ends behind that; `longer`: it begins
+   * so, and its line goes on; `longer line`: both.
    */
-  readonly op: 'in' | 'prefix' | 'line' | 'longer' | 'suffix' | 'contains';
+  readonly op: 'in' | 'prefix' | 'line' | 'longer' | 'longer line' | 'suffix' | 'contains';
   /** Every text begins with the empty one. */
   readonly texts: readonly string[];
 };
@@ -30,7 +30,7 @@ export function parseExpression(expression: string): readonly TextComparison[] |
     const [, start = '', letters = '', end = ''] = SPELLING.exec(spelling) ?? [OTHER, OTHER];
     const op = OPS[start + end];
     const text = letters.replace(/\\(.)/gsu, '$1');
-    const isLine = op === 'line' || op === 'longer';
+    const isLine = op?.endsWith('line') === true;
     if (op === undefined || isLine && text.includes('\n')) return null;
     textsByOp.set(op, (textsByOp.get(op) ?? new Set()).add(text));
   }
@@ -43,8 +43,8 @@ const SPELLING = /^(?:(\^)|\.\*)?((?:\\.)*)([^\\]*)$/su;
 
 /** By the marks around the letters. */
 const OPS: Readonly<Record<string, TextComparison['op']>> = {
-  '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^*': 'prefix', '^.*$': 'line', '^.+$': 'longer',
-  $: 'suffix', '': 'contains', '.*': 'contains', '*': 'contains',
+  '^$': 'in', '^': 'prefix', '^.*': 'prefix', '^*': 'prefix', '^.*$': 'line', '^.+': 'longer',
+  '^.+$': 'longer line', $: 'suffix', '': 'contains', '.*': 'contains', '*': 'contains',
 };
 
 const LETTER = String.raw`\\[!-/:-@\x5b-\x60{-~]|[^\\^$.|?*+()[\]{}]`;
@@ -149,7 +149,7 @@ function listCases(letter: string): readonly string[] {
 /** Whether what is no text may be so: there a number or an array is compared as its text. */
 export function isTrueOfOthers({ op, texts }: TextComparison): boolean {
   if (op === 'in') return false;
-  const isPart = PARTS_OF_OTHERS[op === 'line' || op === 'longer' ? 'prefix' : op];
+  const isPart = PARTS_OF_OTHERS[op === 'suffix' || op === 'contains' ? op : 'prefix'];
   return texts.some((text) => text !== '' && isPart(text));
 }
 

@@ -217,6 +217,8 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + '`withoutId` those that are added again once they have changed in their source; in '
     + '`sameIsbn` how many new books have the ISBN of another; in `putAside` in how many records '
     + 'the model refused what they say of a member, by member: it is in `metadata.source`; in '
+    + '`ownColumns` in how many records of a csv a column that is no member has a text, by column: '
+    + 'it is in `metadata`; in '
     + '`merged` how many of the unchanged ones are of books that were merged into others. '
     + '`error` is there when the import ended early; what it counts is stored even then. '
     + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',

@@ -31,6 +31,7 @@ test('an export says what it leaves out, and for a spreadsheet that it guards fo
       await hookshelf(['book:export', ...data, '--file', at('books.csv'), '--spreadsheet']);
     assert.match(sheet.stderr, /a ' stands before each text/);
     const rows = readFileSync(at('books.csv'), 'utf8');
+    assert.deepEqual([rows.codePointAt(0), plain.stdout.startsWith('id,')], [0xfeff, true]);
     for (const cell of [",'=1+1,", ",''=2,", ",'-3,", ",'@x,"]) {
       assert.ok(rows.includes(cell), cell);
     }

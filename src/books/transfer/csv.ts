@@ -6,6 +6,9 @@
  * `Terry Pratchett; Neil Gaiman`. Keywords and shelves may be given in the same way
  * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
  * empty text. Reading the row of a book gives the same book.
+ *
+ * A column of another name is a person's own: its texts are members of `metadata`. A name that may
+ * be meant for one of ours refuses the file, as do columns without `title`.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -22,6 +25,20 @@ import type { SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
 
+const METADATA_PREFIX = 'metadata.';
+/** What people call our columns in tables of their own. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  'author': 'authors', 'year': 'datePublished', 'published': 'datePublished',
+  'publication date': 'datePublished', 'publication year': 'datePublished',
+  'pages': 'numberOfPages', 'page count': 'numberOfPages', 'language': 'inLanguage',
+  'tags': 'keywords', 'genre': 'keywords', 'genres': 'keywords', 'edition': 'bookEdition',
+  'format': 'bookFormat', 'binding': 'bookFormat', 'cover': 'image', 'status': 'reading.status',
+  'rating': 'reading.rating', 'my rating': 'reading.rating', 'stars': 'reading.rating',
+  'date started': 'reading.startedOn', 'date read': 'reading.finishedOn',
+  'date finished': 'reading.finishedOn', 'read count': 'reading.readCount',
+  'shelf': 'reading.shelves', 'shelves': 'reading.shelves', 'bookshelves': 'reading.shelves',
+  'review': 'reading.review', 'my review': 'reading.review', 'owned': 'reading.owned',
+};
 const UNKNOWN_SHOWN_MAX = 20;
 const NAME_SHOWN_MAX = 80;
 const NAME_COMPARED_MAX = 64;
@@ -45,7 +62,8 @@ export const csvCodec: FormatCodec = {
   createReader: createCsvReader,
   createWriter: ({ isForSpreadsheet = false }) => ({
     leftOutCount: 0,
-    begin: () => csvHeader,
+    // Without a byte order mark Excel takes UTF-8 for Windows-1252.
+    begin: () => isForSpreadsheet ? `\ufeff${csvHeader}` : csvHeader,
     write: (books) =>
       books.map((book) => encodeCsvBook(decodeBook(book), isForSpreadsheet)).join(''),
     end: () => '',
@@ -78,21 +96,35 @@ export function createCsvReader(): TableSplitter<SourceRecord> {
 
 /** The members that the columns hold, or everything that is wrong with them. */
 function readHeader(names: readonly string[]): readonly string[] | string {
-  const columns = names.map((name) => findColumn(name) ?? name);
-  const unknownColumns = columns.filter((name) => !CSV_COLUMNS.includes(name));
+  const columns = names.map((name, index) => findColumn(name) ?? (name || `column ${index + 1}`));
+  const unknownColumns = columns.filter((name) =>
+    !CSV_COLUMNS.includes(name) && !name.startsWith(METADATA_PREFIX));
   if (columns.length === 1 && unknownColumns.some((name) => /[|:^]/.test(name))) {
     return 'cells must be separated by commas, semicolons or tabs';
   }
-  const problems = [...describeUnknown(unknownColumns)];
-  const repeatedColumns = CSV_COLUMNS.filter((name) =>
-    columns.indexOf(name) !== columns.lastIndexOf(name));
-  for (const name of repeatedColumns) problems.push(`the column \`${name}\` stands twice`);
+  const repeatedColumns = new Set(
+    columns.filter((name, index) => columns.indexOf(name) !== index));
+  const problems = [...repeatedColumns].map((name) => `the column \`${name}\` stands twice`);
   if (!columns.includes('title')) problems.push('there is no column `title`');
-  return problems.length > 0 ? problems.join('; ') : columns;
+  const meantName = unknownColumns.find((name) => findMeantColumn(name) !== null);
+  if (problems.length > 0) return [...describeUnknown(unknownColumns), ...problems].join('; ');
+  if (meantName !== undefined) {
+    return [...describeUnknown(unknownColumns),
+      `a column of your own is kept as \`${METADATA_PREFIX}${meantName}\``].join('; ');
+  }
+  return columns.map((name) => unknownColumns.includes(name) ? METADATA_PREFIX + name : name);
 }
 
 function findColumn(name: string): string | undefined {
   return CSV_COLUMNS.find((column) => column.toLowerCase() === name.toLowerCase());
+}
+
+/** Our column for which an unknown name may be meant, or null. */
+function findMeantColumn(name: string): string | null {
+  if (name.length > NAME_COMPARED_MAX) return null;
+  const lower = name.toLowerCase();
+  return Object.hasOwn(OTHER_NAMES, lower)
+    ? OTHER_NAMES[lower] ?? null : findNearest(name, CSV_COLUMNS);
 }
 
 /** A problem for each name that is like a column's, and one for all others together. */
@@ -101,10 +133,10 @@ function describeUnknown(names: readonly string[]): readonly string[] {
   const problems: string[] = [];
   const strangeNames: string[] = [];
   for (const name of firstNames) {
-    const near = name.length > NAME_COMPARED_MAX ? null : findNearest(name, CSV_COLUMNS);
+    const column = findMeantColumn(name);
     const quotedName = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
-    if (near === null) strangeNames.push(quotedName);
-    else problems.push(`unknown column ${quotedName}: did you mean \`${near}\`?`);
+    if (column === null) strangeNames.push(quotedName);
+    else problems.push(`unknown column ${quotedName}: did you mean \`${column}\`?`);
   }
   const more = names.length - firstNames.length;
   if (more > 0) problems.push(`${more} more are unknown`);
@@ -119,21 +151,36 @@ function readRow(
 ): SourceRecord {
   const members: string[] = [];
   const readingMembers: string[] = [];
+  const metadataMembers: string[] = [];
+  const ownColumns: string[] = [];
   const errors: FieldError[] = [];
   for (const [index, cell] of cells.entries()) {
     const name = columns[index];
     if (name === undefined || (cell.text === '' && !cell.isQuoted)) continue;
+    if (name.startsWith(METADATA_PREFIX)) {
+      const ownName = name.slice(METADATA_PREFIX.length);
+      metadataMembers.push(`${JSON.stringify(ownName)}:${JSON.stringify(unguardText(cell.text))}`);
+      ownColumns.push(ownName);
+      continue;
+    }
     const value = toJson(name, cell);
     if (value.problem !== undefined) {
       errors.push({ pointer: `/${name.replace('.', '/')}`, detail: value.problem });
-      continue;
+    } else if (name === 'metadata' && /^\{.+\}$/s.test(value.json)) {
+      metadataMembers.push(value.json.slice(1, -1));
+    } else if (name.startsWith(READING_PREFIX)) {
+      readingMembers.push(`"${name.slice(READING_PREFIX.length)}":${value.json}`);
+    } else {
+      members.push(`"${name}":${value.json}`);
     }
-    if (!name.startsWith(READING_PREFIX)) members.push(`"${name}":${value.json}`);
-    else readingMembers.push(`"${name.slice(READING_PREFIX.length)}":${value.json}`);
   }
   if (readingMembers.length > 0) members.push(`"reading":{${readingMembers.join(',')}}`);
+  if (metadataMembers.length > 0) members.push(`"metadata":{${metadataMembers.join(',')}}`);
   const json = Buffer.from(`{${members.join(',')}}`);
-  return errors.length === 0 ? { line, json } : { line, json, errors };
+  return {
+    line, json, ...errors.length === 0 ? {} : { errors },
+    ...ownColumns.length === 0 ? {} : { ownColumns },
+  };
 }
 
 const INTEGER = /^-?(0|[1-9][0-9]{0,15})$/;

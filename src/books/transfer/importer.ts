@@ -72,6 +72,8 @@ type ImportCount = {
   readonly merged?: number;
   /** In how many records the model refused a value of a member, by its name; absent: in none. */
   readonly putAside?: Readonly<Record<string, number>>;
+  /** In how many records a column of a person's own has a text, by its name; absent: in none. */
+  readonly ownColumns?: Readonly<Record<string, number>>;
 };
 
 /** The most lines of a brief report: its reader may read only after sending all. */
@@ -88,7 +90,7 @@ const BOOK_REPEATED = 'an earlier record of this file is this book: if they are 
 type ParsedRecord = {
   readonly line: number; readonly number: number; readonly key: string | null;
   readonly record: ImportRecord; readonly leftOut: readonly string[];
-  readonly putAside: readonly string[];
+  readonly putAside: readonly string[]; readonly ownColumns: readonly string[];
 };
 
 export class Importer {
@@ -106,6 +108,7 @@ export class Importer {
   readonly #leftOut = new NameCounts();
   readonly #replacedMembers = new NameCounts();
   readonly #putAside = new NameCounts();
+  readonly #ownColumns = new NameCounts();
   readonly #remarks = new NameCounts<'unmatchable' | 'withoutId' | 'sameIsbn' | 'merged'>();
   #failure: string | null = null;
 
@@ -133,6 +136,7 @@ export class Importer {
         : { replacedMembers: this.#replacedMembers.toObject() },
       ...this.#remarks.toObject(),
       ...this.#putAside.isEmpty ? {} : { putAside: this.#putAside.toObject() },
+      ...this.#ownColumns.isEmpty ? {} : { ownColumns: this.#ownColumns.toObject() },
     };
   }
 
@@ -171,13 +175,15 @@ export class Importer {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
       if (source.json !== undefined) {
         const record = parseImportRecord(parseJsonRecord(source.json), source.errors);
-        return { line, number, key, record, leftOut: [], putAside: [] };
+        const { ownColumns = [] } = source;
+        return { line, number, key, record, leftOut: [], putAside: [], ownColumns };
       }
       const { body, leftOut, putAside = [], titleProblem } = source;
       if (titleProblem !== undefined) {
         throw invalid([{ pointer: '/title', detail: titleProblem }]);
       }
-      return { line, number, key, record: createImportRecord(body), leftOut, putAside };
+      const record = createImportRecord(body);
+      return { line, number, key, record, leftOut, putAside, ownColumns: [] };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#outcomes.add('broken');
@@ -240,6 +246,7 @@ export class Importer {
     }
     for (const name of new Set([...parsed.leftOut, ...leftOut])) this.#leftOut.add(name);
     for (const name of parsed.putAside) this.#putAside.add(name);
+    for (const name of parsed.ownColumns) this.#ownColumns.add(name);
     for (const name of result.replacedNames ?? []) this.#replacedMembers.add(name);
     const names = this.#isVerbose && outcome !== 'unchanged'
       ? { title: String(record.fields['title']), members: changes } : {};

@@ -16,6 +16,8 @@ export type SourceRecord =
     readonly line: number; readonly json: Buffer;
     /** Values that are not in the JSON, as they cannot be read; absent: none. */
     readonly errors?: readonly FieldError[];
+    /** The columns that are a person's own, whose texts are in `metadata`; absent: none. */
+    readonly ownColumns?: readonly string[];
     readonly problem?: never;
   }
   | {

@@ -177,12 +177,15 @@ test('a header that cannot be used ends the import with what to mend', () => {
     ['title,publisheddate', /unknown column "publisheddate": did you mean `datePublished`\?/],
     ['Titel,isbn,Verlag,Seiten', new RegExp('unknown column "Titel": did you mean `title`\\?; '
       + 'unknown columns "Verlag", "Seiten": known are id, .*; there is no column `title`$')],
-    [`title,${Array.from({ length: 30 }, (_, index) => `x-${index}`).join()}`,
+    [Array.from({ length: 30 }, (_, index) => `x-${index}`).join(),
       /: 10 more are unknown; unknown columns "x-0", .*"x-19": known are/],
+    ['title,Year,Shop', new RegExp('"Year": did you mean `datePublished`\\?; .*"Shop": known .*; '
+      + 'a column of your own is kept as `metadata.Year`$')],
+    ['title,Shop,Shop', /`Shop` stands twice/],
     ['title|isbn', /separated by commas, semicolons or tabs/],
     ['title,title', /`title` stands twice/],
     [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],
-    [`title,${'isbn'.padEnd(65, '-')}`, /known are id, createdAt, /],
+    ['isbn'.padEnd(65, '-'), /known are id, createdAt, /],
     ['isbn', /no column `title`/],
     ['title,"', /header/],
   ];
@@ -190,6 +193,20 @@ test('a header that cannot be used ends the import with what to mend', () => {
     assert.throws(() => read(`${header}\nA\n`), (error) =>
       error instanceof AppError && error.code === 'invalid' && problem.test(error.message), header);
   }
+});
+
+test('columns of a person and those without a name are members of metadata', () => {
+  const records = read('title,Where bought,metadata,,metadata.Year,Lent\n'
+    + 'A,"Oxfam, ""York""","{""shelf"":""A1""}",x,1990,\'=c\nB,,,,,\nC,y,{},,,\n');
+  assert.deepEqual(records.map((record) => JSON.parse(String(record.json))), [
+    { title: 'A', metadata: {
+      'Where bought': 'Oxfam, "York"', 'shelf': 'A1', 'column 4': 'x', 'Year': '1990',
+      'Lent': '=c',
+    } },
+    { title: 'B' }, { title: 'C', metadata: { 'Where bought': 'y' } },
+  ]);
+  assert.deepEqual(records.map((record) => 'ownColumns' in record && record.ownColumns),
+    [['Where bought', 'column 4', 'Year', 'Lent'], false, ['Where bought']]);
 });
 
 test('a table with semicolons or tabs is read as one with commas', () => {

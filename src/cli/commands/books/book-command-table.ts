@@ -183,7 +183,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'file to write (standard output)',
       },
       format,
-      spreadsheet: flag("csv for a spreadsheet: a ' before what it would take for a formula"),
+      spreadsheet: flag("csv for a spreadsheet: it is told UTF-8, a ' stands before formulas"),
     },
     details: [
       'All formats but json, jsonl and csv leave out dates, ids of merged books, and metadata',

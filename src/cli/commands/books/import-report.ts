@@ -232,6 +232,10 @@ export class ImportReport {
       this.#output.note(`put aside: ${name} in ${count} record${count === 1 ? '' : 's'}, not valid`
         + '; see metadata.source');
     }
+    for (const [name, count] of countsOf(totals['ownColumns'])) {
+      this.#output.note(`kept in metadata: ${quote(name)} in ${count} record${
+        count === 1 ? '' : 's'}, a column that the catalog does not know`);
+    }
     for (const [name, format] of Object.entries(REMARKS)) {
       const count = totals[name];
       if (typeof count === 'number') this.#output.note(format(count));

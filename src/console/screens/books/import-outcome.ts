@@ -26,6 +26,7 @@ type ImportTotals = {
   readonly sameIsbn?: number;
   readonly merged?: number;
   readonly putAside?: Readonly<Record<string, number>>;
+  readonly ownColumns?: Readonly<Record<string, number>>;
   readonly replacedMembers?: Readonly<Record<string, number>>;
   readonly leftOut: Readonly<Record<string, number>>;
   readonly encoding?: string;
@@ -99,7 +100,7 @@ export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
-  const { replacedMembers = {}, putAside = {} } = count;
+  const { replacedMembers = {}, putAside = {}, ownColumns = {} } = count;
   const { unmatchable = 0, withoutId = 0, sameIsbn = 0, merged = 0 } = count;
   const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
@@ -119,6 +120,9 @@ export function listRemarks(
     ...listByCount(putAside).map(([name, number]) =>
       `put aside: ${formatPlace(name.split('.'))} in ${formatNumber(number, 'record')}, not valid; `
         + 'what the file says is among the other data of the book'),
+    ...listByCount(ownColumns).map(([name, number]) =>
+      `a column that the catalog does not know, “${name}”: it is among the other data of ${
+        formatNumber(number, 'book')}`),
     ...unmatchable === 0 ? [] : [`without an id: ${formatNumber(unmatchable, 'record')}; imported `
       + 'again, they are added once more unless matched by ISBN or title'],
     ...withoutId === 0 ? [] : [`without an id of the source: ${formatNumber(withoutId, 'record')}; `

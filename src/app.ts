@@ -380,6 +380,7 @@ function composeDomains(
     optionalActions: commands.actions,
     onOutcome: statistics.record,
     isTokenInForce: (find, tokenId) => access.tokens.isInForce(find, tokenId),
+    listBoundTokens: () => access.tokens.listBound(),
     onRejected: (request) =>
       broadcast.announce(topics.requests, () => topics.describeRequest(request)),
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,

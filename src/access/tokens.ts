@@ -86,10 +86,15 @@ export class Tokens implements TokenVerifier {
     return bytes !== undefined && isUsable(decodeToken(bytes), this.#clock.now());
   }
 
+  /** Lists the tokens in force that are bound to webhooks. */
+  listBound(): readonly Token[] {
+    return this.#listUsable().filter(({ webhooks }) => webhooks !== undefined);
+  }
+
   /** Lists the names of the bound tokens in force that see a webhook. */
   listBoundNames(webhook: BoundWebhook): readonly string[] {
-    return this.#listUsable().filter(({ webhooks }) =>
-      webhooks !== undefined && createBindingTest(webhooks)(webhook)).map(({ name }) => name);
+    return this.listBound().filter(({ webhooks = [] }) => createBindingTest(webhooks)(webhook))
+      .map(({ name }) => name);
   }
 
   /** Whether any stored token is neither revoked nor expired. */

@@ -40,6 +40,7 @@ type RelayDeps = Omit<RelayContext, 'log' | 'random'> & {
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
   readonly onOutcome: WebhooksOptions['onOutcome'];
   readonly isTokenInForce: NonNullable<WebhooksOptions['isTokenInForce']>;
+  readonly listBoundTokens: NonNullable<WebhooksOptions['listBoundTokens']>;
   /** The absolute address of this service. */
   readonly baseUri: () => string;
 };
@@ -59,6 +60,7 @@ export function composeRelay(
   const webhooks = createWebhooks(context, {
     onRejected: deps.onRejected, onOutcome: deps.onOutcome,
     isTokenInForce: deps.isTokenInForce,
+    listBoundTokens: deps.listBoundTokens,
     ...settings.server.baseUri === null ? {} : { cloudEventSource: settings.server.baseUri },
     keys, baseUri, memoryBudget,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),

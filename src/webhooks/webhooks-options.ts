@@ -7,6 +7,7 @@ import type { HttpSender } from './members/http-sender.ts';
 import type { StoredRequest } from './incoming/stored-request.ts';
 import type { InboxLimits } from './inbox/inbox-retention.ts';
 import type { OnOutcome } from './outcome-listeners.ts';
+import type { TokenBinding } from './outgoing/token-holders.ts';
 
 export type WebhooksOptions = {
   readonly keys: IdempotencyKeys;
@@ -49,6 +50,8 @@ export type WebhooksOptions = {
   readonly onOutcome: OnOutcome;
   /** Absent: every token is. */
   readonly isTokenInForce?: IsTokenInForce;
+  /** Lists the tokens in force that are bound to webhooks. Absent: there are none. */
+  readonly listBoundTokens?: () => readonly TokenBinding[];
   readonly outgoing: {
     /** Seconds between attempts. */
     readonly retrySchedule: readonly number[];

@@ -193,7 +193,7 @@ export function createWebhooks(context: RelayContext, ownOptions: WebhooksOption
     }),
     ...emitRoutes({ ...context, events, service: deliveries, keys }),
     ...requestRoutes({ service: requests, keys }, indexes.incoming, searches),
-    ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
+    ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks, options)),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, findVisibility,
@@ -258,10 +258,10 @@ function tellBackupFailed(
 
 function createConfigured(
   resources: WebhookResources, removals: Readonly<Record<WebhookDirection, RemovalListener>>,
-  optionsChecks: OptionsChecks,
+  optionsChecks: OptionsChecks, { listBoundTokens = () => [] }: WebhooksOptions,
 ): ConfiguredServices {
   return {
-    optionsChecks,
+    optionsChecks, listBoundTokens,
     repositories: {
       actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
       outgoingWebhooks: resources.outgoing,

@@ -292,6 +292,11 @@ test('who sees a webhook that is made, and who stays when it is deleted, is told
     const dryRun = await runCommand(['apply', '--file', file, '--dry-run', '--data', server.data]);
     assert.equal(dryRun.code, 3, dryRun.stderr);
     assert.match(dryRun.stderr, /webhooks without a condition hear .*: acme \(order\.\*\); if not/);
+    const plan = async (...outgoingWebhooks: readonly object[]): Promise<unknown> => parse(
+      await operator('PUT', '/api/configuration', { outgoingWebhooks, dryRun: true }))['hints'];
+    assert.match(String(await plan(given)),
+      /^webhooks without a condition hear .*: acme \(order\.\*\); if not/);
+    assert.deepEqual([await plan({ ...given, when }), await plan()], [undefined, undefined]);
     const applyStderr = await apply(given);
     assert.match(applyStderr, /outgoing webhook acme: it is in sight of the bound tokens "acme"\n/);
     assert.match(applyStderr, /webhooks without a condition hear .*: acme \(order\.\*\); if not/);

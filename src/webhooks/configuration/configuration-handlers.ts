@@ -9,8 +9,13 @@ import { JSON_TYPE } from '../../resources/route-specs.ts';
 import { readLargeJson } from '../../server/exchange/read-body.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { OptionsChecks } from '../actions/options-checks.ts';
+import {
+  CONDITION_ADVICE, describeUnconditional, findHolders,
+} from '../outgoing/token-holders.ts';
 import type { RelayContext } from '../relay-context.ts';
+import type { WebhooksOptions } from '../webhooks-options.ts';
 import { parseDocument, type ConfigurationDocument } from './configuration-document.ts';
+import type { ConfigurationPlan } from './document-schema.ts';
 import { exportConfiguration } from './export-configuration.ts';
 import {
   parseAhead, stageApply, type ApplicableDocument, type ConfiguredRecords, type StagedApply,
@@ -21,6 +26,7 @@ import {
 
 export type ConfiguredServices = ConfiguredRecords & {
   readonly optionsChecks: Pick<OptionsChecks, 'checkAhead'>;
+  readonly listBoundTokens: NonNullable<WebhooksOptions['listBoundTokens']>;
 };
 
 /** Sends the stored configuration as a document, secrets as references to variables. */
@@ -62,7 +68,19 @@ export async function handleApply(
       await services.repositories[kind.member].afterRemoved(id);
     }
   }
-  exchange.sendJson(200, apply.plan, ['ETag', etag]);
+  exchange.sendJson(200, { ...apply.plan, ...describeHints(services, apply) }, ['ETag', etag]);
+}
+
+/** Says which webhooks of the plan hear what is not for the tokens alone that see them. */
+function describeHints(
+  { listBoundTokens }: ConfiguredServices, { foreseeOutgoing }: StagedApply,
+): Pick<ConfigurationPlan, 'hints'> {
+  const tokens = listBoundTokens();
+  if (tokens.length === 0) return {};
+  const { webhooks, changedIds } = foreseeOutgoing();
+  const detail = describeUnconditional(findHolders(webhooks, tokens), ({ identifier }) =>
+    changedIds.has(String(identifier)));
+  return detail === null ? {} : { hints: [`${detail}; ${CONDITION_ADVICE}`] };
 }
 
 /** A dry run is staged as well, as only that tells of all conflicts, and then given up. */

@@ -36,7 +36,11 @@ export const planSchema = objectSchema('ConfigurationPlan', {
     arraySchema(TEXT), 'Which records keep members as they are stored, by `keep`, where the '
       + 'document has others',
   ],
-}, { optional: ['off', 'kept'] });
+  hints: [
+    arraySchema(TEXT), 'Which outgoing webhooks that change have no condition, and hear what is '
+      + 'not for the tokens alone that see them',
+  ],
+}, { optional: ['off', 'kept', 'hints'] });
 
 export type PlannedChange = AnswerOf<typeof changeSchema>;
 export type ConfigurationPlan = AnswerOf<typeof planSchema>;

@@ -77,6 +77,12 @@ export type StagedApply = {
   readonly removedRecords: readonly { readonly kind: RecordKind; readonly id: string }[];
   /** To be logged once the transaction is on disk. */
   readonly descriptions: readonly DescribedChange[];
+  /** Lists all outgoing webhooks as they are after it, and the identifiers of those it changes. */
+  readonly foreseeOutgoing: () => ForeseenOutgoing;
+};
+
+type ForeseenOutgoing = {
+  readonly webhooks: readonly JsonObject[]; readonly changedIds: ReadonlySet<string>;
 };
 
 /**
@@ -122,7 +128,30 @@ export function stageApply(
       ...describeKept(writes),
     },
     removedRecords: prunedRecords.map(({ kind, record: { id } }) => ({ kind, id })),
+    foreseeOutgoing: () => ({
+      webhooks: foreseeOutgoing(writes, prunedRecords.map(({ record }) => record), stored),
+      changedIds: new Set(changedWrites.map(getWrittenId)),
+    }),
   };
+}
+
+function foreseeOutgoing(
+  writes: readonly PlannedWrite[], prunedRecords: readonly ConfiguredRecord[],
+  { records }: StoredConfiguration,
+): readonly JsonObject[] {
+  const isOutgoing = ({ member }: RecordKind): boolean => member === 'outgoingWebhooks';
+  const ids = new Set([...writes.map(getWrittenId), ...prunedRecords.map(({ id }) => id)]);
+  const otherRecords = [...records].flatMap(([kind, list]) => isOutgoing(kind) ? list : [])
+    .filter(({ id }) => !ids.has(id));
+  return [
+    ...otherRecords.map(({ id, members }) => ({ ...members, identifier: id })),
+    ...writes.filter(({ record: { kind } }) => isOutgoing(kind))
+      .map((write) => ({ ...write.fields, identifier: getWrittenId(write) })),
+  ];
+}
+
+function getWrittenId({ before, record }: Pick<PlannedWrite, 'before' | 'record'>): string {
+  return before?.id ?? record.newId;
 }
 
 /** More errors are not collected: for a wrong name the right one is searched, which takes long. */
@@ -287,7 +316,7 @@ function stageWrite(
   { record, before, fields }: PlannedWrite, set: string,
 ): StagedChange {
   const { kind } = record;
-  const id = before?.id ?? record.newId;
+  const id = getWrittenId({ before, record });
   const { stager } = repositories[kind.member];
   const version = stager.encode(id, fields, before?.bytes ?? null, inputs.nowMs);
   const { change } = stager.put(transaction, version, inputs);

@@ -3,7 +3,6 @@
  * is done, after a question on a terminal.
  */
 import { TOKEN_LIST_PATH } from '../../../access/token-resource.ts';
-import { AppError } from '../../../base/errors.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { listObjects } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -13,7 +12,7 @@ import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import { listKeptMembers } from '../../../webhooks/configuration/keepable-members.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
-import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
+import { describeSight } from '../operation/bound-tokens.ts';
 import { readStandardInput } from '../option-input.ts';
 import { fetchAll } from '../resource-commands.ts';
 import { OUTGOING } from '../webhooks/outgoing-commands.ts';
@@ -41,10 +40,10 @@ export async function applyFile(context: CommandContext): Promise<number> {
   let plan: PrintedPlan;
   try {
     plan = await fetchPlan(await context.openApiClient(), request);
-    if (isDryRun) await noteForeseen(context, request.document, plan);
   } finally {
     if (isDryRun) await context.closeApiClient();
   }
+  if (isDryRun) for (const text of plan.hints) output.note(text);
   await printPlan(output, plan, moduleLines.slice(0, 1));
   // A plan that could not be written, as on a full disk, is not done.
   await output.finish();
@@ -59,6 +58,7 @@ export async function applyFile(context: CommandContext): Promise<number> {
   if (!output.isJson) await output.line(`applied: ${countChanges(plan)}`);
   noteSecrets(context, request.document, plan);
   await noteBoundTokens(context, plan);
+  for (const text of donePlan.hints) output.note(text);
   return 0;
 }
 
@@ -83,37 +83,10 @@ function noteSecrets(
   }
 }
 
-/** Notes which webhooks would have no condition, for callers who may read the tokens. */
-async function noteForeseen(
-  context: CommandContext, document: JsonObject, { changes }: PrintedPlan,
-): Promise<void> {
-  const changedNames = new Set(changes.filter(({ kind, sign }) =>
-    kind === outgoingResource.noun && sign !== '-').map(({ name }) => name));
-  if (changedNames.size === 0) return;
-  try {
-    await noteUnconditional(context, await fetchAll(context, TOKEN_LIST_PATH),
-      ({ name }) => changedNames.has(String(name)), (stored) => foresee(stored, document));
-  } catch (thrown) {
-    if (!(thrown instanceof AppError && thrown.code === 'forbidden')) throw thrown;
-  }
-}
-
-/** The webhooks as an apply leaves them, without regard to what it prunes. */
-function foresee(stored: readonly JsonObject[], document: JsonObject): readonly JsonObject[] {
-  const idsByName = new Map(stored.map(({ name, identifier }) => [name, identifier]));
-  const given = listObjects(document['outgoingWebhooks']).map((webhook) => {
-    const { name = null } = webhook;
-    return { ...webhook, identifier: idsByName.get(name) ?? name };
-  });
-  const givenIds = new Set(given.map(({ identifier }) => identifier));
-  return [...given, ...stored.filter(({ identifier = null }) => !givenIds.has(identifier))];
-}
-
 /** Tokens of customers are bound to webhooks by name, which documents know them by, too. */
 async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan): Promise<void> {
-  const outgoing = changes.filter(({ kind }) => kind === outgoingResource.noun);
-  if (outgoing.length === 0) return;
-  const named = outgoing.filter(({ sign }) => sign !== '~');
+  const named = changes.filter(({ kind, sign }) => kind === outgoingResource.noun && sign !== '~');
+  if (named.length === 0) return;
   const tokens = await fetchAll(context, TOKEN_LIST_PATH);
   for (const { sign, name } of named) {
     const [before, after] = sign === '+' ? [null, { name }] : [{ name }, null];
@@ -121,8 +94,6 @@ async function noteBoundTokens(context: CommandContext, { changes }: PrintedPlan
       context.output.note(`${outgoingResource.noun} ${name}: ${note}`);
     }
   }
-  const changedNames = new Set(outgoing.map(({ name }) => name));
-  await noteUnconditional(context, tokens, ({ name }) => changedNames.has(String(name)));
 }
 
 async function readDocument({ args, io, identity }: CommandContext): Promise<ResolvedDocument> {

@@ -53,6 +53,7 @@ type PrintedChange = {
 
 export type PrintedPlan = {
   readonly changes: readonly PrintedChange[];
+  readonly hints: readonly string[];
   /** The answer of the server. */
   readonly body: JsonObject;
   /** The ETag of the state that the plan is for. */
@@ -110,11 +111,11 @@ async function sendDocument(
 
 function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
   const plan = expectObject(body);
-  const { changes } = plan;
+  const { changes, hints } = plan;
   if (!Array.isArray(changes) || etag === undefined) {
     throw new AppError('unavailable', `the answer of PUT ${CONFIGURATION_PATH} is no plan`);
   }
-  return { changes: changes.map(parseChange), body: plan, etag };
+  return { changes: changes.map(parseChange), hints: parseTexts(hints), body: plan, etag };
 }
 
 function parseChange(value: unknown): PrintedChange {

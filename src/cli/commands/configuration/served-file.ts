@@ -130,6 +130,7 @@ function logPlan(
   if (kept !== undefined) {
     logger[keptLevel]('webhooks keep what the configuration file would undo', { file, kept });
   }
+  for (const hint of plan.hints) logger.warning(hint, { file });
   const stays = { unchanged, ...off === undefined ? {} : { off } };
   if (changes.length === 0) {
     logger.info('the configuration is as the file says', { file, ...stays });

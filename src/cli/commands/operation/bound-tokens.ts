@@ -1,24 +1,19 @@
 /**
- * Tokens that are bound to webhooks: for which they are, which webhooks several of them see, and
- * what their holders may read whose scope is `write`: they set the targets of these, and read what
- * answers there.
+ * Tokens that are bound to webhooks: which of them a change of a webhook concerns, and what their
+ * holders may read whose scope is `write`: they set the targets, and read what answers there.
  */
-import { EVERY_EVENT, mayShareName } from '../../../base/event-name.ts';
-import { isJsonObject } from '../../../base/fields.ts';
 import { ADDRESS_GROUPS } from '../../../base/network/address-groups.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import { joinFirst } from '../../../base/text/error-message.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import { isInForce, type Token } from '../../../access/token.ts';
-import { createBindingTest } from '../../../base/webhook-binding.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
-import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import {
+  CONDITION_ADVICE, describeUnconditional, findHolders, selectBound,
+} from '../../../webhooks/outgoing/token-holders.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchAll, webhookLabel } from '../resource-commands.ts';
+import { fetchAll } from '../resource-commands.ts';
 
 const INNER_GROUPS = ['loopback', 'private'];
-
-export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhook:update --when';
 
 export const READ_ANSWERS_ADVICE =
   'add what is missing to http.denyAddresses, or make such tokens with the scope resend';
@@ -59,75 +54,16 @@ export function describeSight(
   ];
 }
 
-type IsSubject = (webhook: JsonObject) => boolean;
-const ALL: IsSubject = () => true;
-
-/** Says which subjects are seen by tokens of several names; null: none is. */
-export function describeShared(holders: Holders, isSubject = ALL): string | null {
-  const labels = [...holders].filter(([webhook, { size }]) => size > 1 && isSubject(webhook))
-    .map(([webhook, names]) => `${webhookLabel(webhook)} (${joinFirst([...names])})`);
-  return labels.length === 0 ? null : `several tokens see the same webhooks: ${joinFirst(labels)}`;
-}
-
-/**
- * Says which subjects have no condition, and hear the same as webhooks of other tokens, or how
- * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
- */
-export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
-  const labels = [...holders].flatMap(([webhook, names]) => {
-    if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
-    const others = [...holders].filter(([, otherNames]) =>
-      [...otherNames].every((name) => !names.has(name)));
-    const foreignTriggers = new Set(others.flatMap(([other]) => listWebhookTriggers(other)));
-    const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || [...foreignTriggers].some((foreign) => mayShareName(one, foreign)));
-    return trigger === undefined ? [] : [`${webhookLabel(webhook)} (${trigger})`];
-  });
-  return labels.length === 0 ? null
-    : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
-}
-
-/**
- * Notes which of the subjects `describeUnconditional` finds, where any token is bound. `foresee`
- * makes of the stored webhooks those that a dry run is about.
- */
+/** Notes it where `describeUnconditional` finds the webhook, and any token is bound. */
 export async function noteUnconditional(
-  context: CommandContext, tokens: readonly JsonObject[], isSubject: IsSubject,
-  foresee = (stored: readonly JsonObject[]): readonly JsonObject[] => stored,
+  context: CommandContext, tokens: readonly JsonObject[], webhook: JsonObject,
 ): Promise<void> {
   const bound = selectBoundTokens(tokens, context.io.now());
   if (bound.length === 0) return;
-  const webhooks = foresee(await fetchAll(context, outgoingResource.path));
-  const detail = describeUnconditional(findHolders(webhooks, bound), isSubject);
+  const webhooks = await fetchAll(context, outgoingResource.path);
+  const detail = describeUnconditional(findHolders(webhooks, bound), ({ identifier }) =>
+    identifier === webhook['identifier']);
   if (detail !== null) context.output.note(`${detail}; ${CONDITION_ADVICE}`);
-}
-
-/** Whether it is for events of hookshelf itself, which are about the webhooks of all. */
-function hearsSystemEvents(trigger: string): boolean {
-  return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
-}
-
-/** The webhooks that tokens see, each with the quoted names of these tokens. */
-type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
-
-export function findHolders(
-  webhooks: readonly JsonObject[], tokens: readonly (JsonObject | Token)[],
-): Holders {
-  const holders = new Map<JsonObject, Set<string>>();
-  for (const token of tokens) {
-    for (const webhook of selectBound(webhooks, token.webhooks)) {
-      holders.set(webhook, (holders.get(webhook) ?? new Set()).add(JSON.stringify(token.name)));
-    }
-  }
-  return holders;
-}
-
-export function listWebhookTriggers(
-  { triggerEvent, triggerEvents }: JsonObject,
-): readonly string[] {
-  const triggers: readonly JsonValue[] = Array.isArray(triggerEvents) ? triggerEvents
-    : [triggerEvent ?? null];
-  return triggers.filter((trigger) => typeof trigger === 'string');
 }
 
 /** The tokens in force that are bound to webhooks. */
@@ -135,14 +71,4 @@ export function selectBoundTokens<Row extends JsonObject | Token>(
   tokens: readonly Row[], nowMs: number,
 ): readonly Row[] {
   return tokens.filter((token) => token.webhooks !== undefined && isInForce(token, nowMs));
-}
-
-/** The webhooks, as the API has them, that a token is bound to by `entries`, its `webhooks`. */
-export function selectBound(
-  webhooks: readonly JsonObject[], entries: JsonValue | undefined,
-): readonly JsonObject[] {
-  const isBound = createBindingTest(Array.isArray(entries) ? entries.map(String) : []);
-  return webhooks.filter(({ identifier, name }) => isBound({
-    identifier: String(identifier), name: typeof name === 'string' ? name : undefined,
-  }));
 }

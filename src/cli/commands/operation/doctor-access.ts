@@ -16,10 +16,12 @@ import { isStoreName } from '../../../store/disk/inventory.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import {
+  CONDITION_ADVICE, describeShared, describeUnconditional, findHolders, selectBound,
+} from '../../../webhooks/outgoing/token-holders.ts';
 import { expectObjects } from '../resource-commands.ts';
 import {
-  CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
-  describeUnconditional, findHolders, selectBound, selectBoundTokens,
+  READ_ANSWERS_ADVICE, describeReadAnswers, selectBoundTokens,
 } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding, DoctorSubject } from './doctor-finding.ts';

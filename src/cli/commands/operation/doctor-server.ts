@@ -11,9 +11,9 @@ import {
 } from '../../../webhooks/outgoing/client-certificate-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
+import { listWebhookTriggers } from '../../../webhooks/outgoing/token-holders.ts';
 import type { CommandContext } from '../command-context.ts';
 import { expectObject, expectObjects, formatValue, webhookLabel } from '../resource-commands.ts';
-import { listWebhookTriggers } from './bound-tokens.ts';
 import { hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding, DoctorFindings } from './doctor-finding.ts';
 import { describeFollowers } from './doctor-followers.ts';

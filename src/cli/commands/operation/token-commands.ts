@@ -5,6 +5,9 @@ import { joinFirst } from '../../../base/text/error-message.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import {
+  CONDITION_ADVICE, describeShared, describeUnconditional, findHolders, selectBound,
+} from '../../../webhooks/outgoing/token-holders.ts';
 import { parsePublicSettings } from '../../../settings/public-settings.ts';
 import type { Settings } from '../../../settings/setting-table.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -21,10 +24,7 @@ import {
 import { TOKEN_MODEL, findWebhooksProblems, isEnding, isInForce } from '../../../access/token.ts';
 import { tokenResource } from '../../../access/token-resource.ts';
 import { TOKENS_MAX } from '../../../access/tokens.ts';
-import {
-  CONDITION_ADVICE, READ_ANSWERS_ADVICE, describeReadAnswers, describeShared,
-  describeUnconditional, findHolders, selectBound,
-} from './bound-tokens.ts';
+import { READ_ANSWERS_ADVICE, describeReadAnswers } from './bound-tokens.ts';
 
 /** Stands for the name of a token in the webhooks that it is bound to. */
 const NAME_PLACE = '{name}';

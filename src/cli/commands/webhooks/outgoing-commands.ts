@@ -49,8 +49,7 @@ async function noteBoundTokens(
   const tokens = await fetchAll(context, TOKEN_LIST_PATH);
   const notes = changes(['name']) ? describeSight(tokens, before, after, context.io.now()) : [];
   for (const note of notes) context.output.note(note);
-  if (after !== null) await noteUnconditional(context, tokens, ({ identifier }) =>
-    identifier === after['identifier']);
+  if (after !== null) await noteUnconditional(context, tokens, after);
 }
 
 /**

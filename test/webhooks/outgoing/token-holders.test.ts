@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   describeUnconditional, findHolders,
-} from '../../../src/cli/commands/operation/bound-tokens.ts';
+} from '../../../src/webhooks/outgoing/token-holders.ts';
 
 const when = { path: 'payload.customer', op: 'eq', value: 'a' };
 const [a, b] = ['a', 'b'].map((name) =>

@@ -1,0 +1,87 @@
+/**
+ * Which webhooks the tokens of customers see, and which of these hear what is meant for others.
+ * Commands and the plan of an apply say so in the same words. Pure.
+ */
+import { EVERY_EVENT, mayShareName } from '../../base/event-name.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { joinFirst } from '../../base/text/error-message.ts';
+import { createBindingTest } from '../../base/webhook-binding.ts';
+import { SYSTEM_EVENTS } from '../actions/event-name.ts';
+
+/** A token, as the API has it or as it is stored. */
+export type TokenBinding = {
+  readonly name?: JsonValue; readonly webhooks?: JsonValue | readonly string[];
+};
+
+export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhook:update --when';
+
+type IsSubject = (webhook: JsonObject) => boolean;
+const ALL: IsSubject = () => true;
+
+/** Says which subjects are seen by tokens of several names; null: none is. */
+export function describeShared(holders: Holders, isSubject = ALL): string | null {
+  const labels = [...holders].filter(([webhook, { size }]) => size > 1 && isSubject(webhook))
+    .map(([webhook, names]) => `${formatLabel(webhook)} (${joinFirst([...names])})`);
+  return labels.length === 0 ? null : `several tokens see the same webhooks: ${joinFirst(labels)}`;
+}
+
+/**
+ * Says which subjects have no condition, and hear the same as webhooks of other tokens, or how
+ * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
+ */
+export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
+  const labels = [...holders].flatMap(([webhook, names]) => {
+    if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
+    const others = [...holders].filter(([, otherNames]) =>
+      [...otherNames].every((name) => !names.has(name)));
+    const foreignTriggers = new Set(others.flatMap(([other]) => listWebhookTriggers(other)));
+    const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
+      || [...foreignTriggers].some((foreign) => mayShareName(one, foreign)));
+    return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
+  });
+  return labels.length === 0 ? null
+    : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
+}
+
+/** Whether it is for events of hookshelf itself, which are about the webhooks of all. */
+function hearsSystemEvents(trigger: string): boolean {
+  return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
+}
+
+/** The webhooks that tokens see, each with the quoted names of these tokens. */
+type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
+
+export function findHolders(
+  webhooks: readonly JsonObject[], tokens: readonly TokenBinding[],
+): Holders {
+  const holders = new Map<JsonObject, Set<string>>();
+  for (const token of tokens) {
+    for (const webhook of selectBound(webhooks, token.webhooks)) {
+      holders.set(webhook, (holders.get(webhook) ?? new Set()).add(JSON.stringify(token.name)));
+    }
+  }
+  return holders;
+}
+
+export function listWebhookTriggers(
+  { triggerEvent, triggerEvents }: JsonObject,
+): readonly string[] {
+  const triggers: readonly JsonValue[] = Array.isArray(triggerEvents) ? triggerEvents
+    : [triggerEvent ?? null];
+  return triggers.filter((trigger) => typeof trigger === 'string');
+}
+
+/** The webhooks, as the API has them, that a token is bound to by `entries`, its `webhooks`. */
+export function selectBound(
+  webhooks: readonly JsonObject[], entries: TokenBinding['webhooks'] | undefined,
+): readonly JsonObject[] {
+  const isBound = createBindingTest(Array.isArray(entries) ? entries.map(String) : []);
+  return webhooks.filter(({ identifier, name }) => isBound({
+    identifier: String(identifier), name: typeof name === 'string' ? name : undefined,
+  }));
+}
+
+function formatLabel({ name, identifier }: JsonObject): string {
+  return String(name ?? identifier);
+}

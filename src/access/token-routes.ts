@@ -15,6 +15,11 @@ const REPLACE = {
   description: 'true: the tokens of its name that are in force end with it',
 } as const satisfies ParameterSpec;
 
+const IN_FORCE = {
+  name: 'inForce', in: 'query', schema: { kind: 'boolean' },
+  description: 'true: only tokens that are neither revoked nor expired',
+} as const satisfies ParameterSpec;
+
 export function tokenRoutes(tokens: Tokens, state: () => AccessState): readonly HttpRoute[] {
   return [
     {
@@ -82,11 +87,15 @@ function listRoute(tokens: Tokens, path: string, access: Access): HttpRoute {
   return {
     method: 'GET', path, operationId: access === 'control' ? 'listOwnTokens' : 'listTokens',
     summary: 'All tokens, revoked and expired ones too, without their text', access,
+    parameters: [IN_FORCE],
     responses: [{
       status: 200, description: 'An array of tokens', mediaType: 'application/json',
       schema: arraySchema(TOKEN_MODEL),
       headers: LIST_HEADERS,
     }],
-    handle: (exchange) => sendList(exchange, tokens.list()),
+    handle(exchange) {
+      const { inForce } = readQuery(exchange.search, [IN_FORCE]);
+      sendList(exchange, tokens.list(inForce === true));
+    },
   };
 }

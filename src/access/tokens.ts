@@ -120,9 +120,11 @@ export class Tokens implements TokenVerifier {
     return createGrant(token);
   }
 
-  list(): JsonObject[] {
+  list(isInForceAlone = false): JsonObject[] {
+    const nowMs = this.#clock.now();
     return decodeTokens(this.#store.collection(TOKENS.name))
-      .filter((token) => token.isConfigured !== true).map(toPublicToken);
+      .filter((token) => token.isConfigured !== true)
+      .filter((token) => !isInForceAlone || isUsable(token, nowMs)).map(toPublicToken);
   }
 
   /**

@@ -170,6 +170,8 @@ test('token:create --replace ends the tokens of its names, each with its own in 
       ['acme', false], ['bolt', false], ['acme', false], ['corp', true],
       ['acme', true], ['bolt', true],
     ]);
+    const inForce = await place.json<readonly unknown[]>(['token:list', '--in-force']);
+    assert.deepEqual(inForce, tokens.slice(3));
     const first = await create('--name', 'dorn', '--replace');
     assert.doesNotMatch(first.stderr, /are ended/);
   }));

@@ -46,8 +46,10 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadToken()).createToken,
   },
   {
-    name: 'token:list', isLocal: true, summary: 'List API tokens', options: {},
-    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
+    name: 'token:list', isLocal: true, summary: 'List API tokens',
+    options: { 'in-force': flag('only those that are neither revoked nor expired') },
+    examples: ['hookshelf token:list', 'hookshelf token:list --in-force'],
+    load: async () => (await loadToken()).listTokens,
   },
   {
     name: 'token:revoke', isLocal: true,

@@ -36,10 +36,14 @@ export function createNameTest(pattern: string): ((name: string) => boolean) | n
 
 /** Whether a name may match both of two valid patterns. */
 export function mayShareName(left: string, right: string): boolean {
-  const beginsAs = (pattern: string): string =>
-    pattern.endsWith(PREFIX_END) ? pattern.slice(0, -1) : pattern;
-  return [[left, right], [right, left]].some(([pattern = '', other = '']) =>
-    createNameTest(pattern)?.(beginsAs(other)) === true);
+  return left === right || includesNames(left, right) || includesNames(right, left);
+}
+
+/** Whether a pattern matches all names of another. A `*` alone begins as all do. */
+function includesNames(pattern: string, other: string): boolean {
+  if (!pattern.endsWith(EVERY_EVENT)) return false;
+  const beginning = other.endsWith(EVERY_EVENT) ? other.slice(0, -1) : other;
+  return beginning.startsWith(pattern.slice(0, -1));
 }
 
 export const NAME_PATTERN_RULE = 'the name of an event such as book.created, the beginning of '

@@ -31,13 +31,21 @@ export function describeShared(holders: Holders, isSubject = ALL): string | null
  * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
+  const namesByTrigger = new Map<string, ReadonlySet<string>[]>();
+  for (const [webhook, names] of holders) {
+    for (const trigger of listWebhookTriggers(webhook)) {
+      const lists = namesByTrigger.get(trigger);
+      if (lists === undefined) namesByTrigger.set(trigger, [names]);
+      else lists.push(names);
+    }
+  }
+  const triggers = [...namesByTrigger];
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
-    const others = [...holders].filter(([, otherNames]) =>
-      [...otherNames].every((name) => !names.has(name)));
-    const foreignTriggers = new Set(others.flatMap(([other]) => listWebhookTriggers(other)));
+    const isForeign = (otherNames: ReadonlySet<string>): boolean =>
+      [...otherNames].every((name) => !names.has(name));
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || [...foreignTriggers].some((foreign) => mayShareName(one, foreign)));
+      || triggers.some(([other, lists]) => mayShareName(one, other) && lists.some(isForeign)));
     return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null

@@ -78,7 +78,7 @@ function showNotFound(container: HTMLElement, name: string | undefined): () => v
     : screens.find((candidate) => candidate.name === name)?.scope;
   fill(container, heading('Not here'), emptyState(scope === undefined
     ? `There is no such page: ${location.hash}`
-    : `This page takes a token that may ${scope}; yours may ${callerSession.access.scope}.`, null));
+    : `This page takes the scope ${scope}; your token has ${callerSession.access.scope}.`, null));
   return () => {};
 }
 

@@ -85,7 +85,7 @@ test('a new book begins in its title, and a wrong address says so', { skip }, as
   await at.open('#/boks/1');
   await person.sees('There is no such page: #/boks/1');
   await at.open('#/log', 'read');
-  await person.sees('This page takes a token that may admin; yours may read.');
+  await person.sees('This page takes the scope admin; your token has read.');
 });
 
 test('the row of a request says what it was, and that of an event who heard it', { skip },

@@ -43,7 +43,7 @@ export const SEARCH_FILTERS: readonly FilterSpec[] = [
     name: 'where', label: 'Where', placeholder: 'payload.id=42', isSearch: true, isRepeated: true,
     whole: {
       pattern: /^$|^[^=!<>~{]+(!=|[<>]=|[=<>~])[^=]/,
-      hint: 'Not complete yet: like payload.id=42',
+      hint: 'Not complete yet',
     },
   },
 ];

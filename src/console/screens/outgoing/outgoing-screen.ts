@@ -36,7 +36,7 @@ export function openOutgoingScreen(container: HTMLElement, address: ScreenAddres
         title: 'Webhook', kind: 'main target',
         cell: (webhook) => webhookLabel(createWebhookLabel(webhook)),
       },
-      { title: 'State', cell: webhookState }, { title: 'Events', cell: eventsCell },
+      { title: 'State', cell: webhookState }, { title: 'Events', kind: 'wide', cell: eventsCell },
       { title: 'Last failure', kind: 'wide', cell: lastFailure },
       { title: 'Changed', kind: 'short extra', cell: ({ updatedAt }) => timeElement(updatedAt) },
     ],

@@ -756,6 +756,11 @@ for (const [name, members, remark] of LOCKED) {
   });
 }
 
+test('leaves an expression of more groups than anybody writes disabled', () => {
+  const expression = `^${'('.repeat(20_000)}a${')'.repeat(20_000)}$`;
+  assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);
+});
+
 test('asks for the right name of a member that a hook needs', () => {
   const [gap] = convertHooks([{ id: 'a', 'execute-comand': '/bin/a' }]).gaps;
   assert.match(gap?.remedy ?? '', /is it execute-comand that is meant/);

@@ -20,10 +20,13 @@ export type TextComparison = {
 
 /** Each may be a comparison of a condition, which has at most 50. */
 const SPELLINGS_MAX = 48;
+/** Groups may stand within each other, and each takes room on the stack. */
+const GROUPS_MAX = 100;
 const OTHER = '!';
 
 /** Comparisons of which one must hold; null: the expression says something else. */
 export function parseExpression(expression: string): readonly TextComparison[] | null {
+  if (expression.split('(').length > GROUPS_MAX) return null;
   const spellings = new Spellings(expression).list();
   const textsByOp = new Map<TextComparison['op'], Set<string>>();
   for (const spelling of spellings) {

@@ -96,8 +96,8 @@ export const healthColumns: ListedResource['columns'] = [
 ];
 
 /**
- * A disabled webhook has the reason beside its state, unless it is probed; so has an outgoing one
- * that is healthy only because nothing was sent to it yet.
+ * A disabled webhook has the reason beside its state, unless it is probed. Beside `healthy` stands
+ * that nothing was sent to an outgoing one yet, or that the last try failed.
  */
 function formatState(
   health: JsonValue | undefined, { disabledReason, targetUrl }: JsonObject,
@@ -105,6 +105,11 @@ function formatState(
   if (!isJsonObject(health)) return null;
   const { lastSuccessAt, lastFailure } = health;
   const state = String(health['state']);
+  if (state === 'healthy' && isJsonObject(lastFailure)) {
+    const hasJustFailed = lastSuccessAt === null
+      || String(lastFailure['at']) > String(lastSuccessAt);
+    if (hasJustFailed) return `${state} (last try failed)`;
+  }
   const isUnused = lastSuccessAt === null && lastFailure === null && targetUrl !== undefined;
   if (isUnused && state === 'healthy') return `${state} (unused)`;
   if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;

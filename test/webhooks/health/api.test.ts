@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
+import type { JsonObject } from '../../../src/base/schema.ts';
+import { healthColumns } from '../../../src/webhooks/health/public-health.ts';
 import { until } from '../../support/until.ts';
 import { createActionClass } from '../context.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
@@ -268,3 +270,18 @@ test('a delivery that fails for good makes it failing, a proxy that fails does n
   assert.ok(isIn('failing'));
   assert.equal(simulation.webhooks.health.outgoing.find(hook).lastFailure?.reason, 'HTTP 500');
 });
+
+test('the list of a command says beside healthy that nothing was sent, or that the last try failed',
+  () => {
+    const [early, late] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'] as const;
+    const failure = (at: string): JsonObject => ({ at, reason: 'HTTP 500' });
+    const show = healthColumns[0]?.show;
+    for (const [lastSuccessAt, lastFailure, expected] of [
+      [null, null, 'healthy (unused)'], [early, null, 'healthy'],
+      [late, failure(early), 'healthy'], [early, failure(late), 'healthy (last try failed)'],
+      [null, failure(early), 'healthy (last try failed)'],
+    ] as const) {
+      assert.equal(show?.({ state: 'healthy', lastSuccessAt, lastFailure },
+        { targetUrl: 'http://127.0.0.1/' }), expected);
+    }
+  });

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /** argv -> exit code; nothing else. */
 import { VERSION } from './base/version.ts';
-import { endOnSignals } from './cli/process/early-signals.ts';
+import { endOnSignals, keepDebuggerClosed } from './cli/process/early-signals.ts';
 
 const VERSION_WORDS = ['--version', '-V', 'version'];
 
+keepDebuggerClosed();
 endOnSignals();
 const words = process.argv.slice(2);
 if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {

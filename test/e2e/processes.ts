@@ -47,6 +47,7 @@ export function start(words: readonly string[], options: ProcessOptions = {}): C
 
 /** A command that prints what comes, until it is stopped. */
 export type Watching = {
+  readonly child: ChildProcess;
   readonly out: () => string;
   readonly notes: () => string;
   readonly ended: Promise<Ended>;
@@ -59,7 +60,7 @@ export async function watch(command: string, words: readonly string[]): Promise<
   const { stdout: out, stderr: notes, ended } = collectOutput(child);
   await until('it watches', () => notes().includes('Ctrl-C ends this'), { seen: notes });
   return {
-    out, notes, ended,
+    child, out, notes, ended,
     stop(signal = 'SIGINT') {
       child.kill(signal);
       return ended;

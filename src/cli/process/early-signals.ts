@@ -1,7 +1,7 @@
 /**
  * Handles signals for a command that does not handle them itself. By default a signal ends every
  * process except process 1, the first program of a container: there a stop or a Ctrl-C in the first
- * moments would be lost. Loaded before everything else; imports nothing.
+ * moments would be lost. SIGUSR1 does nothing. Loaded before everything else; imports nothing.
  */
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -13,6 +13,14 @@ const EXIT_CODE_BASE = 128;
 
 function endBySignal(_signal: string, number: number): void {
   process.exit(EXIT_CODE_BASE + number);
+}
+
+/**
+ * Keeps Node from opening its debugger on SIGUSR1, as it does without a listener: through that port
+ * every local user could run code as this process.
+ */
+export function keepDebuggerClosed(): void {
+  process.on('SIGUSR1', () => {});
 }
 
 /** Ends process 1 at once on a signal: nothing is open yet. */

@@ -19,7 +19,7 @@ const OLD_SPACE_FLAG = '--max-old-space-size';
 const SEMI_SPACE_FLAG = '--max-semi-space-size';
 const SEMI_SPACE_MEGABYTES = 2;
 const MEBIBYTE = 1 << 20;
-const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const;
 
 /** Whether this process was started under a cap of `megabytes`. */
 export function isCapped(megabytes: number): boolean {

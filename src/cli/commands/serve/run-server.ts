@@ -1,6 +1,7 @@
 /**
  * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
- * gently, a second one at once; SIGHUP reads the TLS certificate again, and the file of `--apply`.
+ * gently, a second one at once; SIGHUP and SIGUSR1 read the TLS certificate again, and the file of
+ * `--apply`.
  */
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
@@ -20,6 +21,8 @@ import { LogLines } from '../../../monitoring/log-lines.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** adnanh/webhook reads its hooks again on both. */
+const RELOAD_SIGNALS = ['SIGHUP', 'SIGUSR1'] as const;
 
 type ServerOptions = {
   readonly maxMemoryBytes: number;
@@ -49,10 +52,12 @@ export async function runServer(
   const stop = listenForStop(logger);
   let runningApp: App | null = null;
   // Set before the app is open: without a listener the signal would end the process.
-  process.on('SIGHUP', () => {
-    renewCertificate(runningApp, logger, servedFile !== null);
-    servedFile?.applyAgain(logger);
-  });
+  for (const reloadSignal of RELOAD_SIGNALS) {
+    process.on(reloadSignal, () => {
+      renewCertificate(runningApp, logger, servedFile === null ? reloadSignal : null);
+      servedFile?.applyAgain(logger);
+    });
+  }
   try {
     const app = await openApp({
       data: context.enterDataAsOwner(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
@@ -106,13 +111,13 @@ async function openServedFile(context: CommandContext): Promise<ServedFile | nul
   return new File(context);
 }
 
-/** `hasFile`: the signal may have been sent for another file. */
-function renewCertificate(app: App | null, logger: Logger, hasFile: boolean): void {
+/** `signal` is null where it may have been sent for another file. */
+function renewCertificate(app: App | null, logger: Logger, signal: string | null): void {
   if (app === null) return;
   try {
     const isRead = app.renewCertificate();
     if (isRead) logger.info('the certificate was read again');
-    else if (!hasFile) logger.info('SIGHUP: there is no certificate to read again');
+    else if (signal !== null) logger.info(`${signal}: there is no certificate to read again`);
   } catch (thrown) {
     // The old certificate stays in use.
     logger.error('the certificate could not be read again', { error: thrown });

@@ -119,6 +119,8 @@ test('deleted books are named and counted first, and are put back as they were',
     const { person } = at;
     const ids = await makeBooks('gone', [{}, { isbn: '9780141439587' }, {}, {}]);
     const before = await readAll(ids);
+    const { identifier } = await at.call('POST', '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'book.*' });
     await changeAll('gone', 'Delete');
     await person.sees('“gone 1”, “gone 2”, “gone 3” and 1 more will be gone from the catalog.');
     await person.click('button', 'Delete 4 books');
@@ -128,6 +130,12 @@ test('deleted books are named and counted first, and are put back as they were',
     await person.sees('4 books are as before.');
     assert.deepEqual(await readAll(ids), before);
     await person.sees(/^4 books$/m);
+    const events = Object.values(await at.call('GET', `/api/events?hook=${String(identifier)}`));
+    const names = events.map((event) => (event as Known)['name']);
+    for (const name of ['book.deleted', 'book.created']) {
+      assert.equal(names.filter((one) => one === name).length, ids.length, name);
+    }
+    await at.call('DELETE', `/api/outgoing-webhooks/${String(identifier)}`);
     await at.isClean();
   });
 

@@ -287,12 +287,27 @@ async function deleteBooks(ids: readonly string[], onChanged: () => void): Promi
 }
 
 /**
- * Resolves with the number of books that are put back. An import keeps their ids and times, however
- * many they are, and skips those whose place others have taken. It is no `restore` of each: the
- * server holds 2 MiB of deletions, and of a thousand books of 3 kB a third would be lost. Throws
- * ApiError.
+ * Resolves with the number of books that are put back. `restore` says so in events, as the deletion
+ * was said. The server holds 2 MiB of deletions: the books of those before, of a thousand of 3 kB a
+ * third, come back by an import, which keeps their ids and times, skips those whose place others
+ * have taken, and fires no events.
  */
 async function putBack(books: readonly Book[]): Promise<number> {
+  const forgotten: Book[] = [];
+  const { done } = await runForEach('Putting books back', books, async (book) => {
+    try {
+      return await callApi('POST', `${apiPath('books', book.id)}/restore`);
+    } catch (thrown) {
+      if (!hasStatus(thrown, 404)) throw thrown;
+      forgotten.push(book);
+      return null;
+    }
+  });
+  return done.length + (forgotten.length === 0 ? 0 : await importBooks(forgotten));
+}
+
+/** Resolves with the number of books that were not there. Throws ApiError. */
+async function importBooks(books: readonly Book[]): Promise<number> {
   const { body } = await callApi<string>('POST', '/api/books/import?onMatch=skip', {
     raw: books.map((book) => encodeJson(book)).join('\n'),
     headers: { 'Content-Type': 'application/x-ndjson', Prefer: 'return=minimal' },

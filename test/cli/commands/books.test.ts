@@ -144,6 +144,13 @@ for (const way of WAYS) {
         'Emma!', 'Folio', ['a', 'b'],
         { status: 'read', rating: 1, shelves: ['own'], review: 'Good.' },
       ]);
+      await place.json(['book:update', '--id', id, '--input',
+        '{"reading":{"startedOn":"2019-05-06"}}']);
+      const early = await addBook(place, { ...EMMA, title: 'E',
+        reading: { finishedOn: '2016-01-01', owned: true } });
+      const { stderr } = await place.run(['book:merge', id, '--from', early, '--fill']);
+      assert.match(stderr, /^hookshelf: from the other book: reading\.owned\n/);
+      assert.match(stderr, /gone with it: reading\.finishedOn; POST .* for a minute\n$/);
       const gone = await place.run(['book:merge', id, '--from', from]);
       assert.deepEqual([gone.code, gone.stdout], [1, '']);
       assert.match(gone.stderr, /^hookshelf: there is no book "/);

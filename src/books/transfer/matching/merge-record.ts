@@ -51,9 +51,10 @@ export function mergeRecord(
 
 /**
  * The dates of the record that the model refuses beside those that the book has: a reading does not
- * end before it begins. The book's stay, as the file says nothing of them.
+ * end before it begins. The book's stay, as the file says nothing of them. Both have the members of
+ * `reading` by their names with a dot.
  */
-function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string[] {
+export function listRefusedDates(stored: JsonObject, said: JsonObject): readonly string[] {
   const [started, finished] = READING_DATES.map((name) => said[name] ?? stored[name]);
   const areContrary = typeof started === 'string' && typeof finished === 'string'
     && isBefore(finished, started);

@@ -16,6 +16,7 @@ import { bookSchema } from '../../../books/book.ts';
 import { MEMBER_SCHEMAS, separateMembers } from '../../../books/book-members.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 import { chooseValue } from '../../../books/merge-choice.ts';
+import { listRefusedDates } from '../../../books/transfer/matching/merge-record.ts';
 import { JsonSplitter } from '../../../books/transfer/json-splitter.ts';
 import type { SplitElement } from '../../../books/transfer/json-splitter.ts';
 
@@ -85,22 +86,28 @@ export async function mergeBooks(context: CommandContext): Promise<void> {
   const members = separateMembers(book);
   const lostNames = Object.keys(separateMembers(other)).filter((name) => !(name in members));
   if (lostNames.length === 0) return;
+  const remedy = args.has('fill') ? '' : ', and --fill takes them';
   output.note(`what only the other book had is gone with it: ${lostNames.join(', ')}; POST `
-    + `/api/books/${from}/restore undoes the merge for a minute, and --fill takes them`);
+    + `/api/books/${from}/restore undoes the merge for a minute${remedy}`);
 }
 
 /** The members that a merge takes of the other book, and those that it unites. */
 type MergeChoices = { readonly members: string[]; readonly combine: string[] };
 
-/** Adds what the book lacks, and the lists that both have, as far as nobody has named them. */
+/**
+ * Adds what the book lacks, and the lists that both have, as far as nobody has named them. A date
+ * of the other's reading that contradicts the book's is not added.
+ */
 function addChoices({ members, combine }: MergeChoices, book: JsonObject, other: JsonObject): void {
   const namedMembers = new Set([...members, ...combine]);
+  const refusedDates = listRefusedDates(book,
+    Object.fromEntries(Object.entries(other).filter(([name]) => book[name] === undefined)));
   for (const name of MEMBER_SCHEMAS.keys()) {
     const [group = ''] = name.split('.');
     const isOfService = bookSchema.members[name]?.readOnly !== undefined;
     if (isOfService || namedMembers.has(name) || namedMembers.has(group)) continue;
     const choice = chooseValue(name, book[name], other[name]);
-    if (choice === 'other') members.push(name);
+    if (choice === 'other' && !refusedDates.includes(name)) members.push(name);
     if (choice === 'both' && !isDeepStrictEqual(book[name], other[name])) combine.push(name);
   }
 }

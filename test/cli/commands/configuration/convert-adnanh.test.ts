@@ -558,6 +558,10 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
   }],
   ['a prefix of digits in a header', regex('^4', { source: 'header', name: 'X-N' }),
     { path: 'headers.x-n', op: 'prefix', value: '4' }],
+  ['an end with brackets', regex('\\[deploy\\]$'),
+    { path: 'payload.ref', op: 'suffix', value: '[deploy]' }],
+  ['a beginning with brackets', regex('^\\[deploy\\]'),
+    { path: 'payload.ref', op: 'prefix', value: '[deploy]' }],
   ['a negation', { 'trigger-rule': { not: value(payload('ref'), 'a')['trigger-rule'] } },
     { not: { path: 'payload.ref', op: 'eq', value: 'a' } }],
 ];
@@ -583,7 +587,8 @@ const RULE = '/0/trigger-rule';
 for (const expression of [
   '^a.c$', '^a+b', '^v\\d+$', '^(a|b', '^a)', '^(?i)a$', '(?i)^é$', '(?i)^merged$', '^[^a]$',
   '^[[:alpha:]]$', '^[\\w]$', '^a$|4', '4', '.5', '}$', 'rue', 'a.*$', '^.*a', '.+', '^a.+b',
-  '^a\nb.*$', '^4', '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)',
+  '^a\nb.*$', 'ue\\]$', '"\\]$', '1\\]$', '\\]\\]$', '^\\[true', '^\\["', '^{"', '^4',
+  '^-', '^tr', '^[[]', '^\\[', '^[0-9]', '^a{2}$', '^é\\é', '^a$b', '^(?=a)',
   '^[z-a]$',
 ]) {
   test(`leaves ${JSON.stringify(expression)} disabled`, () => {
@@ -643,6 +648,12 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
   ['a status that is none of a rejection', {
     ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 302,
   }, ['/0/trigger-rule-mismatch-http-response-code disabled']],
+  ...[200, 302].flatMap((code): typeof GAPS => [signed('planted'), addresses('192.0.2.1'),
+    value({ source: 'header', name: 'X-Token' }, 'planted')].map((guard, index) => [
+    `${code} as the status of a rejection by guard ${index}`,
+    { ...guard, 'trigger-rule-mismatch-http-response-code': code },
+    ['/0/trigger-rule-mismatch-http-response-code disabled'],
+  ])),
   ['a status that is none', {
     ...value(payload('ref'), 'a'), 'trigger-rule-mismatch-http-response-code': 999,
   }, ['/0/trigger-rule-mismatch-http-response-code disabled']],
@@ -760,6 +771,23 @@ test('leaves an expression of more groups than anybody writes disabled', () => {
   const expression = `^${'('.repeat(20_000)}a${')'.repeat(20_000)}$`;
   assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);
 });
+
+for (const parameter of [
+  { source: 'url', name: 'key' }, { source: 'header', name: 'X-Key' },
+  { source: 'query', name: 's' },
+  { source: 'url', name: 'apikey' }, { source: 'header', name: 'X-Deploy-Auth' },
+]) {
+  test(`takes ${parameter.name} for the name of a token, which commands do not get`, () => {
+    const conversion = convert({
+      ...value(parameter, 'planted'), 'pass-arguments-to-command': [parameter],
+    });
+    assert.deepEqual(gapsOf(conversion), ['/0/pass-arguments-to-command/0 disabled']);
+    const [webhook] = webhooksOf(conversion);
+    assert.deepEqual(webhook?.['secret'], { $env: 'A_SECRET' });
+    assert.equal(webhook?.['routes'], undefined);
+    assert.ok(!showsSecret(conversion));
+  });
+}
 
 test('asks for the right name of a member that a hook needs', () => {
   const [gap] = convertHooks([{ id: 'a', 'execute-comand': '/bin/a' }]).gaps;

@@ -120,9 +120,9 @@ function convertSuccess(hook: JsonObject, report: HookReport): number {
 function convertMismatch(
   hook: JsonObject, { verification, allowedAddresses, when }: ConvertedRule, report: HookReport,
 ): number {
-  const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0) || OK;
+  const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0);
   const isRejecting = verification !== null || allowedAddresses !== null;
-  if (code === OK || !isRejecting && when === null) return OK;
+  if (code === 0 || !isRejecting && when === null) return OK;
   const place = at(report.pointer, 'trigger-rule-mismatch-http-response-code');
   const minimum = isRejecting ? 400 : 200;
   if (Number.isInteger(code) && code >= minimum && code <= 599) return code;

@@ -32,7 +32,7 @@ const CODE_VARIABLE = new RegExp('^(?:LD_|DYLD_|BASH_|(?:ENV|IFS|PATH|PS4|SHELLO
 type HookContext = {
   readonly hook: JsonObject;
   readonly allowedMethods: readonly string[];
-  /** The path of the token in the payload that verifies the sender; null: there is none. */
+  /** The path of the token that verifies the sender; null: there is none. */
   readonly tokenPath: string | null;
   readonly report: HookReport;
 };

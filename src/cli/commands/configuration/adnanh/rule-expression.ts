@@ -158,9 +158,11 @@ export function isTrueOfOthers({ op, texts }: TextComparison): boolean {
 
 const WORDS = ['true', 'false', '<nil>'];
 const PARTS_OF_OTHERS = {
-  prefix: (text: string) => /^(?:-?\d*(?:\.\d*)?(?:[eE][+-]?\d*)?|[[{][^]*)$/.test(text)
-    || WORDS.some((word) => word.startsWith(text)),
-  suffix: (text: string) => /^[-+.\deE]*$|[\]}]$/.test(text)
+  prefix: (text: string) => /^(?:-?\d*(?:\.\d*)?(?:[eE][+-]?\d*)?|[[{](?![a-z])[^]*)$/i.test(text)
+    || /^\[(?:t|f|n)/.test(text) || WORDS.some((word) => word.startsWith(text)),
+  // Letters without quotes are a word of JSON: `[deploy]` is the end of no array.
+  suffix: (text: string) => /^[-+.\deE]*$|(?:^|[^a-z]|true|false|null)[\]}]$/i.test(text)
+    || /^[a-z]+[\]}]$/i.test(text)
     || WORDS.some((word) => word.endsWith(text)),
   contains: (text: string) => /^[-+.\deE]*$/.test(text)
     || WORDS.some((word) => word.includes(text)),

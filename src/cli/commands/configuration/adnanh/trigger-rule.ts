@@ -29,7 +29,7 @@ export type ConvertedRule = {
   readonly verification: SenderVerification | null;
   /** Further signatures, of which one is as good as `verification`. */
   readonly others: readonly PlacedVerification[];
-  /** The path of the verifying token in the payload; null: the payload has none. */
+  /** The path of the token that verifies the sender; null: there is none. */
   readonly tokenPath: string | null;
   /** null: every address may call. */
   readonly allowedAddresses: readonly string[] | null;
@@ -76,6 +76,9 @@ const TYPES = [
   'payload-hmac-sha512', 'scalr-signature',
 ];
 const ADDRESSES_MAX = 100;
+/** Names of headers and parameters that are compared with a fixed text to keep strangers out. */
+const TOKEN_NAME =
+  /^(?:x[-_])?(?:\w+[-_])?(?:key|s|sig|sign|auth|pass|passphrase|pw)$/i;
 /** Takes the place of what is lost, so that a webhook that is switched on runs nothing. */
 const NEVER: Condition = { path: 'method', op: 'eq', value: 'never: a part of the rule is lost' };
 const SET_IN_VERIFICATION = 'give each sender a webhook of its own, with its own verification';
@@ -264,7 +267,7 @@ function listSignatures(rule: ParsedRule): readonly PlacedVerification[] {
 }
 
 function findTokenPath(rule: ParsedRule | undefined): string | null {
-  return rule?.kind === 'value' && rule.path.startsWith('payload.') ? rule.path : null;
+  return rule?.kind === 'value' ? rule.path : null;
 }
 
 function isToken(rule: ParsedRule): boolean {
@@ -275,7 +278,8 @@ function isSecretRule(rule: ParsedRule): rule is ComparisonRule {
   if (rule.kind !== 'value' || rule.text.value === '') return false;
   const name = textOf(rule.parameter['name']);
   return parseSecretTemplate(rule.text.value) !== null
-    || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name);
+    || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name)
+    || /^(?:headers|query)\./.test(rule.path) && TOKEN_NAME.test(name);
 }
 
 /** The first list of addresses. Of several all must hold, which cannot be set: that is reported. */

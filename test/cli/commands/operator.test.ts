@@ -457,6 +457,7 @@ test('doctor names incoming webhooks that fail or reject, a full queue and silen
       + '.*request:replay --hook orders --failed$', 'm'));
     assert.match(stdout, /^incoming +warning +shop is rej.*incomingwebhook:diagnose shop more$/m);
     assert.match(stdout, new RegExp('^outgoing +warning +crm is failing .*; erp is failing .*: '
+      + 'delivery:resend --hook <name> --status pending; .*: '
       + 'delivery:resend --hook <name> --status failed$', 'm'));
     assert.match(stdout, /^queue +warning +what would queue a delivery gets 503: 2 wait /m);
     assert.match(stdout, /^nodes +warning +silent: 10\.0\.0\.2:80 since 2026-01-01/m);

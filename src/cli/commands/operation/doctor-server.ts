@@ -86,7 +86,8 @@ function checkOutgoingHealth(server: RunningServer): DoctorFindings {
       + `delivery:resend --hook ${name} --status failed; if it is to stay off: `
       + `outgoingwebhook:acknowledge ${name}`),
     ...warnOf(webhooks.filter((webhook) => !isOff(webhook)), (name) =>
-      'mend the target; what waits is tried again by itself, and what has failed by: '
+      'mend the target; what waits is tried again by itself at its time, or now by: '
+      + `delivery:resend --hook ${name} --status pending; what has failed by: `
       + `delivery:resend --hook ${name} --status failed`),
   ];
 }

@@ -26,7 +26,7 @@ import type { SourceRecord } from './record-splitter.ts';
 const CSV_COLUMNS: readonly string[] = [...MEMBER_SCHEMAS.keys()];
 
 const METADATA_PREFIX = 'metadata.';
-/** What people call our columns in tables of their own. */
+/** The names that people give our columns in tables of their own. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'author': 'authors', 'year': 'datePublished', 'published': 'datePublished',
   'publication date': 'datePublished', 'publication year': 'datePublished',

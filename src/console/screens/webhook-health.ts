@@ -41,7 +41,7 @@ export async function fetchUnhealthy(
     const isThere = counts[state] > 0
       || (state === 'failing' && unhealthy.some((webhook) => webhook.state === 'off'));
     if (!isThere) continue;
-    // Of the healthy ones those come first whose last try failed.
+    // In this order, webhooks whose last try failed come first among the healthy.
     const query = `?state=${state}&sort=state&limit=${UNHEALTHY_MAX}`;
     const [incoming, outgoing] = await Promise.all([
       getJson<readonly IncomingWebhook[]>(`/api/incoming-webhooks${query}`),

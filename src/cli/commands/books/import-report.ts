@@ -226,15 +226,15 @@ export class ImportReport {
     for (const [name, count] of countsOf(totals['leftOut'])) {
       const reason = name.startsWith(READING_PREFIX) ? "contradicts the book's other date"
         : `too long${isNested ? ' or nested too deep' : ''}`;
-      this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, ${reason}`);
+      this.#output.note(`left out: ${name} in ${formatRecords(count)}, ${reason}`);
     }
     for (const [name, count] of countsOf(totals['putAside'])) {
-      this.#output.note(`put aside: ${name} in ${count} record${count === 1 ? '' : 's'}, not valid`
-        + '; see metadata.source');
+      this.#output.note(
+        `put aside: ${name} in ${formatRecords(count)}, not valid; see metadata.source`);
     }
     for (const [name, count] of countsOf(totals['ownColumns'])) {
-      this.#output.note(`kept in metadata: ${quote(name)} in ${count} record${
-        count === 1 ? '' : 's'}, a column that the catalog does not know`);
+      this.#output.note(`kept in metadata: ${quote(name)} in ${formatRecords(count)}, a column `
+        + 'that the catalog does not know');
     }
     for (const [name, format] of Object.entries(REMARKS)) {
       const count = totals[name];
@@ -283,6 +283,10 @@ function formatOtherType(type: string, count: number): string {
   const isOne = count === 1;
   const records = isWord ? `${type}${isOne ? '' : 's'}` : `of type ${type === '' ? 'none' : type}`;
   return `${count} ${records} ${isOne ? 'is no book' : 'are no books'}`;
+}
+
+function formatRecords(count: number): string {
+  return `${count} record${count === 1 ? '' : 's'}`;
 }
 
 function parseFieldErrors(errors: unknown): FieldError[] {

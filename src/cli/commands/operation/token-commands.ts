@@ -53,8 +53,8 @@ export async function createToken(context: CommandContext): Promise<void> {
   const stateBefore = await readAccessState(context);
   const tokens: JsonObject[] = [];
   try {
+    const path = `${tokenResource.path}?replace=${isReplacing}`;
     for (const body of bodies) {
-      const path = `${tokenResource.path}?replace=${isReplacing}`;
       const { token: text, ...token } =
         await requestObject(context, { method: 'POST', path, body });
       const secret = formatValue(text);

@@ -161,8 +161,7 @@ const PARTS_OF_OTHERS = {
   prefix: (text: string) => /^(?:-?\d*(?:\.\d*)?(?:[eE][+-]?\d*)?|[[{](?![a-z])[^]*)$/i.test(text)
     || /^\[(?:t|f|n)/.test(text) || WORDS.some((word) => word.startsWith(text)),
   // Letters without quotes are a word of JSON: `[deploy]` is the end of no array.
-  suffix: (text: string) => /^[-+.\deE]*$|(?:^|[^a-z]|true|false|null)[\]}]$/i.test(text)
-    || /^[a-z]+[\]}]$/i.test(text)
+  suffix: (text: string) => /^[-+.\deE]*$|(?:^[a-z]*|[^a-z]|true|false|null)[\]}]$/i.test(text)
     || WORDS.some((word) => word.endsWith(text)),
   contains: (text: string) => /^[-+.\deE]*$/.test(text)
     || WORDS.some((word) => word.includes(text)),

@@ -16,6 +16,10 @@ export type TokenBinding = {
 
 export const CONDITION_ADVICE = 'if not all is for them, set one: outgoingwebhook:update --when';
 
+/** The webhooks that tokens see, each with the quoted names of these tokens. */
+type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
+
+/** Whether a webhook may be named. It is compared with all, whether they may be named or not. */
 type IsSubject = (webhook: JsonObject) => boolean;
 const ALL: IsSubject = () => true;
 
@@ -27,38 +31,40 @@ export function describeShared(holders: Holders, isSubject = ALL): string | null
 }
 
 /**
- * Says which subjects have no condition, and hear the same as webhooks of other tokens, or how
- * deliveries fail, whosesoever they are: their holders get what is meant for others; null: none.
+ * Says which subjects have no condition and may hear an event that a webhook of other tokens hears,
+ * or an event of hookshelf itself: the holders of their tokens get what is meant for others. null:
+ * there are none. A webhook that shares a token with the subject is no webhook of others.
  */
 export function describeUnconditional(holders: Holders, isSubject = ALL): string | null {
-  const namesByTrigger = new Map<string, ReadonlySet<string>[]>();
+  const nameSetsByTrigger = new Map<string, ReadonlySet<string>[]>();
   for (const [webhook, names] of holders) {
     for (const trigger of listWebhookTriggers(webhook)) {
-      const lists = namesByTrigger.get(trigger);
-      if (lists === undefined) namesByTrigger.set(trigger, [names]);
-      else lists.push(names);
+      const nameSets = nameSetsByTrigger.get(trigger);
+      if (nameSets === undefined) nameSetsByTrigger.set(trigger, [names]);
+      else nameSets.push(names);
     }
   }
-  const triggers = [...namesByTrigger];
+  const triggers = [...nameSetsByTrigger];
   const labels = [...holders].flatMap(([webhook, names]) => {
     if (!isSubject(webhook) || isJsonObject(webhook['when'])) return [];
     const isForeign = (otherNames: ReadonlySet<string>): boolean =>
       [...otherNames].every((name) => !names.has(name));
     const trigger = listWebhookTriggers(webhook).find((one) => hearsSystemEvents(one)
-      || triggers.some(([other, lists]) => mayShareName(one, other) && lists.some(isForeign)));
+      || triggers.some(([other, nameSets]) =>
+        mayShareName(one, other) && nameSets.some(isForeign)));
     return trigger === undefined ? [] : [`${formatLabel(webhook)} (${trigger})`];
   });
   return labels.length === 0 ? null
     : `webhooks without a condition hear what is not for their token alone: ${joinFirst(labels)}`;
 }
 
-/** Whether it is for events of hookshelf itself, which are about the webhooks of all. */
+/**
+ * Whether it is for events of hookshelf itself, such as of failed deliveries, which are about the
+ * webhooks of all. `*` alone hears none of them.
+ */
 function hearsSystemEvents(trigger: string): boolean {
   return trigger !== EVERY_EVENT && SYSTEM_EVENTS.some((name) => mayShareName(trigger, name));
 }
-
-/** The webhooks that tokens see, each with the quoted names of these tokens. */
-type Holders = ReadonlyMap<JsonObject, ReadonlySet<string>>;
 
 export function findHolders(
   webhooks: readonly JsonObject[], tokens: readonly TokenBinding[],

@@ -822,7 +822,7 @@ test('names a webhook by its path where that may be a name', () => {
 
 const TEXT = { 'Content-Type': 'text/plain', 'X-A': 'b' };
 const ANSWERS: readonly (readonly [name: string, members: object, response: unknown])[] = [
-  ['nothing that is said of it', {}, undefined],
+  ['nothing but a status without a message', {}, { accepted: { status: 200 } }],
   ['a message', { 'response-message': 'thanks {{' },
     { accepted: { status: 200, body: 'thanks \\{{' } }],
   ['a status and headers, the last of one name', {
@@ -886,12 +886,16 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
     ...and(signed('planted'), value(payload('ref'), 'a')),
     'trigger-rule-mismatch-http-response-code': 403,
   }, {
+    accepted: { status: 200 },
     unmatched: { status: 403, body: 'Hook rules were not satisfied.' },
     rejected: { status: 403, body: 'Hook rules were not satisfied.' },
   }],
   ['a status of what is rejected', {
     ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 403,
-  }, { rejected: { status: 403, body: 'Hook rules were not satisfied.' } }],
+  }, {
+    accepted: { status: 200 },
+    rejected: { status: 403, body: 'Hook rules were not satisfied.' },
+  }],
 ];
 
 for (const [name, members, response] of ANSWERS) {

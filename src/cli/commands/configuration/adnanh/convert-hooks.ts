@@ -236,7 +236,7 @@ function createMembers(hook: JsonObject, rule: ConvertedRule, report: HookReport
     ...bodyFormat === null ? {} : { bodyFormat },
     ...jsonFields.length === 0 ? {} : { jsonFields },
     ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
-    ...response === null ? {} : { response: referToVariables(response, report) },
+    response: referToVariables(response, report),
   };
 }
 

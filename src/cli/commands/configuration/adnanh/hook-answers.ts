@@ -27,12 +27,12 @@ const OK = 200;
 const SERVER_ERROR = 500;
 
 /**
- * The `response`; null: nothing is said of it there, so that our JSON is as good. `routeName` is
- * that of the route of a hook with a condition.
+ * The `response`. A hook without a message is answered by a status alone there. `routeName` is that
+ * of the route of a hook with a condition.
  */
 export function convertAnswers(
   hook: JsonObject, rule: ConvertedRule, routeName: string, report: HookReport,
-): JsonObject | null {
+): JsonObject {
   const headers = readHeaders(report.readList(hook, 'response-headers'));
   const answersOutput = hook['include-command-output-in-response'] === true;
   const status = convertSuccess(hook, report);
@@ -45,9 +45,7 @@ export function convertAnswers(
     responses['failed'] = hook['include-command-output-in-response-on-error'] === true
       ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}`)
       : createResponse(SERVER_ERROR, withoutType(headers), COMMAND_FAILED);
-  } else if (message !== '' || status !== OK || Object.keys(headers).length > 0) {
-    responses['accepted'] = createResponse(status, headers, null, message);
-  }
+  } else responses['accepted'] = createResponse(status, headers, null, message);
   const mismatch = convertMismatch(hook, rule, report);
   if (rule.when !== null) {
     responses['unmatched'] = createResponse(mismatch, {}, null, NOT_SATISFIED);
@@ -57,7 +55,7 @@ export function convertAnswers(
   if (isRejecting && mismatch !== OK) {
     responses['rejected'] = { status: mismatch, body: NOT_SATISFIED };
   }
-  return Object.keys(responses).length === 0 ? null : responses;
+  return responses;
 }
 
 /** `template` has placeholders; in place of it there may be a text without. */

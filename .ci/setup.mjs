@@ -4,6 +4,13 @@
 // nothing here needs the network again.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import * as zlib from 'node:zlib';
+
+if (zlib.crc32 === undefined) {
+  process.stderr.write('hookshelf: Node 20.15 or later is needed (of 22, 22.2 or later); '
+    + `this is Node ${process.versions.node}\n`);
+  process.exit(1);
+}
 
 const isForBuild = process.argv[2] === 'build';
 const manifests = isForBuild ? ['package.json'] : ['package.json', '.ci/package.json'];

@@ -8,7 +8,11 @@ const VERSION_WORDS = ['--version', '-V', 'version'];
 keepDebuggerClosed();
 endOnSignals();
 const words = process.argv.slice(2);
-if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
+if (isNodeTooOld(process.versions.node)) {
+  process.stderr.write('hookshelf: Node 20.15 or later is needed (of 22, 22.2 or later); '
+    + `this is Node ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
   // Scripts ask for the version first: nothing else is loaded for them.
   process.stdout.write(`${VERSION}\n`);
 } else {
@@ -20,4 +24,10 @@ if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
       process.exitCode = await run(words);
       exitDespiteThreads();
     });
+}
+
+/** Older Nodes have no `crc32` in node:zlib: an import of the store fails there. */
+function isNodeTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < 20 || major === 21 || (major === 20 && minor < 15) || (major === 22 && minor < 2);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf, owned } from '../support/children.ts';
@@ -18,6 +18,21 @@ test('--version, help and completion need no data directory', () => inFolder(asy
   }
   assert.equal(spawnSync('ls', ['-A', cwd], { encoding: 'utf8' }).stdout, '');
 }));
+
+test('a Node that is too old is named in one sentence, whatever the command', () =>
+  inFolder(async (cwd) => {
+    const cases = [['18.20.4', '--version'], ['18.20.4', 'help'], ['18.20.4', 'serve'],
+      ['20.10.0', 'doctor'], ['21.7.3', 'book:list'], ['22.1.0', 'serve']] as const;
+    for (const [version, word] of cases) {
+      const module = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
+      const old = ['--import', `data:text/javascript,${encodeURIComponent(module)}`, PROGRAM];
+      const { code, stdout, stderr } = await hookshelf(
+        [word], { cwd, program: [process.execPath, ...old] });
+      assert.deepEqual([code, stdout, stderr], [1, '', 'hookshelf: Node 20.15 or later is needed '
+        + `(of 22, 22.2 or later); this is Node ${version}\n`]);
+    }
+    assert.deepEqual(readdirSync(cwd), []);
+  }));
 
 test('a reader that goes away ends a long list quietly', () => inFolder(async (data) => {
   const lines = Array.from({ length: 8000 }, (_, index) => `{"title":"Book ${index}"}`);

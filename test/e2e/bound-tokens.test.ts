@@ -181,7 +181,8 @@ test('the same bulk creation again makes no token, and one renews those that end
       const refused = await create(names);
       assert.deepEqual([refused.code, refused.stdout, await count()], [1, '', countBefore]);
       assert.match(refused.stderr, /no token is made, as there are .* for ("acme", )?"bolt": /);
-      assert.match(refused.stderr, /leave these names out, or replace their tokens by --replace/);
+      assert.match(refused.stderr,
+        /leave these names out by --due, or replace their tokens by --replace/);
     }
     // One by one a second token is made on purpose: its holder needs it before the first ends.
     const second = await create(['acme']);
@@ -191,6 +192,40 @@ test('the same bulk creation again makes no token, and one renews those that end
       const renewed = await create(['corp', 'dorn'], '--expires', expiry);
       assert.equal(renewed.code, 0, renewed.stderr);
     }
+  }));
+
+test('token:create --due makes tokens of new names, and of those whose last one ends soon', () =>
+  inWorld({}, async ({ server }) => {
+    const create = async (names: readonly string[], ...args: string[]) => {
+      const { code, stdout, stderr } = await runCommand([
+        'token:create', '--scope', 'read', '--data', server.data, '--webhook', '{name}',
+        ...names.flatMap((name) => ['--name', name]), ...args,
+      ], { now: Date.now });
+      assert.equal(code, 0, stderr);
+      return { names: stdout.split('\n').map((line) => line.split('\t')[0]), stdout, stderr };
+    };
+    await create(['acme'], '--expires', '90d');
+    await create(['bolt'], '--expires', '29d');
+    const names = ['acme', 'bolt', 'corp'];
+    const due = await create(names, '--due', '--expires', '365d');
+    assert.deepEqual(due.names, ['bolt', 'corp', '']);
+    assert.match(due.stderr, /1 of 3 names left out: it has a token that does not end within 30/);
+    assert.match(due.stderr, /tokens in force have the same name, and stay: "bolt"/);
+    const none = await create(names, '--due');
+    assert.equal(none.stdout, '');
+    assert.match(none.stderr, /3 of 3 names left out: they have tokens that do not end within/);
+    assert.equal((await create(['acme'], '--due')).stdout, '');
+    assert.deepEqual(JSON.parse((await create(names, '--due', '--json')).stdout), []);
+    assert.match((await create(['dorn'], '--due')).stdout, /^dorn\thookshelf_\S+\n$/);
+  }));
+
+test('a refused bulk creation names each name that has a token', () =>
+  inWorld({}, async ({ server }) => {
+    const names = Array.from({ length: 7 }, (_, index) => `--name=c${index}`);
+    const command = ['token:create', '--scope', 'emit', '--data', server.data, ...names];
+    assert.equal((await runCommand(command)).code, 0);
+    const refused = await runCommand(command);
+    assert.match(refused.stderr, /for "c0", "c1", "c2", "c3", "c4", "c5", "c6": leave/);
   }));
 
 test('more tokens at once than there may be: none is made', () =>

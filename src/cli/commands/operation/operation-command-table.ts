@@ -27,13 +27,14 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       'nothing else. With --webhook a token is for these webhooks alone, as for a customer: read:',
       'see them, their deliveries and events; resend: send again and switch on, too; write: set',
       'the target and rotate the secret, too. Tokens are made here alone. With several --name each',
-      'is printed on a line, behind its name and a tab.',
+      'is printed on a line, behind its name and a tab, and with --due in any case.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
     options: {
       ...newTokenOptions,
       url: flag('with --webhook: print the link that signs its holder in, to be sent to him, in '
         + 'place of the token'),
+      due: flag('leave out each name that has a token which does not end within 30 days'),
       replace: flag('end the tokens that have the same name now, in the same step'),
     },
     examples: [

@@ -32,15 +32,16 @@ const NAME_PLACE = '{name}';
 /**
  * Makes a token for each name, with --replace in place of those of that name. Prints one, or its
  * link, alone on stdout, so that `> file` makes a token file, and several with their names, a line
- * for each; they are shown only this once.
+ * for each; they are shown only this once. With --due it makes those alone that are due.
  */
 export async function createToken(context: CommandContext): Promise<void> {
   const { output, args } = context;
-  const bodies = await readTokens(context);
+  const namedBodies = await readTokens(context);
   const consoleUrl = args.has('url') ? await resolveConsoleUrl(context) : null;
   const tokensBefore = await fetchAll(context, tokenResource.path);
   const nowMs = context.io.now();
   const inForce = tokensBefore.filter((token) => isInForce(token, nowMs));
+  const bodies = args.has('due') ? selectDue(context, namedBodies, inForce) : namedBodies;
   const isReplacing = args.has('replace');
   const names = new Set(bodies.map(({ name }) => name));
   const others = isReplacing ? inForce.filter(({ name }) => !names.has(name)) : inForce;
@@ -63,7 +64,7 @@ export async function createToken(context: CommandContext): Promise<void> {
     }
   } finally {
     for (const note of tokens.length > 0 ? notes : []) output.note(note);
-    await printTokens(context, tokens, bodies.length > 1);
+    await printTokens(context, tokens, namedBodies.length > 1 || args.has('due'));
   }
   const state = await readAccessState(context);
   if (!output.isJson && state.isClosed && !stateBefore.isClosed) {
@@ -104,6 +105,24 @@ async function readTokens(context: CommandContext): Promise<readonly JsonObject[
 }
 
 /**
+ * Leaves out the names that have a token in force which does not end within 30 days, and notes how
+ * many these are.
+ */
+function selectDue(
+  { io, output }: CommandContext, bodies: readonly JsonObject[], inForce: readonly JsonObject[],
+): readonly JsonObject[] {
+  const lasting = inForce.filter((token) => !isEnding(token, io.now()));
+  const namesakes = new Set(findNamesakes(bodies, lasting));
+  const { size } = namesakes;
+  if (size > 0) {
+    output.note(`${size} of ${bodies.length} ${bodies.length === 1 ? 'name' : 'names'} left out: `
+      + `${size === 1 ? 'it has a token that does' : 'they have tokens that do'} not end within `
+      + '30 days');
+  }
+  return bodies.filter(({ name }) => !namesakes.has(JSON.stringify(name)));
+}
+
+/**
  * Throws `conflict` where not all tokens can be made, and where one of several would be made a
  * second time, as by the same command again. One that ends within 30 days is no obstacle: its
  * holder needs another. `others` are the tokens in force that stay.
@@ -118,8 +137,8 @@ function checkMayBeMade(
   const namesakes = findNamesakes(bodies, others.filter((token) => !isEnding(token, nowMs)));
   if (bodies.length === 1 || namesakes.length === 0) return;
   throw new AppError('conflict', 'no token is made, as there are tokens already for '
-    + `${joinFirst(namesakes)}: leave these names out, or replace their tokens by --replace; a `
-    + 'single --name makes a second one');
+    + `${namesakes.join(', ')}: leave these names out by --due, or replace their tokens by `
+    + '--replace; a single --name makes a second one');
 }
 
 async function printTokens(

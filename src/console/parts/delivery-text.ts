@@ -1,6 +1,7 @@
 /** A delivery, its target and its attempts in words. */
 import { resolveWebhookLabel, type WebhookLabel } from '../base/webhook-labels.ts';
 import { badge } from './badge.ts';
+import { formatAnswer } from '../../webhooks/deliveries/attempt-answer.ts';
 import type { Delivery } from '../../app/api-types.ts';
 import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
@@ -20,8 +21,7 @@ export function deliveryBadge({ status, attempts }: Delivery): HTMLElement {
  */
 export function formatAttempt({ statusCode, error, success, message }: Attempt): string {
   if (success !== undefined) return message ?? (success ? 'done' : 'failed');
-  const outcomes = [statusCode, error].filter((one) => one !== null && one !== undefined);
-  return outcomes.length === 0 ? 'no answer' : outcomes.join(': ');
+  return formatAnswer(statusCode, error) ?? 'no answer';
 }
 
 /** The event, or what a delivery without one is. */

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { firstText } from '../members/members.ts';
+import { formatAnswer } from './attempt-answer.ts';
 
 export const deliveryStatusColumn: ListedResource['columns'][number] = {
   title: 'STATUS', member: 'status', fit: 'whole',
@@ -38,12 +39,17 @@ export const deliveryResource: ListedResource = {
   ],
 };
 
-/** The last status or error, both after a 401 (`AuthorizedResponse`); null before attempts. */
+/** The answer to the last attempt; null before attempts. */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
-  if (!isJsonObject(last)) return null;
-  const { statusCode, error } = last;
-  return [statusCode, error].filter((one) => one !== null && one !== undefined).join(': ') || null;
+  return isJsonObject(last) ? formatAnswer(last['statusCode'], last['error']) : null;
+}
+
+/** Attempts with their errors in words. */
+export function explainAttempts(attempts: JsonValue | undefined): JsonValue[] {
+  if (!Array.isArray(attempts)) return [];
+  return attempts.map((attempt) => isJsonObject(attempt)
+    ? { ...attempt, error: formatAnswer(null, attempt['error']) } : attempt);
 }
 
 /** The time of the next attempt, or what it waits for; null for a finished delivery. */

@@ -21,7 +21,7 @@ import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts'
 import { isDelayed, readEventTerms } from './event-terms.ts';
 import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 import {
-  deliveryResource, formatNextAttempt,
+  deliveryResource, explainAttempts, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 
@@ -53,7 +53,8 @@ export async function showDelivery(context: CommandContext): Promise<void> {
 function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
   const { sent } = delivery;
   return {
-    ...delivery, nextAttemptAt: formatNextAttempt({ ...delivery, waitsFor: waitsFor ?? null }),
+    ...delivery, attempts: explainAttempts(delivery['attempts']),
+    nextAttemptAt: formatNextAttempt({ ...delivery, waitsFor: waitsFor ?? null }),
     ...isJsonObject(sent) ? { sent: joinHeaders(sent) } : {},
   };
 }

@@ -15,6 +15,8 @@ type FormatRow = {
   /** The endings that name a file to write, where they are not all. */
   readonly writtenEndings?: readonly string[];
   readonly isWritten: boolean;
+  /** Whether its years are those of works, and not of the editions that one has; absent: not. */
+  readonly hasWorkYears?: boolean;
 };
 
 const CSV = ['text/csv', 'text/tab-separated-values'];
@@ -72,7 +74,7 @@ const TABLE = [
   },
   {
     name: 'openlibrary', title: 'an Open Library reading log', mediaTypes: CSV,
-    endings: ['.csv'], isWritten: false,
+    endings: ['.csv'], isWritten: false, hasWorkYears: true,
   },
   {
     name: 'isbn', title: 'a list of ISBNs', mediaTypes: ['text/plain'], endings: ['.txt'],
@@ -85,7 +87,7 @@ export type FormatName = (typeof TABLE)[number]['name'];
 export type Format = Required<FormatRow> & { readonly name: FormatName };
 
 export const FORMATS: readonly Format[] = TABLE.map((row) =>
-  ({ writtenTypes: row.mediaTypes, writtenEndings: row.endings, ...row }));
+  ({ writtenTypes: row.mediaTypes, writtenEndings: row.endings, hasWorkYears: false, ...row }));
 
 export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
 

@@ -369,6 +369,30 @@ test('a title and author are one book where one of the two has no year', async (
   }
 });
 
+test('a work of Open Library is the book of its title, whichever edition that is', async () => {
+  const importOne = async (format: string, file: string): Promise<unknown> => {
+    const { count } = await importFile(file, `?format=${format}&match=isbn,title`);
+    return ['imported', 'updated', 'skipped'].find((name) => count[name] === 1) ?? 'unchanged';
+  };
+  const work = (id: string, title: string, year: string): string =>
+    `Work ID,Title,Authors,First Publish Year,Bookshelf\n${id},${title},X Y,${year},Already Read\n`;
+  const edition = (id: string, title: string, year: string): string =>
+    `Book Id,Title,Author,Year Published\n${id},${title},X Y,${year}\n`;
+  for (const [step, format, file, outcome] of [
+    ['an edition', 'goodreads', edition('1', 'A', '2000'), 'imported'],
+    ['its work', 'openlibrary', work('OL1W', 'A', '1969'), 'updated'],
+    ['its work again', 'openlibrary', work('OL1W', 'A', '1969'), 'unchanged'],
+    ['the edition again', 'goodreads', edition('1', 'A', '2000'), 'unchanged'],
+    ['another work', 'openlibrary', work('OL2W', 'A', '1980'), 'imported'],
+    ['another work again', 'openlibrary', work('OL2W', 'A', '1980'), 'unchanged'],
+    ['a work', 'openlibrary', work('OL3W', 'B', '1969'), 'imported'],
+    ['its edition', 'goodreads', edition('3', 'B', '2000'), 'updated'],
+    ['its edition again', 'goodreads', edition('3', 'B', '2000'), 'unchanged'],
+    ['the work again', 'openlibrary', work('OL3W', 'B', '1969'), 'unchanged'],
+    ['another edition', 'goodreads', edition('4', 'B', '2010'), 'imported'],
+  ] as const) assert.equal(await importOne(format, file), outcome, step);
+});
+
 test('a record that two books match is skipped, and told with both', async () => {
   const isbn = '9780439023481';
   const ids: string[] = [];

@@ -7,10 +7,10 @@ import type { ImportRecord } from '../import-record.ts';
 
 /**
  * By what a record and a book are the same, besides the id of our own formats, which always comes
- * first: `title` is title, first author and year, folded; where the record or the book has no year,
- * title and first author, if one book alone has them; `source` is the source's own id. A record of
- * another program without one is the same as the last record of a book if it says the same. Any
- * other record matches none, and is added.
+ * first: `title` is title, first author and year, folded; where the record or the book has no year
+ * of an edition, title and first author, if one book alone has them; `source` is the source's own
+ * id. A record of another program without one is the same as the last record of a book if it says
+ * the same. Any other record matches none, and is added.
  */
 export type Match = 'isbn' | 'title' | 'source';
 

@@ -5,15 +5,17 @@
 import { assert } from '../../../base/assert.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { decodeRecord } from '../../../resources/record.ts';
 import { formatSourceId } from '../../merged-ids.ts';
 import {
   readDatePublished, readIsbn, readMergedIds, readMetadataWith,
 } from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
+import { FORMATS } from '../format-list.ts';
 import type { ImportRecord } from '../import-record.ts';
 import { DIGESTS_MEMBER, findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { Match, MatchMode, SourceFormat } from './book-import.ts';
-import { createWording, findWording } from './last-import.ts';
+import { createSaidCheck, createWording, findWording } from './last-import.ts';
 import { findBookId } from './own-export.ts';
 
 export interface MatchKeys {
@@ -114,16 +116,35 @@ const TITLE_KEYS: MatchKeys = {
   readRecord: ({ fields }) => [JSON.stringify([...createRecordTitleKey(fields), yearOf(fields)])],
 };
 
+const WORK_YEAR_FORMATS =
+  FORMATS.filter(({ hasWorkYears }) => hasWorkYears).map(({ name }) => name);
+
 /**
- * Title and first author alone, where the record or the book has no year. The last keys that are
- * tried: a record that several books have these in common with may have an id of its own.
+ * Title and first author alone, where the record or the book has no year of an edition. The last
+ * keys that are tried: a record that several books have these in common with may have an id of its
+ * own.
  */
 const YEARLESS_KEYS: MatchKeys = {
   name: 'title without year',
   readStored: (bytes) => [JSON.stringify(readTitleKey(bytes))],
   readRecord: ({ fields }) => [JSON.stringify(createRecordTitleKey(fields))],
-  mayMatch: ({ fields }, bytes) => yearOf(fields) === '' || readYear(bytes) === '',
+  mayMatch: ({ fields }, bytes) => yearOf(fields) === '' || readYear(bytes) === ''
+    || isWorkOrEdition(fields, bytes),
 };
+
+/**
+ * Whether the year of one of the two is that of the work, of which the other may be an edition. Two
+ * works are two books.
+ */
+function isWorkOrEdition(record: JsonObject, bytes: Buffer): boolean {
+  return WORK_YEAR_FORMATS.some((format) => {
+    const isOfWork = findSource(format, record['metadata']) !== null;
+    const metadata = readMetadataWith(bytes, createFormatMember(format));
+    if (findSource(format, metadata) === null) return isOfWork;
+    const book = decodeRecord(bytes);
+    return !isOfWork && createSaidCheck(book, format)(book, 'datePublished');
+  });
+}
 
 /** Empty for a book without a date. */
 function readYear(bytes: Buffer): string {
@@ -143,13 +164,17 @@ function createRecordTitleKey({ title, authors }: JsonObject): readonly string[]
 }
 
 function createSourceKeys(source: SourceFormat): MatchKeys {
-  // The metadata of each book from this format has this text: others are not parsed.
-  const formatMember = `${JSON.stringify(source.format)}:{`;
+  const formatMember = createFormatMember(source.format);
   return {
     name: `source ${source.format}`,
     readStored: (bytes) => toKeys(readOwnId(readMetadataWith(bytes, formatMember), source)),
     readRecord: ({ fields: { metadata } }) => toKeys(readOwnId(metadata, source)),
   };
+}
+
+/** The text that the metadata of each book from the format have: others need not be parsed. */
+function createFormatMember(format: string): string {
+  return `${JSON.stringify(format)}:{`;
 }
 
 function readOwnId(

@@ -392,6 +392,11 @@ for (const way of WAYS) {
       assert.deepEqual(await place.json([...where, 'payload.n<0']), { count: 0 });
       const wrongWhere = await place.run([...where, 'payload']);
       assert.match(wrongWhere.stderr, /where.* number 2 must be a path, one of/);
+      const waited = await place.run(['delivery:resend', '--status', 'pending', '--wait']);
+      assert.equal(waited.code, way === 'without a server' ? 2 : 0, waited.stderr);
+      // The target answers 503: whoever waits for the job must not think that something arrived.
+      assert.match(waited.stderr, way === 'without a server' ? /--wait needs a server/
+        : /^hookshelf: they are due, .*; delivery:list --status pending shows what .* arrived$/m);
       for (const limit of ['0', '1.5', 'many', '10000000000']) {
         const wrong = await place.run(['delivery:list', '--limit', limit]);
         assert.equal(wrong.code, 2, limit);

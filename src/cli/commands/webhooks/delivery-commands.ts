@@ -19,7 +19,7 @@ import {
 } from '../resource-commands.ts';
 import { describeWait, printBody, joinHeaders } from './request-and-delivery.ts';
 import { isDelayed, readEventTerms } from './event-terms.ts';
-import { parseSelection, readFilter, runBulkAction } from './job-commands.ts';
+import { DUE_DELIVERIES, parseSelection, readFilter, runBulkAction } from './job-commands.ts';
 import {
   deliveryResource, explainAttempts, formatNextAttempt,
 } from '../../../webhooks/deliveries/delivery-resource.ts';
@@ -87,7 +87,8 @@ export async function cancelDelivery(context: CommandContext): Promise<number> {
 async function changeMany(context: CommandContext, verb: 'resend' | 'cancel'): Promise<number> {
   const webhookId = await resolveHook(context, outgoingResource);
   const filter = readFilter(context, webhookId);
-  return runBulkAction(context, { resource: deliveryResource, verb, filter });
+  const remainder = verb === 'resend' ? DUE_DELIVERIES : null;
+  return runBulkAction(context, { resource: deliveryResource, verb, filter, remainder });
 }
 
 /** Makes one delivery due at once, or every failed one, within the request: no job does it. */

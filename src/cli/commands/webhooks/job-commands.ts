@@ -33,7 +33,13 @@ type BulkAction = {
   readonly verb: string;
   /** The members that choose the records. */
   readonly filter: JsonObject;
+  /** What is still to come of the records with which the job is done; null: nothing. */
+  readonly remainder: string | null;
 };
+
+/** The remainder of a job that makes deliveries due. */
+export const DUE_DELIVERIES = 'they are due, and may not have been sent yet; '
+  + 'delivery:list --status pending shows what has not arrived';
 
 /**
  * Says whether the options name one record, or choose many by a filter. `optionsForOne` are not
@@ -55,7 +61,9 @@ export function parseSelection(
     + '--status, --hook, --event, --since, --until, --where');
 }
 
-/** Adds a job. Exit code 1 with `--wait` when some could not be done, or the job was cancelled. */
+/**
+ * Adds a job. Exit code 1 with `--wait` when the job could not do it with some, or was cancelled.
+ */
 export async function runBulkAction(context: CommandContext, action: BulkAction): Promise<number> {
   const { args, output } = context;
   const { resource: { path, noun, plural }, verb, filter } = action;
@@ -74,7 +82,7 @@ export async function runBulkAction(context: CommandContext, action: BulkAction)
       + 'to have it done once a server is started');
   }
   const job = await post(filter);
-  if (args.has('wait')) return waitForJob(context, job, plural);
+  if (args.has('wait')) return waitForJob(context, job, action);
   await output.result(job, `job ${formatValue(job['id'])}: ${verb} ${formatCount(job['total'])}`);
   // A job is stored as `running` from the start; only a server works on it.
   if (!hasServer && job['status'] === 'running') {
@@ -98,7 +106,7 @@ export function readFilter(context: CommandContext, webhookId: string | undefine
 }
 
 async function waitForJob(
-  context: CommandContext, addedJob: JsonObject, plural: string,
+  context: CommandContext, addedJob: JsonObject, { resource: { plural }, remainder }: BulkAction,
 ): Promise<number> {
   const { output } = context;
   const path = recordPath(jobResource, formatValue(addedJob['id']));
@@ -117,6 +125,7 @@ async function waitForJob(
   }
   await output.result(job, `job ${formatValue(job['id'])} is ${formatValue(job['status'])}: `
     + formatProgress(job));
+  if (remainder !== null && job['done'] !== 0) output.note(remainder);
   return job['status'] === 'done' && job['failed'] === 0 ? 0 : 1;
 }
 

@@ -17,7 +17,7 @@ import { isStandardSecret } from '../../../webhooks/outgoing/outgoing-signature.
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
 import { describeSight, noteUnconditional } from '../operation/bound-tokens.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
-import { runBulkAction } from './job-commands.ts';
+import { DUE_DELIVERIES, runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
 import type { WebhookKind } from './webhook-changes.ts';
 
@@ -93,5 +93,6 @@ export async function backfillOutgoing(context: CommandContext): Promise<number>
   const path = await resolvePath(context, outgoingResource);
   return runBulkAction(context, {
     resource: { path, noun: 'event', plural: 'events' }, verb: 'backfill', filter,
+    remainder: DUE_DELIVERIES,
   });
 }

@@ -54,7 +54,8 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     summary: 'Run kept requests again in the background: one, or many',
     details: [
       'Many are run by a job, which goes on after a restart: see job:list. Without a server it',
-      'begins when one is started. With --wait the exit code is 1 when some could not be run.',
+      'begins when one is started. With --wait the exit code is 1 when some could not be made due;',
+      'what has been made due and has not run yet, request:list --status pending shows.',
     ],
     options: {
       identifier: { ...request.identifier, isRequired: false },

@@ -83,6 +83,8 @@ export async function replayRequest(context: CommandContext): Promise<number> {
     return runBulkAction(context, {
       resource: requestResource, verb: 'replay',
       filter: readFilter(context, await resolveHook(context, incomingResource)),
+      remainder: 'they are due, and may not have been run yet; '
+        + 'request:list --status pending shows what has not, and --status failed what failed',
     });
   }
   const { args, output } = context;

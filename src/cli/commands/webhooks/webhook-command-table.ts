@@ -147,7 +147,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     details: [
       'Those that its triggers and its condition let it hear, as they are now, and of which it had',
       'no delivery, oldest first. A job does it, which goes on after a restart: see job:list.',
-      'Without a server it begins when one is started.',
+      'Without a server it begins when one is started. With --wait the exit code is 1 when some',
+      'could not be queued; what has not arrived yet, delivery:list --status pending shows.',
     ],
     options: {
       ...outgoing,
@@ -229,7 +230,8 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     summary: 'Send deliveries again, also delivered ones: one, or many',
     details: [
       'Many are sent by a job, which goes on after a restart: see job:list. Without a server it',
-      'begins when one is started. With --wait the exit code is 1 when some could not be sent.',
+      'begins when one is started. With --wait the exit code is 1 when some could not be made due;',
+      'what has been made due and has not arrived yet, delivery:list --status pending shows.',
     ],
     options: {
       identifier: { ...delivery.identifier, isRequired: false },
@@ -254,7 +256,8 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     name: 'delivery:cancel', summary: 'Cancel pending or failed deliveries: one, or many',
     details: [
       'Many are cancelled by a job, which goes on after a restart: see job:list. Without --status',
-      'it takes those that are pending and those that have failed.',
+      'it takes those that are pending and those that have failed. With --wait the exit code is 1',
+      'when some could not be cancelled.',
     ],
     options: {
       identifier: { ...delivery.identifier, isRequired: false },
